@@ -1,0 +1,67 @@
+# Every target sets up what it needs in ./.venv and nowhere else. `make help` lists them.
+
+# The first Python on the path that is new enough; PYTHON=/path/to/python overrides it.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+JOBS ?= 2
+ROWS ?= 20000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format types bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.run ## make up a table of people, anonymize it and show where everything is
+	@mkdir -p demo
+	@$(BIN)/discreet sample -n $(ROWS) --seed 1 -o demo/people.csv
+	@$(BIN)/discreet run examples/demo.yaml
+	@echo
+	@echo "the table of people       demo/people.csv"
+	@echo "the released table        demo/safe.csv"
+	@echo "the audit of that file    demo/report.json (under \"audit\")"
+	@echo "the summary               demo/report.txt"
+	@echo "the job that did it       examples/demo.yaml"
+
+test: lint types ## lint, check types and run all tests
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+lint: $(VENV)/.dev ## check style and formatting
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(VENV)/.dev ## mend style and formatting
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+types: $(VENV)/.dev ## check types
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev ## measure speed, as ratios
+	$(BIN)/python benchmarks/run.py
+
+setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
+
+clean: ## remove the virtualenv and everything that was made
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "discreet needs Python 3.11 or newer; install it, or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "discreet needs Python 3.11 or newer, and $(PYTHON) is not" >&2; exit 1; }
+	@echo "making a virtualenv in $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# The stamps are renewed when pyproject.toml changes; the sources are installed in place and need no renewal.
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	@echo "installing discreet (once, about a minute)"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "installing discreet and the tools of its developers (once, a minute or two)"
+	@$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,127 @@
+"""The program ``discreet``: its commands, and how every way it can end becomes an exit code and one line."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from discreet.cli._watch import Abandoned
+from discreet.cli.anonymize import anonymize
+from discreet.cli.audit import audit
+from discreet.cli.hierarchy import hierarchy
+from discreet.cli.info import info
+from discreet.cli.run import run
+from discreet.cli.sample import sample
+from discreet.errors import DiscreetError
+
+__all__ = ["main", "program"]
+
+_BAD_USAGE = 2
+_INTERRUPTED = 130
+
+
+class Program(click.Group):
+    """A group of commands that never ends in a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command and leave with its exit code."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
+            sys.stdout.flush()
+            ending = code if isinstance(code, int) else 0
+        except SystemExit:
+            raise
+        except BaseException as error:
+            if os.environ.get("DISCREET_DEBUG"):
+                traceback.print_exc()
+            ending = _tell(error, as_json="--json" in arguments)
+        sys.exit(ending)
+
+
+def _tell(error: BaseException, as_json: bool) -> int:
+    """Say in one line what went wrong, and return the exit code."""
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        # The reader has seen enough; nothing more may be written, not even by the interpreter as it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    if isinstance(error, click.UsageError) and type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # a group without a command: its help says what is missing
+        return _BAD_USAGE
+    message, code = _explain(error)
+    click.echo(f"discreet: {message}", err=True)
+    if as_json:
+        kind = "UsageError" if code == _BAD_USAGE else type(error).__name__
+        told = {"error": message, "code": code, "kind": kind}
+        if isinstance(error, DiscreetError) and error.column is not None:
+            told["column"] = error.column
+        click.echo(json.dumps(told, ensure_ascii=False))
+    return code
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    if isinstance(error, DiscreetError):
+        return error.message, error.exit_code
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "discreet"
+        sentence = " ".join(error.format_message().split())
+        return f"{sentence} (try: {command} --help)", _BAD_USAGE
+    if isinstance(error, KeyboardInterrupt | click.Abort | Abandoned):
+        return "interrupted; nothing was released.", _INTERRUPTED
+    if isinstance(error, MemoryError):
+        return "the memory of this machine does not suffice for this job.", 1
+    # The text of a foreign exception may quote the data, so only its kind is shown.
+    return f"an unexpected {type(error).__name__}; set DISCREET_DEBUG=1 to see where it came from.", 1
+
+
+def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from discreet import __version__
+
+        click.echo(f"discreet {__version__}")
+        context.exit()
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Start here:
+  discreet sample -n 1000 -o people.csv      a table to try things on
+  discreet info people.csv                   what is in it, and what could identify people
+  discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv
+  discreet audit safe.csv --qi sex,education,city -k 5
+
+\b
+Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
+5 audit failed, 6 output cannot be written, 130 interrupted, 1 anything else.""",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
+)
+def program() -> None:
+    """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
+
+
+for _command in (anonymize, audit, run, hierarchy, info, sample):
+    program.add_command(_command)
+
+
+def main() -> None:
+    """Be the program: the entry point of ``discreet`` and of ``python -m discreet``."""
+    program.main()

@@ -1,0 +1,113 @@
+"""What a user sees and can do while a search runs: progress, Ctrl-C, a notice before compiling."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from discreet.solve import Budget, Progress
+
+__all__ = ["Abandoned", "Watch"]
+
+_COMPILING = "preparing the search for this machine (once, about a minute) …"
+_PATIENCE = 3.0
+"""Seconds before the notice, by which time a run that ends in an error has ended."""
+
+
+class Abandoned(BaseException):
+    """Ctrl-C was pressed twice; not a KeyboardInterrupt, at which a solver would keep its best result."""
+
+
+class Watch:
+    """Watch over one search: ``budget`` goes to the solver, and calling the watch shows progress.
+
+    The first Ctrl-C asks the search to stop with what it has; the second ends the run.
+    """
+
+    def __init__(self, time_limit: float | None, quiet: bool) -> None:
+        from discreet.solve import Budget
+
+        self.budget: Budget = Budget(time_limit=time_limit)
+        self.interrupted = False
+        self._quiet = quiet
+        self._notice = threading.Timer(_PATIENCE, _tell_of_compiling)
+        self._notice.daemon = True
+        self._status: Any = None
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
+        if not self._quiet:
+            self._notice.start()
+            if sys.stderr.isatty():
+                from rich.console import Console
+
+                self._status = Console(stderr=True).status("reading …")
+                self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._notice.cancel()
+        if self._status is not None:
+            self._status.stop()
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where the search stands."""
+        if self._status is not None:
+            self._status.update(describe(progress))
+
+    def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
+        if self.interrupted:
+            raise Abandoned
+        self.interrupted = True
+        self.budget.stop.set()
+        # A signal handler may not use buffered streams: they could be in the middle of a write.
+        os.write(2, b"\ndiscreet: stopping with the best release so far; press Ctrl-C again to give up.\n")
+
+
+def describe(progress: Progress) -> str:
+    """Put a moment of the search into one line.
+
+    >>> from discreet.solve import Progress
+    >>> describe(Progress(seconds=2.0, best=120.0, bound=90.0, examined=1500))
+    'best 120 · bound 90 · gap 25.0 % · 1,500 nodes · 2 s'
+    """
+    found = progress.best < float("inf")
+    best = f"best {progress.best:,.6g}" if found else "nothing found yet"
+    gap = f" · gap {100 * progress.gap:.1f} %" if found else ""
+    return (
+        f"{best} · bound {progress.bound:,.6g}{gap} · {progress.examined:,} nodes · {progress.seconds:.0f} s"
+    )
+
+
+def _tell_of_compiling() -> None:
+    if not _compiled():
+        click.echo(f"discreet: {_COMPILING}", err=True)
+
+
+def _compiled() -> bool:
+    """Whether kernels were compiled on this machine before, looking where numba keeps them."""
+    import discreet.kernels
+
+    if os.environ.get("DISCREET_PLAIN_KERNELS") == "1":
+        return True
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        folders = list(Path(chosen).glob("kernels_*"))
+    else:
+        beside = [Path(place) / "__pycache__" for place in discreet.kernels.__path__]
+        for_user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+        folders = [*beside, *for_user.glob("kernels_*")]
+    return any(next(folder.glob("*.nbi"), None) for folder in folders)

@@ -1,0 +1,64 @@
+"""``discreet audit``: check a table, whoever made it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from discreet.cli._options import (
+    columns,
+    json_option,
+    privacy_models,
+    privacy_options,
+    qi_option,
+    quiet_option,
+    sensitive_option,
+)
+from discreet.errors import AuditError, UsageError
+
+__all__ = ["audit"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet audit safe.csv --qi sex,education,city -k 5
+  discreet audit safe.csv --qi zip,sex --sensitive diagnosis -k 5 -l 3 --json
+
+\b
+The exit code is 0 if everything asked for holds, and 5 if not.""",
+)
+@click.argument("file", metavar="FILE")
+@qi_option
+@sensitive_option
+@privacy_options
+@json_option
+@quiet_option
+def audit(
+    file: str,
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    k: str | None,
+    ell: str | None,
+    privacy: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Check from scratch whether the table FILE keeps its promises."""
+    attributes, secrets = columns(qi), columns(sensitive)
+    if not attributes:
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps."
+        )
+    models = privacy_models(k, ell, privacy, secrets)
+
+    from discreet.release import audit as audit_table
+
+    verdict = audit_table(file, quasi_identifiers=attributes, privacy=models, sensitive=secrets)
+    if as_json:
+        click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        click.echo(verdict.summary())
+    if not verdict.passed:
+        click.get_current_context().exit(AuditError.exit_code)

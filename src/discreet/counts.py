@@ -1,0 +1,110 @@
+"""The count table: everything a global solver may know about the data, as small integer arrays.
+
+Any recoding that treats equal values alike is determined by the distinct quasi-identifier tuples, how often each
+occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no strings, no frames,
+no engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Histogram", "IntArray"]
+
+IntArray = NDArray[np.integer]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedAttribute:
+    """One quasi-identifier: its leaves as codes 0..leaves-1 in order, and their ancestors level by level.
+
+    ``ancestors[level, leaf]`` is the code of the block the leaf belongs to at that level; level 0 is the leaf
+    itself and blocks are numbered from 0 without gaps by first appearance. ``rows[leaf]`` counts the rows of the table
+    that have the leaf (0 for leaves only the hierarchy knows). ``positions`` holds the numeric value of each leaf for
+    numbers and dates, and is None for text. For text every block is a contiguous run of leaves.
+    """
+
+    name: str
+    ancestors: IntArray
+    rows: IntArray
+    positions: FloatArray | None = None
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves of the hierarchy, whether they occur or not."""
+        return int(self.ancestors.shape[1])
+
+    @property
+    def height(self) -> int:
+        """The highest level; levels run from 0 to height."""
+        return int(self.ancestors.shape[0]) - 1
+
+    @cached_property
+    def block_leaves(self) -> list[IntArray]:
+        """For each level, the number of leaves under each block."""
+        return [np.bincount(row).astype(np.int64) for row in self.ancestors]
+
+    @cached_property
+    def block_rows(self) -> list[IntArray]:
+        """For each level, the number of rows of the whole table in each block."""
+        return [np.rint(np.bincount(row, weights=self.rows)).astype(np.int64) for row in self.ancestors]
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each value of one column occurs with each tuple, as compressed sparse rows.
+
+    The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]`` with ``counts`` beside them.
+    Codes 0..cardinality-1 follow the column's order (natural for numbers and dates). ``ancestors`` is the column's
+    hierarchy in the form of :class:`CodedAttribute`, where one was given. ``labels`` names each code for people.
+    """
+
+    name: str
+    cardinality: int
+    offsets: IntArray
+    values: IntArray
+    counts: IntArray
+    ancestors: IntArray | None = None
+    labels: tuple[str, ...] = ()
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """How often each value occurs in the whole table."""
+        summed = np.bincount(self.values, weights=self.counts, minlength=self.cardinality)
+        return np.rint(summed).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """Distinct quasi-identifier tuples, their weights and the histograms that go with them.
+
+    ``codes[i, j]`` is the leaf code of attribute ``i`` in tuple ``j``. Tuples are distinct and in lexicographic order
+    of their codes, so that the row order of the data leaves no trace.
+    """
+
+    attributes: tuple[CodedAttribute, ...]
+    codes: NDArray[np.int32]
+    weights: NDArray[np.int64]
+    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    labels: Histogram | None = None
+
+    @cached_property
+    def n(self) -> int:
+        """The number of rows of the table."""
+        return int(self.weights.sum())
+
+    @property
+    def tuples(self) -> int:
+        """The number of distinct tuples."""
+        return int(self.weights.size)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the quasi-identifiers, in order."""
+        return [attribute.name for attribute in self.attributes]

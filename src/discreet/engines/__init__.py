@@ -1,0 +1,27 @@
+"""Engines: count and recode on each kind of frame, and tables in files."""
+
+from discreet.engines._count import Counted, Missing, count
+from discreet.engines._files import TableFile, open_table, write_table
+from discreet.engines._formats import SUFFIXES, Format, format_of
+from discreet.engines._guard import reading, writing
+from discreet.engines._recoding import Recoding, ValueMap
+from discreet.engines._source import Source, open_source, to_lazy
+
+__all__ = [
+    "SUFFIXES",
+    "Counted",
+    "Format",
+    "Missing",
+    "Recoding",
+    "Source",
+    "TableFile",
+    "ValueMap",
+    "count",
+    "format_of",
+    "open_source",
+    "open_table",
+    "reading",
+    "to_lazy",
+    "write_table",
+    "writing",
+]

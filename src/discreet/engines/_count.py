@@ -1,0 +1,173 @@
+"""From rows to a count table: one GROUP BY on the engine, then codes for the distinct values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.engines._source import Source
+from discreet.errors import DataError
+from discreet.schema import Domain, Schema, flat, make_domain
+
+__all__ = ["Counted", "Missing", "count"]
+
+Missing = Literal["value", "suppress", "error"]
+_LARGEST_KEY = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
+
+    ``reference`` holds, for each sensitive column, its distinct values and how many rows have each; ``missing`` the number of
+    rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
+    """
+
+    table: CountTable
+    domains: Mapping[str, Domain]
+    reference: Mapping[str, pl.DataFrame]
+    missing: Mapping[str, int]
+    dropped: int
+
+
+def count(
+    source: Source, schema: Schema, *, missing: Missing = "value", hierarchies: Mapping[str, Any] | None = None
+) -> Counted:
+    """Count the distinct tuples of a source and the sensitive and class values that go with them.
+
+    ``hierarchies`` are those of sensitive columns, where they have one.
+    """
+    keys = list(schema.quasi_identifiers)
+    values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
+    groups = source.count(list(dict.fromkeys([*keys, *values])))
+    if groups.is_empty():
+        raise DataError("The data has no rows; there is nothing to release.")
+    weight = groups.columns[-1]
+    absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
+    dropped = 0
+    if missing == "suppress" and absent:
+        known = groups.drop_nulls(list(absent))
+        dropped = int(groups[weight].sum() - known[weight].sum())
+        groups = known
+        if groups.is_empty():
+            raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
+    rows = groups[weight].to_numpy()
+    factors = _factorize(groups.drop(weight), rows)
+    domains, codes = {}, []
+    for column, hierarchy in schema.quasi_identifiers.items():
+        factor = factors[column]
+        domain = make_domain(
+            column, factor.values, hierarchy, type=schema.types.get(column), missing=missing, rows=factor.rows
+        )
+        domains[column] = domain
+        codes.append(domain.codes[factor.index])
+    index, tuples = _collapse(codes, [domain.ancestors.shape[1] for domain in domains.values()])
+    weights = _add_up(index, rows, tuples.shape[1])
+    histograms, reference = {}, {}
+    for column in dict.fromkeys(values):
+        factor, own = factors[column], (hierarchies or {}).get(column)
+        reference[column] = pl.DataFrame({"value": factor.values, "rows": factor.rows})
+        domain = make_domain(
+            column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows
+        )
+        entries = _Entries(index, domain.codes[factor.index], rows, weights.size)
+        histograms[column] = _histogram(domain, entries, own is not None)
+    table = CountTable(
+        attributes=tuple(
+            CodedAttribute(name, domain.ancestors, _add_up(tuples[i], weights, domain.ancestors.shape[1]), domain.positions)
+            for i, (name, domain) in enumerate(domains.items())
+        ),
+        codes=tuples,
+        weights=weights,
+        sensitive={column: histograms[column] for column in schema.sensitive},
+        labels=None if schema.class_attribute is None else histograms[schema.class_attribute],
+    )
+    return Counted(table, domains, {column: reference[column] for column in schema.sensitive}, absent, dropped)
+
+
+def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:
+    return int(groups.filter(pl.col(column).is_null())[weight].sum())
+
+
+class _Factor(NamedTuple):
+    """The distinct values of a column, the place of each group's value among them, and the rows of each."""
+
+    values: pl.Series
+    index: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64]) -> dict[str, _Factor]:
+    values = {column: groups[column].unique() for column in groups.columns}
+    places = groups.select(
+        pl.col(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+        for column, distinct in values.items()
+    )
+    index = {column: places[column].to_numpy() for column in values}
+    return {
+        column: _Factor(distinct, index[column], _add_up(index[column], rows, len(distinct)))
+        for column, distinct in values.items()
+    }
+
+
+def _collapse(
+    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return for each row the number of its tuple, and the distinct tuples in lexicographic order."""
+    key = np.zeros(codes[0].size, dtype=np.int64)
+    span = 1
+    for column, size in zip(codes, sizes, strict=True):
+        if span * size >= _LARGEST_KEY:
+            distinct, key = np.unique(key, return_inverse=True)
+            span = distinct.size
+        key = key * size + column
+        span *= size
+    _, first, index = np.unique(key, return_index=True, return_inverse=True)
+    return index, np.array([column[first] for column in codes], dtype=np.int32)
+
+
+def _add_up(index: NDArray[Any], rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)
+
+
+class _Entries(NamedTuple):
+    """The groups seen from one column: the tuple and the value each belongs to, and its rows."""
+
+    tuple: NDArray[np.int64]
+    code: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    tuples: int
+
+
+def _histogram(domain: Domain, entries: _Entries, tree: bool) -> Histogram:
+    """Count the values that occur with each tuple; leaves that never occur get no code."""
+    present = np.unique(domain.codes)
+    size = present.size
+    keys, entry = np.unique(
+        entries.tuple * size + np.searchsorted(present, entries.code), return_inverse=True
+    )
+    ancestors = _renumbered(domain.ancestors[:, present]) if tree else None
+    return Histogram(
+        name=domain.name,
+        cardinality=size,
+        offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
+        values=(keys % size).astype(np.int32),
+        counts=_add_up(entry, entries.rows, keys.size),
+        ancestors=ancestors,
+        labels=tuple(str(domain.labels[0][leaf] or "") for leaf in present.tolist()),
+    )
+
+
+def _renumbered(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Number the blocks of each level from 0 by first appearance, without gaps."""
+    numbered = np.empty_like(ancestors)
+    for level, blocks in enumerate(ancestors):
+        _, first, inverse = np.unique(blocks, return_index=True, return_inverse=True)
+        numbered[level] = np.argsort(np.argsort(first))[inverse]
+    return numbered

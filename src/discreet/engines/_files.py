@@ -1,0 +1,224 @@
+"""Tables in files: opened lazily, checked as far as is cheap, and written in the format the name says."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.engines._csv import (
+    Dialect,
+    check_encoding,
+    find_ragged,
+    first_lines,
+    not_utf8,
+    sniff,
+    split_lines,
+    trailing_blank_lines,
+)
+from discreet.engines._formats import Format, format_of
+from discreet.engines._guard import reading, writing
+from discreet.errors import DataError, OutputError, UsageError
+
+__all__ = ["TableFile", "open_table", "write_table"]
+
+_START = 1 << 18
+"""The bytes looked at to find out what a file is like."""
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table in a file, not read yet. Cells of delimited text stay text, and an empty cell is a missing value."""
+
+    path: Path
+    format: Format
+    columns: tuple[str, ...]
+    dialect: Dialect | None = None
+    rows: int | None = None
+    """How many rows to read, where the file ends in empty lines."""
+    content: bytes | None = field(default=None, repr=False)
+    """What the file holds, where polars cannot decompress it."""
+    schema: pl.Schema | None = None
+    """The types of the columns, where finding them means reading the file."""
+    table: pl.DataFrame | None = field(default=None, repr=False)
+    """The table itself, where the format cannot be read piece by piece."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file, quoted for messages."""
+        return f"'{self.path.name}'"
+
+    @property
+    def text_size(self) -> int:
+        """About how many bytes of text there are to read."""
+        return self.path.stat().st_size * (1 if self.format.compression == "none" else 8)
+
+    def scan(self, categories: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return the table as a plan that reads the file when it is run.
+
+        Columns of delimited text that are known to have few values may be read as ``categories``, which
+        saves memory and time.
+        """
+        if self.table is not None:
+            return self.table.lazy()
+        if self.dialect is not None:
+            return _scan_csv(self._source(), self.dialect, self.rows, categories)
+        if self.format.kind == "jsonl":
+            return pl.scan_ndjson(self._source(), schema=self.schema, infer_schema_length=None)
+        return pl.scan_parquet(self.path, glob=False)
+
+    def explain(self, text: str) -> DataError | None:
+        """Say what is wrong with the file, knowing what polars said while reading it."""
+        if "utf-8" in text or "utf8" in text:
+            return not_utf8(self.path.name)
+        if self.format.kind == "csv" and "more fields" in text:
+            self.check_rows()
+        if self.format.kind == "csv" and "could not parse" in text:
+            return DataError(f"{self.name} has a quotation mark that is never closed; correct it and try again.")
+        return None
+
+    def check_rows(self) -> None:
+        """Raise a DataError if a row of delimited text has more or fewer fields than the header."""
+        if self.dialect is None:
+            return
+        found = find_ragged(self._source(), self.dialect)
+        if found is not None and not (self.rows is not None and found[0] > self.rows + 1):
+            line, fields = found
+            raise DataError(
+                f"Line {line} of {self.name} has {_plural(fields, 'field')} where the header has "
+                f"{len(self.columns)}; correct the line and try again."
+            )
+
+    def sample(self) -> pl.DataFrame:
+        """Return rows from the start of a file of delimited text; none where that is not easily done."""
+        start = self._start()
+        if self.dialect is None or b'"' in start:
+            return pl.DataFrame()
+        whole_lines = start[: start.rfind(b"\n") + 1]
+        if whole_lines.count(b"\n") < 2:
+            return pl.DataFrame()
+        return _scan_csv(BytesIO(whole_lines), self.dialect, None, ()).collect()
+
+    def _start(self) -> bytes:
+        """Return the first bytes, decompressed."""
+        if self.content is not None:
+            return self.content[:_START]
+        if self.format.compression == "zstd":
+            return b""
+        opener = gzip.open if self.format.compression == "gzip" else open
+        with opener(self.path, "rb") as stream:
+            return bytes(stream.read(_START))
+
+    def _source(self) -> Path | BytesIO:
+        return self.path if self.content is None else BytesIO(self.content)
+
+
+def open_table(path: str | PathLike[str], separator: str | None = None, *, format: Format | None = None) -> TableFile:  # noqa: A002
+    """Open a table in a file: find out its format and columns, without reading it whole."""
+    file = Path(path)
+    found = format or format_of(file)
+    if separator is not None:
+        found = replace(found, separator=separator)
+    if file.is_dir():
+        raise DataError(f"'{file}' is a folder; name a file in it.")
+    if not file.exists():
+        raise DataError(f"There is no file '{file}'.")
+    if file.stat().st_size == 0:
+        raise DataError(f"'{file.name}' is empty.")
+    content = _decompress(file) if found.compression == "bz2" else None
+    table = TableFile(file, found, (), content=content)
+    with reading(table.name, table.explain):
+        if found.kind == "csv":
+            return _open_csv(table)
+        if found.kind == "xlsx":
+            table = replace(table, table=_read_excel(file))
+        schema = table.scan().collect_schema()
+        return replace(table, columns=tuple(schema.names()), schema=schema)
+
+
+def write_table(frame: pl.LazyFrame, path: Path, format: Format) -> None:  # noqa: A002
+    """Run a plan and write its rows to a file, piece by piece where the format allows it."""
+    options: dict[str, Any] = {"check_extension": False, "compression": "uncompressed"}
+    if format.compression in ("gzip", "zstd"):
+        options["compression"] = format.compression
+    with writing(f"'{path.name}'"):
+        if format.kind == "parquet":
+            frame.sink_parquet(path)
+        elif format.kind == "xlsx":
+            path.write_bytes(_excel_bytes(frame))
+        elif format.compression == "bz2":
+            with bz2.open(path, "wb") as stream:
+                _sink_text(frame, stream, format, options)
+        else:
+            _sink_text(frame, path, format, options)
+
+
+def _sink_text(frame: pl.LazyFrame, target: Any, format: Format, options: dict[str, Any]) -> None:  # noqa: A002
+    if format.kind == "jsonl":
+        frame.sink_ndjson(target, **options)
+    else:
+        frame.sink_csv(target, separator=format.separator or ",", **options)
+
+
+def _open_csv(table: TableFile) -> TableFile:
+    if table.format.compression == "none":
+        check_encoding(table.path)
+    lines = first_lines(table.path) if table.format.compression == "zstd" else split_lines(table._start())
+    dialect = sniff(lines, table.path.name, table.format.separator)
+    opened = replace(table, columns=dialect.columns, dialect=dialect)
+    if table.format.compression == "none" and len(dialect.columns) > 1:
+        blank = trailing_blank_lines(table.path)
+        if blank:
+            rows = opened.scan().select(pl.len()).collect().item()
+            return replace(opened, rows=max(0, rows - blank))
+    return opened
+
+
+def _scan_csv(
+    source: Path | BytesIO, dialect: Dialect, rows: int | None, categories: Sequence[str]
+) -> pl.LazyFrame:
+    return pl.scan_csv(
+        source,
+        separator=dialect.separator,
+        schema={c: pl.Categorical if c in categories else pl.String for c in dialect.columns},
+        null_values=[""],
+        n_rows=rows,
+        glob=False,
+    )
+
+
+def _decompress(path: Path) -> bytes:
+    with reading(f"'{path.name}'"):
+        return bz2.decompress(path.read_bytes())
+
+
+def _read_excel(path: Path) -> pl.DataFrame:
+    _need("fastexcel", "read")
+    return pl.read_excel(path, infer_schema_length=None, raise_if_empty=False)
+
+
+def _excel_bytes(frame: pl.LazyFrame) -> bytes:
+    _need("xlsxwriter", "write")
+    table = frame.collect(engine="streaming")
+    if table.height >= 1_048_576:
+        raise OutputError("An Excel sheet holds 1,048,575 rows at most; write .csv or .parquet instead.")
+    buffer = BytesIO()
+    table.write_excel(buffer, autofilter=False)
+    return buffer.getvalue()
+
+
+def _need(package: str, verb: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise UsageError(f"To {verb} Excel files, install the extra: pip install 'discreet[excel]'.")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

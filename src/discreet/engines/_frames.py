@@ -1,0 +1,112 @@
+"""Count and recode any eager frame narwhals knows (pandas, pyarrow, …): only key columns go through polars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from discreet.engines._polars import count_rows, unused
+from discreet.engines._recoding import Recoding, recode
+from discreet.errors import DataError, MissingColumnError, UsageError
+
+__all__ = ["EagerSource"]
+
+
+class EagerSource:
+    """A frame in memory. Index, column order and columns that are not recoded stay exactly as they are."""
+
+    lazy = False
+    separator = None
+
+    def __init__(self, data: Any) -> None:
+        self.wrapped = isinstance(data, nw.DataFrame)
+        self.frame = _wrap(data)
+        self.kind = self.frame.implementation.name.lower()
+        self.columns = [column for column in self.frame.columns if isinstance(column, str)]
+        self._converted: dict[str, pl.Series] = {}
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations and how many rows have each."""
+        return count_rows(self.to_polars(by).rechunk().lazy(), by, "in-memory")
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
+        """Return the released table."""
+        place = unused("row", self.columns)
+        keys = self.to_polars(recoding.keys).with_row_index(place)
+        released = recode(keys.lazy(), replace(recoding, drop=())).collect()
+        changed = [*recoding.maps, *(column for column in recoding.kept if _has_nan(keys[column]))]
+        order = [column for column in self.frame.columns if column not in recoding.drop]
+        frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
+        if released.height < keys.height:
+            frame = _forget_categories(frame[released[place].to_numpy()])
+        if changed:
+            table = released.select(changed).to_arrow()
+            columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
+            frame = frame.with_columns(*columns).select(order)
+        return frame if self.wrapped else frame.to_native()
+
+    def collect(self, released: Any) -> Any:
+        """Return the released table as it is."""
+        return released
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Do nothing: the table was read already."""
+        return nullcontext()
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return some or all columns as polars, refusing those whose values are of more than one type."""
+        wanted = self.columns if columns is None else columns
+        for column in wanted:
+            if column not in self.columns:
+                raise MissingColumnError(column, self.columns)
+            if column not in self._converted:
+                self._converted[column] = self._convert(column)
+        return pl.DataFrame([self._converted[column] for column in wanted])
+
+    def _convert(self, column: str) -> pl.Series:
+        try:
+            return self.frame[column].to_polars()
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise DataError(
+                f"Column '{column}' mixes values of different types; convert it to one, "
+                f"as in frame['{column}'].astype(str).",
+                column=column,
+            ) from None
+
+
+def _wrap(data: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise DataError("The frame has two columns of the same name; give every column its own.") from None
+    except TypeError:
+        raise UsageError(
+            f"Data of type {type(data).__name__} cannot be read; "
+            "give a path, or a pandas, polars or pyarrow frame."
+        ) from None
+
+
+def _has_nan(series: pl.Series) -> bool:
+    return series.dtype.is_float() and bool(series.is_nan().any())
+
+
+def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Take categories out of the types of columns that only rows now gone had: they are values of those rows."""
+    native = frame.to_native()
+    if frame.implementation.is_pyarrow():
+        for place, column in enumerate(native.schema):
+            if hasattr(column.type, "index_type"):
+                rest = native[column.name].cast(column.type.value_type).dictionary_encode()
+                native = native.set_column(place, column.name, rest.cast(column.type))
+        return nw.from_native(native, eager_only=True)
+    if frame.implementation.is_pandas_like():
+        for column in frame.columns:
+            if hasattr(native[column], "cat"):
+                native = native.assign(**{column: native[column].cat.remove_unused_categories()})
+        return nw.from_native(native, eager_only=True)
+    return frame

@@ -1,0 +1,69 @@
+"""Errors of polars, arrow and the operating system, said in one sentence and without a value of the data.
+
+What the libraries say may quote cells, so their text is looked at but never shown or chained.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+from discreet.errors import DataError, DiscreetError, OutputError
+
+__all__ = ["reading", "writing"]
+
+LibraryError = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+
+@contextmanager
+def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _: None) -> Iterator[None]:
+    """Turn what goes wrong while ``what`` is read into a DataError; ``explain`` may know more about the cause."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"There is no file {what}.") from None
+    except PermissionError:
+        raise DataError(f"{what} cannot be read; the permission is missing.") from None
+    except OSError as error:
+        raise DataError(f"{what} cannot be read ({_reason(error)}).") from None
+    except pl.exceptions.NoDataError:
+        raise DataError(f"{what} is empty.") from None
+    except LibraryError as error:
+        raise explain(str(error)) or _unreadable(what, str(error)) from None
+
+
+@contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Turn what goes wrong while ``what`` is written into an OutputError."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(_unwritable(what, _reason(error))) from None
+    except LibraryError as error:
+        if "os error" not in str(error):
+            raise
+        raise OutputError(_unwritable(what, str(error))) from None
+
+
+def _unreadable(what: str, text: str) -> DataError:
+    if "replace_strict" in text:
+        return DataError(f"{what} changed while it was being read; run the job again.")
+    return DataError(f"{what} cannot be read; it is damaged or not in the format its name says.")
+
+
+def _unwritable(what: str, text: str) -> str:
+    if "No space left" in text or "os error 28" in text or "Disk quota" in text:
+        return f"The disk is full, so {what} was not written and nothing was left behind; free some space or write elsewhere."
+    return f"{what} cannot be written ({text.split(':')[0].strip() if len(text) < 80 else 'input/output error'})."
+
+
+def _reason(error: OSError) -> str:
+    """Say what the operating system said; polars raises OSError with the text alone."""
+    if error.errno == errno.ENOSPC or "No space left" in str(error):
+        return "No space left on device"
+    if error.strerror:
+        return error.strerror
+    return str(error).split(" (os error")[0]

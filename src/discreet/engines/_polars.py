@@ -1,0 +1,165 @@
+"""Count and recode with polars: frames in memory, lazy frames and files (the last two streaming)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+import polars as pl
+
+from discreet.engines._files import TableFile
+from discreet.engines._guard import reading
+from discreet.engines._recoding import Recoding, is_category, normalized, recode
+from discreet.errors import DataError
+
+__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows", "unused"]
+
+Engine = Literal["streaming", "in-memory"]
+
+HELD = 1 << 30
+"""Text of up to this many bytes is held in memory between counting and recoding."""
+_FEW = 8
+"""A column whose values occur this often each in a sample is held as categories."""
+
+
+class PolarsSource:
+    """A polars DataFrame."""
+
+    kind = "polars"
+    lazy = False
+    separator = None
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+        self.columns = frame.columns
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations and how many rows have each."""
+        keys = self.frame.select(by).rechunk()  # grouping many chunks costs twice as much
+        return count_rows(keys.lazy(), by, "in-memory")
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
+        """Return the released table."""
+        return recode(self.frame.lazy(), recoding).collect()
+
+    def collect(self, released: pl.DataFrame) -> pl.DataFrame:
+        """Return the released table as it is."""
+        return released
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Do nothing: the table was read already."""
+        return nullcontext()
+
+
+class LazySource:
+    """A polars LazyFrame, run with the streaming engine."""
+
+    kind = "polars lazy"
+    lazy = True
+    separator = None
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        self.frame = frame
+        with self.guard():
+            self.columns = frame.collect_schema().names()
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations and how many rows have each."""
+        with self.guard():
+            return count_rows(self.frame, by, "streaming")
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
+        """Return a plan for the released table."""
+        return recode(self.frame, recoding)
+
+    def collect(self, released: pl.LazyFrame) -> pl.LazyFrame:
+        """Run the plan, and return the result as a lazy frame over memory."""
+        return released.collect(engine="streaming").lazy()
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Turn errors of the plan into a DataError."""
+        return reading("The lazy frame")
+
+
+class FileSource:
+    """A table in a file.
+
+    Parquet, and text too large to hold, is read once to count and once more to recode, never whole. Other
+    text is read once and held as compactly as can be: parsing it again would cost more than all the rest.
+    """
+
+    lazy = True
+
+    def __init__(self, file: TableFile) -> None:
+        self.file = file
+        self.kind = file.format.kind
+        self.columns = list(file.columns)
+        self.separator = file.dialect.separator if file.dialect else None
+        self._held: pl.DataFrame | None = None
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations and how many rows have each."""
+        with self.guard():
+            if self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
+                self._held = self._read()
+            frame = self.file.scan() if self._held is None else self._held.lazy()
+            if self.file.dialect is None:
+                return count_rows(frame, by, "streaming")
+            # polars fills up short rows with nulls, so one can only be where the last column has nulls
+            last = pl.col(self.columns[-1]).is_null().any().alias(unused("short", self.columns))
+            counted = count_rows(frame, by, "streaming", last)
+            if counted.to_series(-1).any():
+                self.file.check_rows()
+            return counted[:, :-1]
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
+        """Return a plan for the released table."""
+        frame = self.file.scan(recoding.categories) if self._held is None else self._held.lazy()
+        plan = recode(frame, recoding)
+        return plan if to_text or self.file.dialect is None else plan.cast({pl.Categorical: pl.String})
+
+    def collect(self, released: pl.LazyFrame) -> pl.DataFrame:
+        """Run the plan."""
+        return released.collect(engine="streaming")
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Turn errors of reading the file into a DataError."""
+        return reading(self.file.name, self.file.explain)
+
+    def _read(self) -> pl.DataFrame:
+        sample = self.file.sample()
+        few = [column.name for column in sample if column.n_unique() <= sample.height // _FEW]
+        return self.file.scan(few).collect(engine="streaming")
+
+
+def count_rows(frame: pl.LazyFrame, by: Sequence[str], engine: Engine, *extra: pl.Expr) -> pl.DataFrame:
+    """Group a plan by some columns and count; ``extra`` aggregates come after the count."""
+    schema = frame.collect_schema()
+    for column in by:
+        _check_dtype(column, schema[column])
+    plan = frame.with_columns(normalized(column, schema[column]) for column in by if schema[column].is_float())
+    rows = unused("rows", by)
+    counted = plan.group_by(by).agg(pl.len().alias(rows), *extra).collect(engine=engine).rechunk()
+    texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
+    return counted.with_columns(pl.col(rows).cast(pl.Int64), pl.col(texts).cast(pl.String))
+
+
+def unused(name: str, taken: Sequence[str]) -> str:
+    """Return a column name that is not taken yet.
+
+    >>> unused("rows", ["age", "rows"])
+    'rows_'
+    """
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _check_dtype(column: str, dtype: pl.DataType) -> None:
+    if dtype.is_nested() or isinstance(dtype, pl.Object | pl.Binary):
+        raise DataError(
+            f"Column '{column}' holds lists, records or bytes, which cannot be grouped; "
+            "turn it into text, numbers or dates first.",
+            column=column,
+        )

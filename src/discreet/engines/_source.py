@@ -1,0 +1,84 @@
+"""What the flow asks of a source of rows: its columns, one GROUP BY and one recoding, on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from os import PathLike
+from typing import Any, Protocol
+
+import polars as pl
+
+from discreet.engines._files import open_table
+from discreet.engines._polars import FileSource, LazySource, PolarsSource
+from discreet.engines._recoding import Recoding
+
+__all__ = ["Source", "open_source", "to_lazy"]
+
+
+class Source(Protocol):
+    """A table that can be counted and recoded where it is."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+
+    @property
+    def kind(self) -> str:
+        """What the table is, for people: the format of a file or the library of a frame."""
+
+    @property
+    def lazy(self) -> bool:
+        """Whether ``recode`` only returns a plan (a polars LazyFrame) that does the work when it is run."""
+
+    @property
+    def separator(self) -> str | None:
+        """The separator of a file of delimited text."""
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and, as last column, how many rows have each.
+
+        A missing value (null, None, NaN) is a value like any other here, and comes back as null.
+        """
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
+        """Return the released table as the kind of frame that came in; what came in is not changed.
+
+        With ``to_text`` it will only be written as text, so that a plan need not care for types.
+        """
+
+    def collect(self, released: Any) -> Any:
+        """Return the released table in memory: the kind of frame that came in, and polars for a file."""
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Say in one sentence what goes wrong when a plan of this source is run."""
+
+
+def open_source(data: Any) -> Source:
+    """Return the source for a path, a lazy frame or a frame of any kind.
+
+    >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
+    [(30, 2), (41, 1)]
+    """
+    if isinstance(data, str | PathLike):
+        return FileSource(open_table(data))
+    if isinstance(data, pl.LazyFrame):
+        return LazySource(data)
+    if isinstance(data, pl.DataFrame):
+        return PolarsSource(data)
+    from discreet.engines._frames import EagerSource
+
+    return EagerSource(data)
+
+
+def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
+    """Return a frame of any kind, or a file, as a plan of polars; frames may be cut down to some columns."""
+    if isinstance(data, str | PathLike):
+        return open_table(data).scan()
+    if isinstance(data, pl.LazyFrame):
+        return data
+    if isinstance(data, pl.DataFrame):
+        return data.lazy()
+    from discreet.engines._frames import EagerSource
+
+    return EagerSource(data).to_polars(columns).lazy()

@@ -1,0 +1,103 @@
+"""Everything that can go wrong, each with its own exit code and fields that name the culprit.
+
+A message is one sentence that says what is wrong and the way out. It never holds a raw value of the data:
+column names, counts and option values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "AuditError",
+    "DataError",
+    "DiscreetError",
+    "InfeasibleError",
+    "InterruptedRun",
+    "MissingColumnError",
+    "OutputError",
+    "UnsupportedCombinationError",
+    "UsageError",
+    "did_you_mean",
+]
+
+
+class DiscreetError(Exception):
+    """Base of all errors a user can meet. ``column`` names the column concerned, if one is."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, column: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.column = column
+
+
+class UsageError(DiscreetError):
+    """A parameter, option or job file asks for something that makes no sense."""
+
+    exit_code = 2
+
+
+class UnsupportedCombinationError(UsageError):
+    """Two parts of a problem do not go together; ``parts`` names both."""
+
+    def __init__(self, first: str, second: str, way_out: str) -> None:
+        super().__init__(f"{first} does not go with {second}: {way_out}.")
+        self.parts = (first, second)
+
+
+class DataError(DiscreetError):
+    """The data or a hierarchy cannot be used as it is."""
+
+    exit_code = 3
+
+
+class MissingColumnError(DataError):
+    """A column that was asked for is not in the data."""
+
+    def __init__(self, column: str, available: Iterable[str]) -> None:
+        names = list(available)
+        listing = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        hint = did_you_mean(column, names) or f"the columns are {listing}."
+        super().__init__(f"There is no column '{column}'; {hint}", column=column)
+        self.available = names
+
+
+class InfeasibleError(DiscreetError):
+    """No release of the problem satisfies the privacy models; ``smallest_budget`` records would do, if known."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, smallest_budget: int | None = None) -> None:
+        super().__init__(message)
+        self.smallest_budget = smallest_budget
+
+
+class AuditError(DiscreetError):
+    """What was written does not keep a promise; nothing was left under the final name."""
+
+    exit_code = 5
+
+
+class OutputError(DiscreetError):
+    """The result cannot be written where it should go."""
+
+    exit_code = 6
+
+
+class InterruptedRun(DiscreetError):  # noqa: N818 - it is how a run ended, not an error of the user's
+    """Stopped by the user before there was anything to release."""
+
+    exit_code = 130
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``did you mean 'x'?`` for the closest known word, or nothing.
+
+    >>> did_you_mean("agge", ["age", "sex"])
+    "did you mean 'age'?"
+    """
+    close = get_close_matches(word, list(known), n=1)
+    return f"did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,5 @@
+"""Job files: all that :func:`discreet.anonymize` is told, as YAML or JSON to keep under version control."""
+
+from discreet.job._job import Job
+
+__all__ = ["Job"]

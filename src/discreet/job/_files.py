@@ -1,0 +1,85 @@
+"""Reading and writing the text of a job file: JSON, or YAML without the surprises of YAML 1.1."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from discreet.errors import UsageError
+
+__all__ = ["read_fields", "write_fields"]
+
+
+def read_fields(path: Path) -> dict[str, Any]:
+    """Read a mapping: JSON if the name ends in ``.json``, YAML otherwise."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The job file '{path}' cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise UsageError(f"The job file '{path}' is not UTF-8 text.") from None
+    try:
+        if path.suffix.lower() == ".json":
+            fields = json.loads(text, object_pairs_hook=_without_doubles)
+        else:
+            fields = yaml.load(text, Loader=_PlainLoader)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"The job file '{path}' is not JSON: line {error.lineno}, {error.msg}.") from None
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}, " if error.problem_mark else ""
+        raise UsageError(f"The job file '{path}' is not YAML: {line}{error.problem}.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"The job file '{path}' is not well formed: {error}.") from None
+    if not isinstance(fields, dict):
+        raise UsageError(f"'{path}' is no job file; it must have keys such as input and privacy.")
+    return {str(key): value for key, value in fields.items()}
+
+
+def write_fields(path: Path, fields: dict[str, Any]) -> None:
+    """Write a mapping in the form the suffix asks for; the file appears when it is complete."""
+    from discreet.release._output import check_folder, replacing
+
+    if path.suffix.lower() == ".json":
+        text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
+    check_folder(path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"the key '{key}' occurs twice")
+        fields[key] = value
+    return fields
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML in which ``no``, ``2020-01-01`` and ``01234`` are text and no key may occur twice."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """Refuse a mapping that says two things about one key."""
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
+        return mapping
+
+
+_RESOLVERS = (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    ("float", r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", list("-+.0123456789")),
+)
+for _tag, _pattern, _first in _RESOLVERS:
+    _PlainLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), _first)

@@ -1,0 +1,238 @@
+"""The job itself: the arguments of :func:`discreet.anonymize` as data.
+
+Paths in a job file are relative to the file, so that a folder with data, hierarchies and job can be moved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import ErrorDetails
+
+from discreet.errors import UsageError, did_you_mean
+from discreet.job._files import read_fields, write_fields
+
+if TYPE_CHECKING:
+    from discreet.job._plan import Plan
+    from discreet.release import Release
+    from discreet.solve import Budget, ProgressCallback
+
+__all__ = ["Job"]
+
+Form = Any
+"""A hierarchy: text such as ``intervals(5, 10)``, a CSV file, groups, or None for an automatic one."""
+
+
+def _one_or_many(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _columns(value: Any) -> Any:
+    """Accept one column or a list of columns where a mapping from column to hierarchy is meant."""
+    value = _one_or_many(value)
+    if isinstance(value, list):
+        if not all(isinstance(name, str) for name in value):
+            raise ValueError("must be a list of column names, or a mapping from column to hierarchy")
+        for name in value:
+            if value.count(name) > 1:
+                raise ValueError(f"names the column '{name}' twice")
+        return dict.fromkeys(value)
+    if isinstance(value, dict):
+        for name, form in value.items():
+            if not (form is None or isinstance(form, str | list | dict)):
+                raise ValueError(f"gives '{name}' no hierarchy; write text, a CSV file, groups or null")
+    return value
+
+
+Names = Annotated[list[str], BeforeValidator(_one_or_many)]
+Forms = Annotated[dict[str, Form], BeforeValidator(_columns)]
+
+
+class Job(BaseModel):
+    """One job. The fields have the names and meanings of the arguments of :func:`discreet.anonymize`.
+
+    >>> job = Job(input="people.csv", quasi_identifiers={"zip": "mask(digits=5)"}, privacy="k(5)")
+    >>> job.privacy
+    ['k(5)']
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    input: str
+    output: str | None = None
+    identifiers: Names = Field(default_factory=list)
+    quasi_identifiers: Forms = Field(min_length=1)
+    sensitive: Forms = Field(default_factory=dict)
+    class_attribute: str | None = None
+    types: dict[str, str] = Field(default_factory=dict)
+    privacy: Names = Field(min_length=1)
+    cost: str = "LM"
+    suppression: str = "none"
+    scheme: str | dict[str, str] = "full-domain"
+    solver: str = "auto"
+    min_levels: dict[str, int] = Field(default_factory=dict)
+    max_levels: dict[str, int] = Field(default_factory=dict)
+    missing: str = "value"
+    time_limit: float | None = Field(default=None, gt=0)
+    seed: int = Field(default=0, ge=0)
+    report: Names = Field(default_factory=list)
+
+    _folder: Path = PrivateAttr(default_factory=Path)
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise UsageError(_explain(error.errors()[0])) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a job file: JSON if its name ends in ``.json``, YAML otherwise."""
+        path = Path(path)
+        try:
+            job = cls(**read_fields(path))
+        except UsageError as error:
+            if str(path) in error.message:
+                raise
+            raise UsageError(f"In '{path}': {error.message}") from None
+        job._folder = path.parent
+        return job
+
+    def save(self, path: str | Path) -> Path:
+        """Write the job so that running the file does the same again; defaults are left out."""
+        path = Path(path)
+        fields = self._moved_to(path.parent).model_dump(exclude_defaults=True)
+        for key in ("quasi_identifiers", "sensitive"):
+            if all(form is None for form in fields.get(key, {}).values()):
+                fields[key] = list(fields.get(key, ()))
+        write_fields(path, {key: value for key, value in fields.items() if value != []})
+        return path
+
+    def run(self, progress: ProgressCallback | None = None, budget: Budget | None = None) -> Release:
+        """Do the job: anonymize the input, write and audit the output, and write the reports."""
+        from discreet.release import anonymize
+
+        self.check_targets()
+        output = self.locate(self.output)
+        release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
+        for report in self.report:
+            release.report(self._folder / report)
+        return release
+
+    def plan(self) -> Plan:
+        """Check files, columns, hierarchies and whether all parts fit, without searching or writing."""
+        from discreet.job._plan import make_plan
+
+        return make_plan(self)
+
+    def check_targets(self) -> None:
+        """Refuse an output or report that could not be written in the end, before any work is done."""
+        from discreet.release._output import check_output
+        from discreet.release._report import check_report
+
+        source, output = self._folder / self.input, self.locate(self.output)
+        if output is not None:
+            check_output(output, source)
+        for name in self.report:
+            report = self._folder / name
+            check_report(report)
+            if report.resolve() in (source.resolve(), None if output is None else output.resolve()):
+                raise UsageError(f"The report '{name}' would overwrite the table; give it another name.")
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""
+        return {
+            "data": self._folder / self.input,
+            "identifiers": self.identifiers,
+            "quasi_identifiers": self._hierarchies(self.quasi_identifiers),
+            "sensitive": self._hierarchies(self.sensitive),
+            "class_attribute": self.class_attribute,
+            "types": self.types,
+            "privacy": self.privacy,
+            "cost": self.cost,
+            "suppression": self.suppression,
+            "scheme": self.scheme,
+            "solver": self.solver,
+            "min_levels": self.min_levels,
+            "max_levels": self.max_levels,
+            "missing": self.missing,
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+        }
+
+    def locate(self, path: str | None) -> Path | None:
+        """Return where a path named in the job is."""
+        return None if path is None else self._folder / path
+
+    def _hierarchies(self, forms: Mapping[str, Form]) -> dict[str, Any]:
+        from discreet.schema import as_hierarchy
+
+        return {
+            name: None if form is None else as_hierarchy(form, self._folder) for name, form in forms.items()
+        }
+
+    def _moved_to(self, folder: Path) -> Job:
+        def follow(path: str) -> str:
+            if Path(path).is_absolute():
+                return path
+            return Path(os.path.relpath(self._folder / path, folder)).as_posix()
+
+        def follow_forms(forms: Mapping[str, Form]) -> dict[str, Form]:
+            return {name: follow(form) if _is_path(form) else form for name, form in forms.items()}
+
+        moved = self.model_copy(
+            update={
+                "input": follow(self.input),
+                "output": None if self.output is None else follow(self.output),
+                "report": [follow(path) for path in self.report],
+                "quasi_identifiers": follow_forms(self.quasi_identifiers),
+                "sensitive": follow_forms(self.sensitive),
+            }
+        )
+        moved._folder = folder
+        return moved
+
+
+def _is_path(form: Form) -> bool:
+    """Whether a hierarchy is given by the path of its file, that is by text that names no builder."""
+    from discreet.schema.builders import BUILDERS
+
+    return isinstance(form, str) and form.partition("(")[0].strip() not in BUILDERS
+
+
+_WANTED = {
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "too_short": "must not be empty",
+    "greater_than": "must be more than 0",
+    "greater_than_equal": "must be 0 or more",
+    "finite_number": "must be a finite number",
+}
+
+
+def _explain(error: ErrorDetails) -> str:
+    """Turn pydantic's account of one error into a sentence that names the key."""
+    kind, place = error["type"], [str(part) for part in error["loc"]]
+    if not place:
+        return "A job is a mapping with keys such as input and privacy."
+    key = place[0]
+    if kind == "extra_forbidden":
+        known = list(Job.model_fields)
+        hint = did_you_mean(key, known) or f"the keys are {', '.join(known)}."
+        return f"There is no key '{key}'; {hint}"
+    if kind == "missing":
+        return f"The key '{key}' is missing."
+    if kind == "value_error":
+        return f"The key '{key}' {error['ctx']['error']}."
+    if key == "scheme":
+        return "The key 'scheme' must be text, or a mapping from column to text."
+    entry = f", entry '{place[1]}'," if len(place) > 1 else ""
+    return f"The key '{key}'{entry} {_WANTED.get(kind, 'has a value of the wrong kind')}."

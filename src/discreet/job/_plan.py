@@ -1,0 +1,114 @@
+"""What a job would do: everything before the search, checked for real, and put into words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.job._job import Job
+
+__all__ = ["Plan", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job that was checked against its data and not done."""
+
+    rows: int
+    tuples: int
+    dropped: tuple[str, ...]
+    attributes: tuple[dict[str, Any], ...]
+    sensitive: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    privacy: tuple[str, ...]
+    cost: str
+    suppression: str
+    most_suppressed: int
+    solver: str
+    nodes: int
+    output: str | None
+    reports: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data, ready for JSON."""
+        return {"dry_run": True, **{name: _plain(value) for name, value in vars(self).items()}}
+
+    def summary(self) -> str:
+        """Return the plan as text for people."""
+        facts = [
+            ("input", f"{self.rows:,} rows, {self.tuples:,} different combinations of quasi-identifiers"),
+            *((f"'{each['name']}'", _describe(each)) for each in self.attributes),
+            ("sensitive", ", ".join(self.sensitive)),
+            ("left out", ", ".join(self.dropped)),
+            ("as it is", ", ".join(self.unchanged)),
+            ("privacy", " and ".join(self.privacy)),
+            ("cost", self.cost),
+            ("suppression", f"{self.suppression}: at most {self.most_suppressed:,} rows"),
+            ("search", f"{self.solver}, {self.nodes:,} possible recodings"),
+            ("output", self.output or ""),
+            ("reports", ", ".join(self.reports)),
+        ]
+        width = max(len(name) for name, text in facts if text)
+        lines = [f"{name:<{width}}  {text}" for name, text in facts if text]
+        return "\n".join([*lines, "Everything fits. Nothing was searched or written."])
+
+
+def make_plan(job: Job) -> Plan:
+    """Check a job as far as possible without searching or writing."""
+    from discreet.engines import count, open_source
+    from discreet.problem import Problem
+    from discreet.schema import Schema
+    from discreet.solve import choose_solver
+
+    told = job.arguments()
+    job.check_targets()
+    source = open_source(told["data"])
+    roles = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types")
+    schema = Schema.make(source.columns, **{role: told[role] for role in roles})
+    trees = {name: tree for name, tree in told["sensitive"].items() if tree is not None}
+    counted = count(source, schema, missing=told["missing"], hierarchies=trees)
+    parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
+    problem = Problem.build(counted.table, **{part: told[part] for part in parts})
+    solver = choose_solver(problem, told["solver"])
+    limits = zip(problem.lowest, problem.highest, strict=True)
+    return Plan(
+        rows=problem.table.n,
+        tuples=problem.table.tuples,
+        dropped=schema.identifiers,
+        attributes=tuple(
+            {
+                "name": name,
+                "type": str(domain.type),
+                "distinct": len(domain.values),
+                "hierarchy": domain.text,
+                "automatic": domain.automatic,
+                "lowest": low,
+                "highest": high,
+            }
+            for (name, domain), (low, high) in zip(counted.domains.items(), limits, strict=True)
+        ),
+        sensitive=schema.sensitive,
+        unchanged=schema.insensitive,
+        privacy=tuple(model.text for model in problem.privacy),
+        cost=problem.cost.text,
+        suppression=problem.suppression.text,
+        most_suppressed=problem.limit,
+        solver=solver.name,
+        nodes=prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True)),
+        output=job.output,
+        reports=tuple(job.report),
+    )
+
+
+def _describe(attribute: dict[str, Any]) -> str:
+    made = "an automatic hierarchy" if attribute["automatic"] else attribute["hierarchy"]
+    if len(made) > 60:
+        made = f"{made[:59]}…"
+    levels = f"levels {attribute['lowest']} to {attribute['highest']}"
+    return f"{attribute['type']}, {attribute['distinct']:,} values, {levels} of {made}"
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,25 @@
+"""The vocabulary: schemes, privacy models, costs and suppression kinds, and Problem, one choice of each."""
+
+from discreet.problem._classes import Classes
+from discreet.problem._problem import Problem
+from discreet.problem.costs import COSTS, Cost, Separable
+from discreet.problem.privacy import PRIVACY, Groups, PrivacyModel
+from discreet.problem.schemes import SCHEMES, Partition, Scheme
+from discreet.problem.suppression import SUPPRESSION, Suppressed, Suppression
+
+__all__ = [
+    "COSTS",
+    "PRIVACY",
+    "SCHEMES",
+    "SUPPRESSION",
+    "Classes",
+    "Cost",
+    "Groups",
+    "Partition",
+    "PrivacyModel",
+    "Problem",
+    "Scheme",
+    "Separable",
+    "Suppressed",
+    "Suppression",
+]

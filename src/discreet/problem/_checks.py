@@ -1,0 +1,76 @@
+"""Checks of the arguments of parts: each returns the plain value or says in one sentence what is wanted."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from discreet.errors import UsageError
+
+__all__ = ["column_name", "number", "one_of", "weights", "whole_number"]
+
+
+def whole_number(value: Any, what: str, *, least: int) -> int:
+    """Return the value as an int if it is a whole number of at least ``least``.
+
+    >>> whole_number(5, "k", least=1)
+    5
+    """
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        whole = None
+    if whole is None or whole < least:
+        raise UsageError(f"{what} must be a whole number of at least {least}, not {value!r}.")
+    return whole
+
+
+def number(
+    value: Any, what: str, *, least: float = -math.inf, above: float = -math.inf, most: float = math.inf
+) -> float:
+    """Return the value if it is a finite number of at least ``least``, above ``above`` and at most ``most``.
+
+    >>> number(0.25, "theta", above=0, most=1)
+    0.25
+    """
+    real = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if not (real and value >= least and value > above and value <= most):
+        bounds = [
+            f"{words} {bound:g}"
+            for words, bound in (("of at least", least), ("above", above), ("of at most", most))
+            if math.isfinite(bound)
+        ]
+        raise UsageError(f"{what} must be a number {' and '.join(bounds)}, not {value!r}.")
+    return value if isinstance(value, int | float) else float(value)
+
+
+def one_of(value: Any, what: str, known: tuple[str, ...]) -> str:
+    """Return the value if it is one of the known words.
+
+    >>> one_of("equal", "distance", ("equal", "ordered"))
+    'equal'
+    """
+    if not isinstance(value, str) or value not in known:
+        raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}.")
+    return value
+
+
+def column_name(value: Any, what: str) -> str | None:
+    """Return the value if it can be the name of a column; None means that it is not named yet."""
+    if value is not None and not (isinstance(value, str) and value):
+        raise UsageError(f"{what} must be the name of a column, not {value!r}.")
+    return value
+
+
+def weights(value: Any, what: str) -> dict[str, float]:
+    """Return a copy of a mapping from column to positive weight.
+
+    >>> weights({"age": 2}, "LM")
+    {'age': 2}
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(column, str) for column in value):
+        raise UsageError(f"The weights of {what} must map column names to numbers, as in {{age: 2}}.")
+    return {column: number(weight, f"The weight of '{column}'", above=0) for column, weight in value.items()}

@@ -1,0 +1,117 @@
+"""Families of interchangeable parts: a member is one class in one module, and registers itself by being there."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from discreet.errors import UsageError, did_you_mean
+from discreet.problem._text import format_text, parse_text
+
+__all__ = ["Family", "Part"]
+
+
+class Part:
+    """A choice with a text form. Subclasses are frozen dataclasses whose fields are the arguments, in order.
+
+    Fields without a default are written as plain arguments; others as ``key=value`` and only where they
+    differ from the default. Fields named in ``plain`` are written as plain arguments too, unless one before
+    them is left out.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    plain: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def text(self) -> str:
+        """The canonical text form, which parses back to an equal part."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        left_out = False
+        for item in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
+                args.append(_plain(value))
+                continue
+            default = item.default_factory() if item.default is dataclasses.MISSING else item.default  # type: ignore[operator,unused-ignore]
+            # Types count: a budget of 1 is one record and the default of 1.0 all of them.
+            if type(value) is type(default) and value == default:
+                left_out = True
+            elif item.name in self.plain and not left_out and not kwargs:
+                args.append(_plain(value))
+            else:
+                kwargs[item.name] = _plain(value)
+        return format_text(self.name, args, kwargs)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+P = TypeVar("P", bound=Part)
+
+
+class Family(Generic[P]):
+    """All members of one kind, found by looking through the modules of one package.
+
+    >>> from discreet.problem.privacy import PRIVACY
+    >>> PRIVACY.make("k(5)")
+    KAnonymity(k=5)
+    """
+
+    def __init__(self, kind: str, base: type[P], package: str) -> None:
+        self.kind = kind
+        self.base = base
+        self.package = package
+        self._members: dict[str, type[P]] = {}
+        self._loaded = False
+
+    def register(self, member: type[P]) -> type[P]:
+        """Class decorator: make the member known under its name and aliases."""
+        for name in (member.name, *member.aliases):
+            taken = self._members.get(name.lower())
+            if taken is not None and taken.__qualname__ != member.__qualname__:
+                raise ValueError(f"two members of {self.kind} are called '{name}'")
+            self._members[name.lower()] = member
+        return member
+
+    def members(self) -> dict[str, type[P]]:
+        """Return the members by canonical name."""
+        self._load()
+        return {member.name: member for member in self._members.values()}
+
+    def make(self, choice: str | P) -> P:
+        """Return the part a text form stands for; a part is returned as it is."""
+        if isinstance(choice, self.base):
+            return choice
+        if not isinstance(choice, str):
+            raise UsageError(f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}.")
+        self._load()
+        name, args, kwargs = parse_text(choice)
+        member = self._members.get(name.lower())
+        if member is None:
+            known = sorted(self.members())
+            hint = did_you_mean(name, known) or f"known are {', '.join(known)}."
+            raise UsageError(f"There is no {self.kind} '{name}'; {hint}")
+        try:
+            return member(*args, **kwargs)
+        except TypeError:
+            fields = [item.name for item in dataclasses.fields(member)]  # type: ignore[arg-type]
+            form = f"{member.name}({', '.join(fields)})" if fields else member.name
+            raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.") from None
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        package = importlib.import_module(self.package)
+        for module in pkgutil.iter_modules(package.__path__):
+            if not module.name.startswith("_"):
+                importlib.import_module(f"{self.package}.{module.name}")
+        self._loaded = True

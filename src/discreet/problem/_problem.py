@@ -1,0 +1,136 @@
+"""A problem: one choice of scheme, privacy models, cost and suppression over one count table, checked when it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.problem._classes import Classes
+from discreet.problem.costs import COSTS, Cost
+from discreet.problem.privacy import PRIVACY, PrivacyModel
+from discreet.problem.schemes import SCHEMES, Scheme
+from discreet.problem.suppression import SUPPRESSION, Suppression
+
+__all__ = ["Problem"]
+
+Levels = Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be solved. Build it with :meth:`build`, which checks that the parts go together.
+
+    ``lowest`` and ``highest`` give, attribute by attribute, the levels a full-domain recoding may use.
+    """
+
+    table: CountTable
+    privacy: tuple[PrivacyModel, ...]
+    cost: Cost
+    suppression: Suppression
+    schemes: tuple[Scheme, ...]
+    lowest: tuple[int, ...]
+    highest: tuple[int, ...]
+
+    @classmethod
+    def build(
+        cls,
+        table: CountTable,
+        *,
+        privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
+        cost: str | Cost = "LM",
+        suppression: str | Suppression = "none",
+        scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
+        min_levels: Levels | None = None,
+        max_levels: Levels | None = None,
+    ) -> Self:
+        """Resolve text forms, check every part against the table and the parts against each other."""
+        chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
+        if not chosen:
+            raise UsageError("No privacy model was given; ask for one, as in k(5).")
+        models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
+        for model in models:
+            model.check(table)
+        schemes = _schemes(table, scheme)
+        resolved = COSTS.make(cost).resolve(table, models)
+        if resolved.needs_hierarchy:
+            for attribute, choice in zip(table.attributes, schemes, strict=True):
+                if choice.name != "full-domain":
+                    raise UnsupportedCombinationError(
+                        f"The cost {resolved.name}",
+                        f"the scheme {choice.name} of '{attribute.name}'",
+                        "it is only defined for full-domain levels",
+                    )
+        lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
+        return cls(table, models, resolved, SUPPRESSION.make(suppression), schemes, lowest, highest)
+
+    @cached_property
+    def limit(self) -> int:
+        """The most records that may be suppressed."""
+        return self.suppression.budget(self.table.n)
+
+    @cached_property
+    def smallest_class(self) -> int:
+        """No class with fewer rows than this can be ok."""
+        return max(model.minimum_size for model in self.privacy)
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of two ok classes is always ok."""
+        return all(model.union_closed for model in self.privacy)
+
+    @property
+    def superset_closed(self) -> bool:
+        """Whether an ok class always stays ok when rows are added."""
+        return all(model.superset_closed for model in self.privacy)
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether it satisfies all models."""
+        mask = np.ones(len(classes), dtype=np.bool_)
+        for model in self.privacy:
+            mask &= model.ok(classes)
+        return mask
+
+    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
+        """Return a lower bound on the rows of each class that no union of ok parts of it can hold."""
+        removed = np.zeros(len(classes), dtype=np.int64)
+        for model in self.privacy:
+            np.maximum(removed, model.fewest_removed(classes), out=removed)
+        too_small = classes.sizes - removed < self.smallest_class
+        return np.where(too_small, classes.sizes, removed).astype(np.int64)
+
+
+def _schemes(table: CountTable, scheme: str | Scheme | Mapping[str, str | Scheme]) -> tuple[Scheme, ...]:
+    if not isinstance(scheme, Mapping):
+        return (SCHEMES.make(scheme),) * len(table.attributes)
+    for column in scheme:
+        if column not in table.names:
+            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
+    return tuple(SCHEMES.make(scheme.get(name, "full-domain")) for name in table.names)
+
+
+def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    for column in {**lowest, **highest}:
+        if column not in table.names:
+            raise UsageError(f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column)
+    bottom, top = [], []
+    for attribute in table.attributes:
+        low = lowest.get(attribute.name, 0)
+        high = highest.get(attribute.name, attribute.height)
+        if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
+            raise UsageError(f"A level of '{attribute.name}' must be a whole number.", column=attribute.name)
+        if not 0 <= low <= high <= attribute.height:
+            raise UsageError(
+                f"The levels {low} to {high} asked for '{attribute.name}' do not fit; "
+                f"its hierarchy has levels 0 to {attribute.height}.",
+                column=attribute.name,
+            )
+        bottom.append(low)
+        top.append(high)
+    return tuple(bottom), tuple(top)

@@ -1,0 +1,137 @@
+"""The text form of a part: ``name(argument, key=value)``, read and written the same way everywhere.
+
+>>> parse_text("t(0.2, disease, equal)")
+('t', [0.2, 'disease', 'equal'], {})
+>>> parse_text("LM(penalty=l+)")
+('LM', [], {'penalty': 'l+'})
+>>> parse_text("l+({Flu: 0.5, 'HIV, late': 0.1}, disease)")
+('l+', [{'Flu': 0.5, 'HIV, late': 0.1}, 'disease'], {})
+>>> parse_text("ranges([0, 18, 65], [0, 65])")
+('ranges', [[0, 18, 65], [0, 65]], {})
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from discreet.errors import UsageError
+
+__all__ = ["format_text", "parse_text"]
+
+_NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
+_INTEGER = re.compile(r"[+-]?\d+")
+_PERCENT = re.compile(r"([+-]?\d+(?:\.\d*)?)\s*%")
+_BARE = re.compile(r"[^\s,(){}\[\]=:'\"][^,(){}\[\]=:'\"]*")
+
+
+def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Split a text form into its name, positional arguments and keyword arguments."""
+    match = _NAME.match(text)
+    if not match:
+        raise UsageError(f"'{text}' is not a text form; write name or name(arguments), as in k(5).")
+    name, rest = match.group(1), text[match.end() :].strip()
+    if not rest:
+        return name, [], {}
+    if not (rest.startswith("(") and rest.endswith(")")):
+        raise UsageError(
+            f"'{text}' is not a text form; the arguments of '{name}' go in one pair of brackets."
+        )
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for item in _split(rest[1:-1], text):
+        key, separator, value = _cut(item, "=")
+        if separator:
+            kwargs[key.strip()] = _value(value, text)
+        elif kwargs:
+            raise UsageError(f"'{text}': plain arguments come before key=value ones.")
+        else:
+            args.append(_value(item, text))
+    return name, args, kwargs
+
+
+def format_text(name: str, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Write a text form that :func:`parse_text` reads back to the same parts."""
+    items = [_show(value) for value in args] + [f"{key}={_show(value)}" for key, value in kwargs.items()]
+    return f"{name}({', '.join(items)})" if items else name
+
+
+def _split(body: str, text: str) -> list[str]:
+    items, depth, quote, start = [], 0, "", 0
+    for position, char in enumerate(body):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "{([":
+            depth += 1
+        elif char in "})]":
+            depth -= 1
+        elif char == "," and depth == 0:
+            items.append(body[start:position])
+            start = position + 1
+    if quote or depth:
+        raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.")
+    items.append(body[start:])
+    if len(items) == 1 and not items[0].strip():
+        return []
+    return items
+
+
+def _cut(item: str, mark: str) -> tuple[str, str, str]:
+    quote, depth = "", 0
+    for position, char in enumerate(item):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "{([":
+            depth += 1
+        elif char in "})]":
+            depth -= 1
+        elif char == mark and depth == 0:
+            return item[:position], mark, item[position + 1 :]
+    return item, "", ""
+
+
+def _value(item: str, text: str) -> Any:
+    item = item.strip()
+    if not item:
+        raise UsageError(f"'{text}' is not a text form; an argument is empty.")
+    if item[0] in "'\"" and item[-1] == item[0] and len(item) > 1:
+        return item[1:-1].replace(item[0] * 2, item[0])
+    if item[0] == "[" and item[-1] == "]":
+        return [_value(part, text) for part in _split(item[1:-1], text)]
+    if item[0] == "{" and item[-1] == "}":
+        pairs = (_cut(pair, ":") for pair in _split(item[1:-1], text))
+        return {str(_value(key, text)): _value(value, text) for key, _, value in pairs}
+    if item == "none" or item == "None":
+        return None
+    if item.lower() in ("true", "false"):
+        return item.lower() == "true"
+    if _INTEGER.fullmatch(item):
+        return int(item)
+    if percent := _PERCENT.fullmatch(item):
+        return float(percent.group(1)) / 100
+    try:
+        return float(item)
+    except ValueError:
+        return item
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_show(str(key))}: {_show(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_show, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        plain = _BARE.fullmatch(value) and value == value.strip() and isinstance(_value(value, value), str)
+        if plain:
+            return value
+        quote = '"' if "'" in value and '"' not in value else "'"
+        return quote + value.replace(quote, quote * 2) + quote
+    return repr(value)

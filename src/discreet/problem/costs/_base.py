@@ -1,0 +1,123 @@
+"""What a cost is: a number for each class published and for each class suppressed, added up."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, FloatArray
+from discreet.errors import UsageError
+from discreet.problem._classes import Classes
+from discreet.problem._family import Family, Part
+
+if TYPE_CHECKING:
+    from discreet.problem.privacy._base import PrivacyModel
+
+__all__ = ["COSTS", "Cost", "Separable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Separable:
+    """A cost that is a sum over rows and attributes, in the form every such cost here has.
+
+    A published row whose leaf of attribute ``i`` lies in block ``b`` at level ``l`` costs, summed over ``i``,
+    ``rate[i][l][b] * moment[i][leaf] + offset[i][leaf]``; a suppressed row costs ``penalty[i][leaf]`` summed
+    over ``i``.
+    """
+
+    rate: Sequence[Sequence[FloatArray]]
+    moment: Sequence[FloatArray]
+    offset: Sequence[FloatArray]
+    penalty: Sequence[FloatArray]
+
+
+class Cost(Part, ABC):
+    """A cost of a recoding: lower is better. Totals over the published and the suppressed rows."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """Which optional arrays of Classes it reads.
+
+    Any of labels, block_leaves, block_rows, block_levels, extent (low, high) and moments (moments, offsets).
+    """
+    superadditive: ClassVar[bool] = False
+    """A published class costs at least as much as its parts would, and at most as much as suppressed."""
+    additive: ClassVar[bool] = True
+    """The total is the sum over classes of ``published`` or ``suppressed``."""
+    compiled: ClassVar[str | None] = None
+    """The formula of its compiled fast path beside ``separable``, if it has one: "squares" or "minority"."""
+    needs_hierarchy: ClassVar[bool] = False
+    """Only defined where released values are levels of a hierarchy."""
+
+    @abstractmethod
+    def published(self, classes: Classes) -> FloatArray:
+        """Return for each class the total cost of its rows if the class is published."""
+
+    @abstractmethod
+    def suppressed(self, classes: Classes) -> FloatArray:
+        """Return for each class the total cost of its rows if they are all suppressed."""
+
+    def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
+        """Return the cost of a whole recoding in which exactly the classes that are ok are published."""
+        return float(self.published(classes)[ok].sum() + self.suppressed(classes)[~ok].sum())
+
+    def worst(self, table: CountTable) -> float:
+        """Return the cost of suppressing everything, by which totals are normalized."""
+        raise NotImplementedError
+
+    def floor(self, classes: Classes, smallest: int) -> FloatArray:
+        """Return a lower bound on what each class's rows cost under this recoding and any more general one.
+
+        ``smallest`` is the least size an ok class can have. Only used where the cost is superadditive.
+        The default is the published cost.
+        """
+        return self.published(classes)
+
+    def lower(self, classes: Classes, limit: int) -> float:
+        """A lower bound on the total of a recoding with these classes, and of every generalization of it.
+
+        ``limit`` records may be suppressed. Only used where the cost is not additive; the default knows nothing.
+        """
+        return 0.0
+
+    def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
+        """Return a lower bound per row on what suppressing the class or a part adds to the floor of its rows.
+
+        A part is a class of a less general recoding. ``smallest`` is what ``floor`` was given: as the floor
+        rises with it, less is left to add.
+        """
+        return np.zeros(len(classes))
+
+    def value_penalty(self, table: CountTable) -> float | None:
+        """Return what each sensitive value made unknown costs, or None if the cost does not define it."""
+        return None
+
+    def separable(self, table: CountTable) -> Separable | None:
+        """Return the row-by-row form, if there is one; it agrees with ``published`` and ``suppressed``."""
+        return None
+
+    def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
+        """Per-leaf numbers whose sums over each class ``published`` wants as ``classes.moments``."""
+        return None
+
+    def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
+        """Per-leaf numbers whose sums over each class ``published`` wants as ``classes.offsets``."""
+        return None
+
+    def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
+        """Check the cost against the table (weights name real columns, …) and fill in what is left open."""
+        weights = getattr(self, "weights", None) or {}
+        for column in weights:
+            if column not in table.names:
+                raise UsageError(
+                    f"The cost {self.name} has a weight for '{column}', which is not a quasi-identifier.",
+                    column=column,
+                )
+        return self
+
+
+COSTS: Family[Cost] = Family("cost", Cost, "discreet.problem.costs")  # type: ignore[type-abstract]

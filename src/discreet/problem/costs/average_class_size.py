@@ -1,0 +1,65 @@
+"""Average class size: how much larger than necessary the classes are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray
+from discreet.problem._checks import whole_number
+from discreet.problem._classes import Classes
+from discreet.problem.costs._base import COSTS, Cost
+from discreet.problem.privacy._base import PrivacyModel
+from discreet.problem.privacy.k_anonymity import KAnonymity
+
+__all__ = ["AverageClassSize"]
+
+
+@COSTS.register
+@dataclass(frozen=True)
+class AverageClassSize(Cost):
+    """The published rows divided by the number of published classes, divided by ``k`` (C_AVG).
+
+    ``k`` is that of the k-anonymity asked for, or 1. It is a property of the whole table, not a sum over
+    classes: of ``published`` and ``suppressed`` only the former's proportion to the sizes means anything, and
+    suppressed rows cost nothing. A table of which nothing is published costs as much as one with a single
+    class.
+
+    >>> AverageClassSize(5).text
+    'C_AVG(k=5)'
+    """
+
+    name = "C_AVG"
+    aliases = ("average-class-size",)
+    additive = False
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            object.__setattr__(self, "k", whole_number(self.k, "k of C_AVG", least=1))
+
+    def published(self, classes: Classes) -> FloatArray:
+        """Return each size over k."""
+        return classes.sizes / (self.k or 1)
+
+    def suppressed(self, classes: Classes) -> FloatArray:
+        """Return nothing."""
+        return np.zeros(len(classes))
+
+    def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
+        """Return the mean size of the classes that are ok, over k."""
+        return float(self.published(classes)[ok].mean()) if ok.any() else self.worst(classes.table)
+
+    def worst(self, table: CountTable) -> float:
+        """Return the cost of a single class."""
+        return table.n / (self.k or 1)
+
+    def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
+        """Take k from the k-anonymity asked for."""
+        asked = [model.k for model in privacy if isinstance(model, KAnonymity)]
+        return replace(self, k=max(asked, default=1)) if self.k is None else self

@@ -1,0 +1,66 @@
+"""Precision: how far up its hierarchy each value was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.counts import CountTable, FloatArray
+from discreet.problem._checks import weights
+from discreet.problem._classes import Classes
+from discreet.problem.costs._base import COSTS, Separable
+from discreet.problem.costs._shared import PerRow, given, weight_array
+
+__all__ = ["Precision"]
+
+
+@COSTS.register
+@dataclass(frozen=True)
+class Precision(PerRow):
+    """The weighted mean over the attributes of level / height for each row; 1 if it is suppressed.
+
+    It is Sweeney's precision turned round, so that less is better. An attribute without levels costs nothing.
+
+    >>> Precision(weights={"age": 3}).text
+    'precision(weights={age: 3})'
+    """
+
+    name = "precision"
+    needs = frozenset({"block_levels"})
+    needs_hierarchy = True
+
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", weights(self.weights, self.name))
+
+    def row(self, classes: Classes) -> FloatArray:
+        """Return the weighted mean over the attributes."""
+        heights = np.array([max(attribute.height, 1) for attribute in classes.table.attributes])
+        return np.asarray(given(classes.block_levels) @ (self._shares(classes.table) / heights))
+
+    def suppressed_row(self, table: CountTable) -> float:
+        """Return 1."""
+        return 1.0
+
+    def _shares(self, table: CountTable) -> FloatArray:
+        given = weight_array(self.weights, table)
+        return np.asarray(given / given.sum())
+
+    def separable(self, table: CountTable) -> Separable:
+        """Return level / height as the rate of every block of a level."""
+        each = list(zip(table.attributes, self._shares(table), strict=True))
+        return Separable(
+            rate=[
+                [
+                    np.full(leaves.size, share * level / max(attribute.height, 1))
+                    for level, leaves in enumerate(attribute.block_leaves)
+                ]
+                for attribute, share in each
+            ],
+            moment=[np.ones(attribute.leaves) for attribute, _ in each],
+            offset=[np.zeros(attribute.leaves) for attribute, _ in each],
+            penalty=[np.full(attribute.leaves, share) for attribute, share in each],
+        )

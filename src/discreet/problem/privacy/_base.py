@@ -1,0 +1,120 @@
+"""What a privacy model is: a condition on one equivalence class, and what a search may rely on."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable
+from discreet.errors import UsageError
+from discreet.problem._classes import Classes
+from discreet.problem._family import Family, Part
+
+__all__ = ["PRIVACY", "Groups", "PrivacyModel"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Groups:
+    """The classes of a released table as the audit counted them, in long form.
+
+    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute
+    occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. ``whole[v]`` is how often
+    value ``v`` occurs in the table the promise was made about, ``ancestors`` the attribute's hierarchy if it
+    has one, ``names[v]`` its text.
+    """
+
+    sizes: NDArray[np.int64]
+    group: NDArray[np.int64]
+    value: NDArray[np.int64]
+    count: NDArray[np.int64]
+    whole: NDArray[np.int64]
+    ancestors: NDArray[np.int32] | None = None
+    names: Sequence[str] = ()
+
+
+class PrivacyModel(Part, ABC):
+    """A condition every published class must meet.
+
+    Two flags tell a search what it may rely on. Both default to the careful answer.
+    """
+
+    union_closed: ClassVar[bool] = False
+    """The union of two classes that are ok is ok (so that feasibility without suppression is monotone)."""
+    superset_closed: ClassVar[bool] = False
+    """An ok class stays ok when any rows are added (so rows suppressed at a node are suppressed below it)."""
+    looks_at_sensitive: ClassVar[bool] = False
+    """The model has an ``attribute`` field that names the sensitive attribute it looks at."""
+    limits_values: ClassVar[bool] = False
+    """The model limits each sensitive value: a class is ok exactly if no count exceeds :meth:`caps`."""
+    favors_even: ClassVar[bool] = False
+    """An ok class stays ok when a row moves from a more to a less frequent value, within any ``caps``.
+
+    This and ``limits_values`` are what taking single records out of a class relies on; without either it is
+    refused.
+    """
+
+    @abstractmethod
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether it satisfies the model."""
+
+    @abstractmethod
+    def reached(self, groups: Groups) -> float:
+        """Measure the parameter a released table really attains, written apart from :meth:`ok`.
+
+        It is the strictest parameter (for k the smallest class size) the whole table satisfies.
+        """
+
+    @abstractmethod
+    def satisfied_by(self, reached: float) -> bool:
+        """Whether the measured parameter keeps this promise."""
+
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer rows than this can be ok."""
+        return 1
+
+    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
+        """Return a lower bound on the rows any ok sub-collection of each class must leave out.
+
+        The default is exact for superset-closed models and 0 otherwise.
+        """
+        if self.superset_closed:
+            return np.where(self.ok(classes), 0, classes.sizes).astype(np.int64)
+        return np.zeros(len(classes), dtype=np.int64)
+
+    def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the most rows of each sensitive value that classes of these sizes may hold to be ok, (c, v).
+
+        Asked only where ``limits_values`` is set. Caps must not fall as the size grows.
+        """
+        raise NotImplementedError
+
+    def resolve(self, sensitive: Sequence[str]) -> Self:
+        """Fill in the sensitive attribute where there is only one, and check it where it is named."""
+        if not self.looks_at_sensitive:
+            return self
+        attribute = getattr(self, "attribute", None)
+        if attribute is None:
+            if len(sensitive) != 1:
+                problem = "there are several" if sensitive else "there is none"
+                raise UsageError(
+                    f"'{self.text}' needs a sensitive attribute and {problem}; name one, as in {self.name}(…, column)."
+                )
+            return dataclasses.replace(self, attribute=sensitive[0])  # type: ignore[type-var]
+        if attribute not in sensitive:
+            raise UsageError(
+                f"'{self.text}' looks at column '{attribute}', which is not sensitive; add it to the sensitive columns.",
+                column=attribute,
+            )
+        return self
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if the model can never hold on this table, before any search starts."""
+
+
+PRIVACY: Family[PrivacyModel] = Family("privacy model", PrivacyModel, "discreet.problem.privacy")  # type: ignore[type-abstract]

@@ -1,0 +1,79 @@
+"""What the models that look at a sensitive attribute share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, Histogram
+from discreet.errors import UsageError
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PrivacyModel
+
+__all__ = ["TOLERANCE", "SensitiveModel", "largest", "whole_table"]
+
+TOLERANCE = 1e-9
+"""A class that misses a threshold by no more than this, relative to it, lies on the threshold.
+
+Rounding must not decide: three equally frequent values have an entropy of ln 3, and one row in three is a
+share of 1/3.
+"""
+
+
+class SensitiveModel(PrivacyModel):
+    """A model with an ``attribute`` field."""
+
+    looks_at_sensitive = True
+    attribute: str | None
+
+    @property
+    def column(self) -> str:
+        """The sensitive attribute, which must have been named or resolved by now."""
+        if self.attribute is None:
+            raise UsageError(f"'{self.name}' does not say which sensitive attribute it looks at; name one.")
+        return self.attribute
+
+    def histogram(self, table: CountTable) -> Histogram:
+        """Return what the table knows about the attribute."""
+        return table.sensitive[self.column]
+
+    def counts(self, classes: Classes) -> NDArray[np.int64]:
+        """Return how often each sensitive value occurs in each class, (c, v)."""
+        return classes.sensitive[self.column].astype(np.int64, copy=False)
+
+    def need_values(self, table: CountTable, needed: int) -> None:
+        """Raise a UsageError if fewer different values occur in the whole table than one class must hold."""
+        present = int(np.count_nonzero(self.histogram(table).totals))
+        if present < needed:
+            raise UsageError(
+                f"'{self.text}' needs {needed} different values of '{self.column}' in each class "
+                f"and the whole table has {present}; ask for less.",
+                column=self.column,
+            )
+
+
+def whole_table(table: CountTable, column: str) -> Classes:
+    """Return the whole table as one class."""
+    totals = table.sensitive[column].totals
+    return Classes(table, np.array([table.n], dtype=np.int64), sensitive={column: totals[np.newaxis, :]})
+
+
+def largest(
+    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return, element by element, the largest x in low..high for which ``holds``, by bisection.
+
+    ``holds`` must be true up to some x and false above; ``holds(low)`` is taken for granted.
+
+    >>> largest(lambda x: x * x <= 50, np.array([0, 0]), np.array([5, 50]))
+    array([5, 7])
+    """
+    low, high = low.copy(), high.copy()
+    while np.any(low < high):
+        middle = (low + high + 1) // 2
+        fits = holds(middle)
+        low = np.where(fits, middle, low)
+        high = np.where(fits, high, middle - 1)
+    return low

@@ -1,0 +1,62 @@
+"""Distinct l-diversity: every class shows several sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable
+from discreet.problem._checks import column_name, whole_number
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PRIVACY, Groups
+from discreet.problem.privacy._sensitive import SensitiveModel
+
+__all__ = ["LDiversity"]
+
+
+@PRIVACY.register
+@dataclass(frozen=True)
+class LDiversity(SensitiveModel):
+    """At least ``l`` different values of the sensitive attribute occur in every class.
+
+    >>> LDiversity(3, "disease").text
+    'distinct-l(3, disease)'
+    """
+
+    name = "distinct-l"
+    aliases = ("l", "l-diversity")
+    plain = ("attribute",)
+    union_closed = True
+    superset_closed = True
+    favors_even = True
+
+    l: int  # noqa: E741 - the name everyone knows it by
+    attribute: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole_number(self.l, "l of distinct l-diversity", least=1))
+        column_name(self.attribute, "The attribute of distinct l-diversity")
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether l values occur in it."""
+        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) >= self.l)
+
+    def reached(self, groups: Groups) -> float:
+        """Return the fewest values in a class; classes whose values were all made unknown do not count."""
+        different = np.bincount(groups.group[groups.count > 0])
+        return float(min(different[different > 0].tolist(), default=float("inf")))
+
+    def satisfied_by(self, reached: float) -> bool:
+        """Whether the class with the fewest values has enough."""
+        return reached >= self.l
+
+    @property
+    def minimum_size(self) -> int:
+        """Different values come from different rows."""
+        return self.l
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if the whole table has fewer than l values."""
+        self.need_values(table, self.l)

@@ -1,0 +1,168 @@
+"""t-closeness: the sensitive values of every class are distributed almost as in the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray
+from discreet.errors import UsageError
+from discreet.problem._checks import column_name, number, one_of
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PRIVACY, Groups
+from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
+
+__all__ = ["TCloseness"]
+
+
+@PRIVACY.register
+@dataclass(frozen=True)
+class TCloseness(SensitiveModel):
+    """The earth mover's distance between a class and the whole table is at most ``t``.
+
+    The distance between two values is 1 (``equal``); how far apart they are in the column's order, the ends
+    being 1 apart (``ordered``); or the level of their lowest common ancestor over the height of the column's
+    hierarchy (``hierarchical``). The earth mover's distance is then, as Li, Li and Venkatasubramanian show,
+    half the L1 distance; the mean of the absolute differences of the cumulative shares; and the mean over the
+    levels of half the L1 distance between the shares of the level's nodes. It may exceed ``t`` by 10^-9,
+    which is rounding.
+
+    >>> TCloseness(0.2, "income", "ordered").text
+    't(0.2, income, ordered)'
+    """
+
+    name = "t"
+    aliases = ("t-closeness",)
+    plain = ("attribute", "distance")
+    union_closed = True
+
+    t: float
+    attribute: str | None = None
+    distance: str = "equal"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", number(self.t, "t of t-closeness", least=0, most=1))
+        column_name(self.attribute, "The attribute of t-closeness")
+        one_of(self.distance, "The distance of t-closeness", ("equal", "ordered", "hierarchical"))
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether it is close to the whole table."""
+        shares = self.counts(classes) / np.maximum(classes.sizes, 1)[:, np.newaxis]
+        histogram = self.histogram(classes.table)
+        apart = shares - histogram.totals / max(classes.table.n, 1)
+        if self.distance == "equal":
+            distance = np.abs(apart).sum(axis=1) / 2
+        elif self.distance == "ordered":
+            distance = np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1)
+        else:
+            levels = _levels(histogram.ancestors)
+            halves = [np.abs(apart @ _members(level)).sum(axis=1) / 2 for level in levels]
+            distance = sum(halves, np.zeros(len(classes))) / max(len(levels), 1)
+        return np.asarray(distance <= self.t + TOLERANCE)
+
+    def reached(self, groups: Groups) -> float:
+        """Return the largest distance of a class; classes whose values were all made unknown do not count."""
+        known = np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size).astype(float)
+        if not known.any():
+            return 0.0
+        whole = groups.whole / groups.whole.sum()
+        if self.distance == "ordered":
+            return max(_ordered_distance(groups, known, whole))
+        levels = [np.arange(whole.size)] if self.distance == "equal" else _levels(groups.ancestors)
+        total = np.zeros(groups.sizes.size)
+        for level in levels:
+            nodes = int(level.max()) + 1
+            keys, entry = np.unique(groups.group * nodes + level[groups.value], return_inverse=True)
+            held = np.bincount(entry, weights=groups.count)
+            group = keys // nodes
+            more = held / np.maximum(known[group], 1) - np.bincount(level, weights=whole)[keys % nodes]
+            total += np.bincount(group, weights=np.maximum(more, 0), minlength=total.size)
+        return float(total.max() / max(len(levels), 1))
+
+    def satisfied_by(self, reached: float) -> bool:
+        """Whether the farthest class is close enough."""
+        return reached <= self.t + TOLERANCE
+
+    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
+        """Return a lower bound: what the class lacks weighs more the more of the rest is kept.
+
+        If s rows stay, a set of values that holds n rows of the class has at most a share n / s of them. What
+        it then still lacks of its share in the whole table is a lower bound on the distance that grows with
+        s.
+        """
+        removed = np.zeros(len(classes), dtype=np.int64)
+        fix = np.flatnonzero(~self.ok(classes))
+        if fix.size == 0:
+            return removed
+        counts, sizes = self.counts(classes)[fix], classes.sizes[fix].astype(np.int64)
+        histogram = self.histogram(classes.table)
+        whole = histogram.totals / max(classes.table.n, 1)
+        if self.distance == "ordered":
+            up_to, share = np.cumsum(counts, axis=1)[:, :-1], np.cumsum(whole)[:-1]
+            beyond = sizes[:, np.newaxis] - up_to
+            scale = max(whole.size - 1, 1)
+
+            def lacking(kept: FloatArray) -> FloatArray:
+                below, above = share - up_to / kept, (1 - share) - beyond / kept
+                return np.asarray(np.maximum(np.maximum(below, above), 0).sum(axis=1))
+        else:
+            equal = self.distance == "equal"
+            levels = [np.arange(whole.size)] if equal else _levels(histogram.ancestors)
+            held = [counts @ _members(level).astype(np.int64) for level in levels]
+            shares = [whole @ _members(level) for level in levels]
+            scale = max(len(levels), 1)
+
+            def lacking(kept: FloatArray) -> FloatArray:
+                parts = [np.maximum(q - n / kept, 0).sum(axis=1) for n, q in zip(held, shares, strict=True)]
+                return np.asarray(sum(parts, np.zeros(fix.size)))
+
+        def holds(kept: NDArray[np.int64]) -> NDArray[np.bool_]:
+            return (
+                lacking(np.maximum(kept, 1)[:, np.newaxis].astype(np.float64)) / scale
+                <= self.t + 2 * TOLERANCE
+            )
+
+        removed[fix] = sizes - largest(holds, np.zeros(fix.size, np.int64), sizes)
+        return removed
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if the hierarchical distance has no hierarchy to go by."""
+        if self.distance == "hierarchical" and self.histogram(table).ancestors is None:
+            raise UsageError(
+                f"'{self.text}' needs a hierarchy of '{self.column}'; give one or choose another distance.",
+                column=self.column,
+            )
+
+
+def _levels(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
+    """Return the levels below the root, at which two values can lie apart."""
+    if ancestors is None:
+        raise UsageError(
+            "The hierarchical distance of t-closeness needs a hierarchy of the sensitive attribute."
+        )
+    rooted = int(ancestors[-1].max(initial=0)) == 0
+    return [level.astype(np.int64) for level in (ancestors[:-1] if rooted else ancestors)]
+
+
+def _members(level: NDArray[np.int64]) -> FloatArray:
+    """Return the 0/1 matrix that adds up values to the nodes of a level."""
+    return np.eye(int(level.max()) + 1)[level]
+
+
+def _ordered_distance(
+    groups: Groups, known: FloatArray, whole: FloatArray, at_once: int = 4096
+) -> list[float]:
+    """Return the ordered distance of each class, a slice of the classes at a time."""
+    distances: list[float] = []
+    starts = np.arange(0, known.size, at_once)
+    bounds = np.searchsorted(groups.group, [*starts, known.size])
+    for start, low, high in zip(starts, bounds[:-1], bounds[1:], strict=True):
+        here = known[start : start + at_once]
+        flow = np.tile(-whole, (here.size, 1))
+        share = groups.count[low:high] / known[groups.group[low:high]]
+        np.add.at(flow, (groups.group[low:high] - start, groups.value[low:high]), share)
+        moved = np.abs(np.cumsum(flow[here > 0], axis=1))
+        distances.extend((moved.sum(axis=1) / max(whole.size - 1, 1)).tolist())
+    return distances

@@ -1,0 +1,45 @@
+"""Local recoding: each class shows its values in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from discreet.counts import CodedAttribute
+from discreet.errors import UnsupportedCombinationError
+from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+from discreet.problem.schemes._numbers import bell
+from discreet.problem.schemes._tree import blocks_of
+
+__all__ = ["Local"]
+
+
+@SCHEMES.register
+@dataclass(frozen=True)
+class Local(Scheme):
+    """Equal values may be recoded differently in different classes.
+
+    No one partition of the values describes such a recoding, so there is nothing to enumerate. Any partition
+    is allowed, as one that happens to be the same everywhere, and ``count`` is the number of those.
+
+    >>> Local().text
+    'local'
+    """
+
+    name = "local"
+    uses_hierarchy = False
+    is_global = False
+
+    def count(self, attribute: CodedAttribute) -> int:
+        """Return the Bell number of the values: the global recodings among the local ones."""
+        return bell(attribute.leaves)
+
+    def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
+        """Refuse: a local recoding is not a partition."""
+        raise UnsupportedCombinationError(
+            "The scheme local", "a search over partitions", "choose a local solver or the scheme set"
+        )
+
+    def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
+        """Return whether each value is in exactly one block."""
+        return blocks_of(attribute, partition) is not None

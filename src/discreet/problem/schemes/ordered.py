@@ -1,0 +1,40 @@
+"""Ordered partitioning: runs of consecutive values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from discreet.counts import CodedAttribute
+from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+from discreet.problem.schemes._runs import is_run, runs
+from discreet.problem.schemes._tree import blocks_of
+
+__all__ = ["Ordered"]
+
+
+@SCHEMES.register
+@dataclass(frozen=True)
+class Ordered(Scheme):
+    """Every block is a run of consecutive values in the attribute's order.
+
+    >>> Ordered().text
+    'ordered'
+    """
+
+    name = "ordered"
+    aliases = ("OPS",)
+    uses_hierarchy = False
+
+    def count(self, attribute: CodedAttribute) -> int:
+        """Return two to the number of gaps between values."""
+        return 1 << max(attribute.leaves - 1, 0)
+
+    def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
+        """Yield each choice of gaps to cut at once."""
+        yield from runs(range(attribute.leaves))
+
+    def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
+        """Return whether no block skips a value."""
+        blocks = blocks_of(attribute, partition)
+        return blocks is not None and all(is_run(block) for block in blocks)

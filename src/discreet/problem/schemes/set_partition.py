@@ -1,0 +1,40 @@
+"""Set partitioning: any sets of values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from discreet.counts import CodedAttribute
+from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+from discreet.problem.schemes._numbers import bell
+from discreet.problem.schemes._tree import blocks_of, set_partitions
+
+__all__ = ["SetPartition"]
+
+
+@SCHEMES.register
+@dataclass(frozen=True)
+class SetPartition(Scheme):
+    """Any values may form a block.
+
+    >>> SetPartition().text
+    'set'
+    """
+
+    name = "set"
+    aliases = ("SPS",)
+    uses_hierarchy = False
+
+    def count(self, attribute: CodedAttribute) -> int:
+        """Return the Bell number of the values."""
+        return bell(attribute.leaves)
+
+    def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
+        """Yield each partition once."""
+        for blocks in set_partitions(range(attribute.leaves)):
+            yield tuple(tuple(block) for block in blocks)
+
+    def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
+        """Return whether each value is in exactly one block."""
+        return blocks_of(attribute, partition) is not None

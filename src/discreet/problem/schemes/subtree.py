@@ -1,0 +1,75 @@
+"""Subtree generalization: a cut through the hierarchy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from discreet.counts import CodedAttribute
+from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+from discreet.problem.schemes._tree import Block, Node, blocks_of, lazy_product, ordered, roots
+
+__all__ = ["Subtree"]
+
+
+@SCHEMES.register
+@dataclass(frozen=True)
+class Subtree(Scheme):
+    """Each value is lifted to a node of the hierarchy, exactly one on each path from the root to a leaf.
+
+    A node with a single child is the same partition as that child; it counts in the formal size only, where
+    every block of every level is a node: cuts(leaf) = 1, cuts(node) = 1 + product over its children.
+
+    >>> Subtree().text
+    'subtree'
+    """
+
+    name = "subtree"
+    aliases = ("GHS", "cut")
+
+    def count(self, attribute: CodedAttribute) -> int:
+        """Return the number of different cuts."""
+        return math.prod(_cuts(root) for root in roots(attribute))
+
+    def formal_count(self, attribute: CodedAttribute) -> int:
+        """Return the number of cuts if a node with a single child is a node of its own."""
+        cuts = [1] * attribute.leaves
+        below = attribute.ancestors[0].tolist()
+        for level in attribute.ancestors[1:].tolist():
+            parents = dict(zip(below, level, strict=True))
+            products = [1] * (max(level, default=-1) + 1)
+            for node, parent in parents.items():
+                products[parent] *= cuts[node]
+            cuts, below = [1 + product for product in products], level
+        return math.prod(cuts)
+
+    def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
+        """Yield each different cut once."""
+        for cut in lazy_product([partial(_blocks, root) for root in roots(attribute)]):
+            yield ordered(block for blocks in cut for block in blocks)
+
+    def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
+        """Return whether every block is a node."""
+        blocks = blocks_of(attribute, partition)
+        if blocks is None:
+            return False
+        nodes: set[frozenset[int]] = set()
+        open_ = list(roots(attribute))
+        while open_:
+            node = open_.pop()
+            nodes.add(frozenset(node.leaves))
+            open_.extend(node.children)
+        return nodes.issuperset(blocks)
+
+
+def _cuts(node: Node) -> int:
+    return 1 + math.prod(_cuts(child) for child in node.children) if node.children else 1
+
+
+def _blocks(node: Node) -> Iterator[tuple[Block, ...]]:
+    yield (node.leaves,)
+    if node.children:
+        for below in lazy_product([partial(_blocks, child) for child in node.children]):
+            yield tuple(block for blocks in below for block in blocks)

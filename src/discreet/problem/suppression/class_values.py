@@ -1,0 +1,52 @@
+"""Suppression of all sensitive values of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PrivacyModel
+from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
+from discreet.problem.suppression._shared import all_ok, nothing, one_attribute
+
+__all__ = ["ClassValues"]
+
+
+@SUPPRESSION.register
+@dataclass(frozen=True)
+class ClassValues(Suppression):
+    """All sensitive values of a class that is not ok become unknown; its records stay.
+
+    A class of which no sensitive value is known satisfies every model that looks at them. It cannot mend a
+    class that a model without a sensitive attribute, as k-anonymity, finds fault with: the recoding is
+    infeasible.
+
+    >>> ClassValues().text
+    'class-values'
+    """
+
+    name = "class-values"
+    aliases = ("allSA",)
+    whole_classes = False
+
+    def budget(self, n: int) -> int:
+        """Return that no record may go."""
+        return 0
+
+    def check(self, models: Sequence[PrivacyModel]) -> None:
+        """Refuse models of several sensitive attributes."""
+        one_attribute(self.name, models)
+
+    def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
+        """Return all values of each class that is not ok."""
+        self.check(models)
+        attribute = one_attribute(self.name, models)
+        feasible = all_ok(classes, [model for model in models if not model.looks_at_sensitive])
+        if attribute is None:
+            return Suppressed(nothing(classes), nothing(classes), feasible)
+        ok = all_ok(classes, [model for model in models if model.looks_at_sensitive])
+        removed = np.where(ok[:, np.newaxis], 0, classes.sensitive[attribute]).astype(np.int64)
+        return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)

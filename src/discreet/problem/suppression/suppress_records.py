@@ -1,0 +1,63 @@
+"""Suppression by budget: classes that are not ok go, up to so many records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.problem._checks import number, whole_number
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PrivacyModel
+from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
+from discreet.problem.suppression._shared import all_ok, nothing
+
+__all__ = ["SuppressRecords"]
+
+
+@SUPPRESSION.register
+@dataclass(frozen=True)
+class SuppressRecords(Suppression):
+    """All records of a class that is not ok are suppressed, but at most ``limit`` in the whole table.
+
+    ``limit`` is a number of records if it is whole and a share of the table, rounded down, if it is written
+    with a point: 1 is one record and 1.0 is all. Shares count as the decimals they were written with, so 0.29
+    of 100 is 29.
+
+    >>> SuppressRecords(0.05).text, SuppressRecords(300).text
+    ('budget(0.05)', 'budget(300)')
+    >>> SuppressRecords(0.05).budget(30162)
+    1508
+    """
+
+    name = "budget"
+    plain = ("limit",)
+
+    limit: float = 1.0
+
+    def __post_init__(self) -> None:
+        given: Any = self.limit
+        if isinstance(given, float | np.floating):
+            checked: float = float(number(given, "The share of records to suppress", least=0, most=1))
+        else:
+            checked = whole_number(given, "The number of records to suppress", least=0)
+        object.__setattr__(self, "limit", checked)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SuppressRecords) and self.text == other.text
+
+    def budget(self, n: int) -> int:
+        """Return how many of ``n`` records may go."""
+        if isinstance(self.limit, int):
+            return min(self.limit, n)
+        return math.floor(Fraction(repr(self.limit)) * n)
+
+    def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
+        """Return all records of each class that is not ok; whether they fit the budget is for the caller."""
+        ok = all_ok(classes, models)
+        records = np.where(ok, 0, classes.sizes).astype(np.int64)
+        return Suppressed(records, nothing(classes), np.ones(len(classes), dtype=np.bool_))

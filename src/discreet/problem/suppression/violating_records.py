@@ -1,0 +1,115 @@
+"""Suppression of as few records of a class as will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import UnsupportedCombinationError
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PrivacyModel
+from discreet.problem.privacy._sensitive import largest
+from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
+from discreet.problem.suppression._shared import all_ok, nothing, one_attribute
+
+__all__ = ["ViolatingRecords"]
+
+
+@SUPPRESSION.register
+@dataclass(frozen=True)
+class ViolatingRecords(Suppression):
+    """The fewest records are suppressed so that the rest of the class is ok, which may be all of them.
+
+    For l+-diversity these are the records Lemma 3 of the l+ paper asks for; for models that prefer even
+    classes, the most frequent values are cut down to one height, where of several equally frequent ones the
+    first keep one row more if need be. Of how many records of each sensitive value go, ``removed`` tells;
+    which ones is open.
+
+    >>> ViolatingRecords().text
+    'violating-records'
+    """
+
+    name = "violating-records"
+    aliases = ("vioRec",)
+    whole_classes = False
+
+    def check(self, models: Sequence[PrivacyModel]) -> None:
+        """Refuse models of which it is not known what the least removal is."""
+        one_attribute(self.name, models)
+        for model in models:
+            if not (model.limits_values or model.favors_even):
+                raise UnsupportedCombinationError(
+                    f"The suppression {self.name}", f"the privacy model {model.name}", "choose class-records"
+                )
+
+    def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
+        """Return the fewest records of each class so that the rest satisfies all models."""
+        self.check(models)
+        attribute = one_attribute(self.name, models)
+        feasible = np.ones(len(classes), dtype=np.bool_)
+        bad = np.flatnonzero(~all_ok(classes, models))
+        if attribute is None:
+            records = nothing(classes)
+            records[bad] = classes.sizes[bad]
+            return Suppressed(records, nothing(classes), feasible)
+        counts = classes.sensitive[attribute].astype(np.int64)
+        removed = np.zeros_like(counts)
+        part = Classes(classes.table, classes.sizes[bad], sensitive={attribute: counts[bad]})
+        removed[bad] = counts[bad] - _kept(part, attribute, models)
+        return Suppressed(removed.sum(axis=1), nothing(classes), feasible, removed)
+
+
+def _kept(classes: Classes, attribute: str, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+    """Return the largest ok sub-collection of each class.
+
+    Of all ways to keep s rows, within what the models allow of each value in a class of s rows, the evenest
+    is ok if any is. So s is tried downwards from the largest that each model alone allows, and given up once
+    there are too few rows, or too few of some value for a model that more rows can only please.
+    """
+    counts = classes.sensitive[attribute].astype(np.int64)
+    kept = np.zeros_like(counts)
+    smallest = max((model.minimum_size for model in models), default=1)
+    left = classes.sizes - np.max([model.fewest_removed(classes) for model in models], axis=0)
+    open_ = np.arange(len(classes))
+    while open_.size:
+        limits = counts[open_]
+        for model in models:
+            if model.limits_values:
+                limits = np.minimum(limits, model.caps(classes.table, left[open_]))
+        most = _part(classes, attribute, limits)
+        hopeless = left[open_] < smallest
+        for model in models:
+            if model.superset_closed:
+                hopeless |= ~model.ok(most)
+        trial = _part(classes, attribute, even_out(limits, left[open_]))
+        whole = trial.sizes == left[open_]
+        good = ~hopeless & whole & all_ok(trial, models)
+        kept[open_[good]] = trial.sensitive[attribute][good]
+        left[open_] = np.where(whole, left[open_] - 1, trial.sizes)
+        open_ = open_[~good & ~hopeless]
+    return kept
+
+
+def _part(classes: Classes, attribute: str, counts: NDArray[np.integer]) -> Classes:
+    return Classes(classes.table, counts.sum(axis=1).astype(np.int64), sensitive={attribute: counts})
+
+
+def even_out(limits: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the evenest counts within the limits that sum to each total, or the limits if they fall short.
+
+    >>> even_out(np.array([[5, 1, 4], [1, 1, 1]]), np.array([8, 8]))
+    array([[4, 1, 3],
+           [1, 1, 1]])
+    """
+    height = largest(
+        lambda h: np.minimum(limits, h[:, np.newaxis]).sum(axis=1) <= totals,
+        np.zeros(totals.size, np.int64),
+        limits.max(axis=1, initial=0).astype(np.int64),
+    )
+    counts = np.minimum(limits, height[:, np.newaxis])
+    higher = limits > counts
+    missing = totals - counts.sum(axis=1)
+    return np.asarray(counts + (higher & (np.cumsum(higher, axis=1) <= missing[:, np.newaxis])))

@@ -1,0 +1,254 @@
+"""The audit: read what was released afresh, group it by the released values, and measure every promise.
+
+Nothing here knows how a release was searched, counted or recoded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.engines import TableFile, open_table, reading, to_lazy
+from discreet.errors import MissingColumnError, UsageError
+from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.release._reference import Reference, read_reference
+
+__all__ = ["Audit", "Check", "audit"]
+
+Models = str | PrivacyModel | Sequence[str | PrivacyModel]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One promise: what was promised, what the table really attains, and whether that is enough."""
+
+    model: str
+    promised: float | None
+    reached: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The verdict on a released table, and what it rests on."""
+
+    checks: tuple[Check, ...]
+    rows: int
+    classes: int
+    smallest_class: int
+    quasi_identifiers: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise is kept."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The promises that are broken."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    def summary(self) -> str:
+        """Return the verdict as text for people."""
+        width = max(len(check.model) for check in self.checks)
+        lines = [
+            f"Audit {'passed' if self.passed else 'FAILED'}: {self.rows:,} rows in {self.classes:,} classes"
+            + (f", the smallest of {self.smallest_class:,}." if self.classes else "."),
+        ]
+        if not self.rows:
+            lines.append("  Nothing was released, so that no promise can be broken.")
+        for check in self.checks:
+            mark = "ok    " if check.passed else "BROKEN"
+            lines.append(f"  {mark}  {check.model:<{width}}  reached {number_text(check.reached)}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain data, ready for JSON."""
+        return {
+            "passed": self.passed,
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "checks": [
+                {
+                    "model": check.model,
+                    "promised": check.promised,
+                    "reached": check.reached if math.isfinite(check.reached) else None,
+                    "passed": check.passed,
+                }
+                for check in self.checks
+            ],
+        }
+
+
+def audit(
+    data: Any,
+    *,
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    privacy: Models,
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    types: Mapping[str, Any] | None = None,
+    reference: Any = None,
+    rows: int | None = None,
+) -> Audit:
+    """Check whether a released table keeps its promises, whoever made it.
+
+    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be left out where
+    the models name their columns, and may map columns to hierarchies (for hierarchical t-closeness). ``reference`` is
+    the table the release was made from, where models compare with it (t-closeness, l+-diversity by frequency); without it
+    they compare with the released table itself. With ``rows`` the number of released rows is checked too.
+
+    >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
+    >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
+    True
+    """
+    if isinstance(data, str | PathLike):
+        data = open_table(data)
+        data.check_rows()
+    return audit_table(
+        data,
+        quasi_identifiers=quasi_identifiers,
+        privacy=privacy,
+        sensitive=sensitive,
+        types=types,
+        reference=reference,
+        rows=rows,
+    )
+
+
+def audit_table(
+    data: Any,
+    *,
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    privacy: Models,
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    types: Mapping[str, Any] | None = None,
+    reference: Any = None,
+    rows: int | None = None,
+    categories: Sequence[str] = (),
+) -> Audit:
+    """Do the audit of a frame or an opened file; ``categories`` are columns known to have few values."""
+    columns = _names(quasi_identifiers, "quasi-identifiers")
+    chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
+    models = [PRIVACY.make(model) for model in chosen]
+    if not columns:
+        raise UsageError("There is no quasi-identifier; name at least one column others could know.")
+    if not models:
+        raise UsageError("No privacy model was given; ask for one, as in k(5).")
+    named = _names(sensitive, "sensitive columns") or _looked_at(models)
+    models = [model.resolve(named) for model in models]
+    secrets = _looked_at(models)
+    if isinstance(data, TableFile):
+        with reading(data.name, data.explain):
+            classes = _count(data.scan(categories), columns, secrets)
+    else:
+        with reading("The frame"):
+            classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
+    trees = sensitive if isinstance(sensitive, Mapping) else {}
+    known = {
+        column: read_reference(
+            column, reference, values, classes.count, trees.get(column), (types or {}).get(column)
+        )
+        for column, values in classes.values.items()
+    }
+    checks = [_check(model, classes, known) for model in models]
+    released = int(classes.sizes.sum())
+    if rows is not None:
+        checks.append(Check("number of rows", rows, released, released == rows))
+    smallest = int(classes.sizes.min()) if classes.sizes.size else 0
+    return Audit(tuple(checks), released, classes.sizes.size, smallest, tuple(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """The classes as they were read: sizes, and for each class its sensitive values in long form."""
+
+    sizes: NDArray[np.int64]
+    group: NDArray[np.int64]
+    count: NDArray[np.int64]
+    values: Mapping[str, pl.Series]
+
+
+def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Group by the released values (null is one), and again without the sensitive ones."""
+    schema = frame.collect_schema()
+    for column in (*columns, *sensitive):
+        if column not in schema:
+            raise MissingColumnError(column, schema.names())
+    keys = [f"q{number}" for number in range(len(columns))]
+    secrets = [f"s{number}" for number in range(len(sensitive))]
+    values = (
+        _value(column, schema[column]).alias(name)
+        for column, name in zip((*columns, *sensitive), (*keys, *secrets), strict=True)
+    )
+    cells = frame.select(values).group_by(*keys, *secrets).agg(rows=pl.len()).collect(engine="streaming")
+    rows = pl.col("rows").cast(pl.Int64)
+    grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
+    lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
+    return _Classes(
+        sizes=grouped["size"].to_numpy().astype(np.int64),
+        group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
+        count=grouped["rows"].explode().to_numpy().astype(np.int64),
+        values={column: grouped[name].explode() for column, name in zip(sensitive, secrets, strict=True)},
+    )
+
+
+def _check(model: PrivacyModel, classes: _Classes, known: Mapping[str, Reference]) -> Check:
+    none = np.zeros(0, dtype=np.int64)
+    groups = Groups(classes.sizes, none, none, none, none)
+    for column in _looked_at([model]):
+        groups = _groups(classes, column, known[column])
+    reached = float(model.reached(groups))
+    return Check(model.text, _promised(model), reached, bool(model.satisfied_by(reached)))
+
+
+def _groups(classes: _Classes, column: str, known: Reference) -> Groups:
+    code = known.find(classes.values[column])
+    width = max(known.whole.size, 1)
+    cells, entry = np.unique(classes.group * width + code, return_inverse=True)
+    count = np.zeros(cells.size, dtype=np.int64)
+    np.add.at(count, entry, classes.count)
+    return Groups(classes.sizes, cells // width, cells % width, count, known.whole, known.ancestors, known.names)
+
+
+def _value(column: str, dtype: pl.DataType) -> pl.Expr:
+    return pl.col(column).fill_nan(None) if dtype.is_float() else pl.col(column)
+
+
+def _promised(model: PrivacyModel) -> float | None:
+    first = getattr(model, dataclasses.fields(model)[0].name)  # type: ignore[arg-type]
+    return first if isinstance(first, Real) else None  # type: ignore[return-value]
+
+
+def _looked_at(models: Sequence[PrivacyModel]) -> list[str]:
+    named = [getattr(model, "attribute", None) for model in models if model.looks_at_sensitive]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _names(columns: str | Sequence[str] | Mapping[str, Any], role: str) -> list[str]:
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"The {role} name the column '{name}' twice.", column=name)
+    return names
+
+
+def number_text(value: float) -> str:
+    """Write a number for people.
+
+    >>> number_text(5.0), number_text(0.123456), number_text(float("inf"))
+    ('5', '0.1235', 'any')
+    """
+    if math.isinf(value):
+        return "any"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"

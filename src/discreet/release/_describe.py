@@ -1,0 +1,70 @@
+"""What was asked for, what was chosen without asking, and what it was made with, as text."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import discreet
+
+if TYPE_CHECKING:
+    from discreet.engines import Counted, Source
+    from discreet.problem import Problem
+    from discreet.release._output import Output
+    from discreet.solve import Solution
+
+__all__ = ["notes", "text_form", "versions"]
+
+
+def text_form(choice: Any) -> Any:
+    """Return the text form of a part, a hierarchy or a path, or of all in a mapping.
+
+    >>> from discreet.problem import PRIVACY
+    >>> text_form(PRIVACY.make("k(5)"))
+    'k(5)'
+    """
+    if isinstance(choice, Mapping):
+        return {str(key): text_form(value) for key, value in choice.items()}
+    if isinstance(choice, list):
+        return choice
+    if isinstance(choice, PathLike):
+        return fspath(choice)
+    if choice is None or isinstance(choice, str | int | float):
+        return choice
+    return str(getattr(choice, "text", None) or getattr(choice, "source", None) or repr(choice))
+
+
+def notes(source: Source, counted: Counted, solution: Solution, output: Output | None) -> Iterator[str]:
+    """Yield what a user should know and may not expect."""
+    for name, domain in counted.domains.items():
+        if domain.automatic:
+            yield f"Column '{name}' has no hierarchy of its own; an automatic one ({domain.text}) was made."
+    if counted.dropped:
+        yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out; they are not part of n."
+    else:
+        for name, rows in counted.missing.items():
+            yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."
+    if solution.status == "feasible":
+        yield "The search was stopped before it was complete; the gap says how far from optimal this can be."
+    if solution.suppressed.size and solution.suppressed.all():
+        yield "Every row was suppressed: the release is valid, but empty."
+    if output is not None and source.kind == "pandas":
+        yield "The index of the pandas frame was not written to the file."
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a result depends on."""
+    numba = sys.modules.get("numba")
+    return {
+        "python": platform.python_version(),
+        "discreet": discreet.__version__,
+        "polars": pl.__version__,
+        "numpy": np.__version__,
+        "numba": str(getattr(numba, "__version__", "not loaded")),
+    }

@@ -1,0 +1,112 @@
+"""Carry a recoding out and audit what came of it; nothing leaves here that did not pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.engines import Recoding, Source, TableFile, open_table, to_lazy, write_table
+from discreet.errors import AuditError
+from discreet.problem import PrivacyModel
+from discreet.release._audit import Audit, audit_table, number_text
+from discreet.release._output import Output, like_input, replacing
+from discreet.release._release import Written
+
+__all__ = ["Clock", "Promises", "publish"]
+
+
+class Clock:
+    """Measures the seconds of each stage.
+
+    >>> clock = Clock()
+    >>> with clock("count"):
+    ...     pass
+    >>> list(clock.seconds)
+    ['count']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add the time spent inside to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True, eq=False)
+class Promises:
+    """What a release must turn out to be: its privacy models, about which columns, and its number of rows."""
+
+    quasi_identifiers: tuple[str, ...]
+    privacy: tuple[PrivacyModel, ...]
+    sensitive: Mapping[str, Any]
+    types: Mapping[str, Any]
+    reference: Mapping[str, pl.DataFrame]
+    rows: int
+
+    def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
+        """Audit a table and refuse it if it breaks a promise."""
+        verdict = audit_table(
+            data,
+            categories=categories,
+            quasi_identifiers=self.quasi_identifiers,
+            privacy=self.privacy,
+            sensitive=self.sensitive,
+            types=self.types,
+            reference=self.reference,
+            rows=self.rows,
+        )
+        for broken in verdict.failed:
+            promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
+            raise AuditError(
+                f"The audit of the release found {broken.model} broken: it reached {number_text(broken.reached)}"
+                f"{promised}. Nothing was released; please report this."
+            )
+        return verdict
+
+
+def publish(
+    source: Source, recoding: Recoding, promises: Promises, target: Output | None, clock: Clock
+) -> tuple[Any, Audit]:
+    """Return the released table, or where it was written, and the audit of it."""
+    if target is not None:
+        return _to_file(source, recoding, promises, like_input(target, source.separator), clock)
+    with clock("recode"), source.guard():
+        table = source.collect(source.recode(recoding))
+    with clock("audit"):
+        return table, promises.check(table)
+
+
+def _to_file(
+    source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock
+) -> tuple[Any, Audit]:
+    with replacing(output.path) as unfinished:
+        with clock("recode"), source.guard():
+            released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
+            plan = to_lazy(released)
+            write_table(plan, unfinished, output.format)
+        with clock("audit"):
+            file = _reopen(unfinished, output, plan)
+            verdict = promises.check(file, recoding.categories)
+    if not source.lazy:
+        return released, verdict
+    return Written(replace(file, path=output.path), lazy=source.kind == "polars lazy"), verdict
+
+
+def _reopen(path: Path, output: Output, plan: pl.LazyFrame) -> TableFile:
+    """Open what was just written; JSON lines without a line say nothing, not even which columns there are."""
+    if path.stat().st_size:
+        return open_table(path, format=output.format)
+    schema = plan.collect_schema()
+    return TableFile(path, output.format, tuple(schema), table=pl.DataFrame(schema=schema))

@@ -1,0 +1,118 @@
+"""The result of a job: the released table, how good it is proven to be, and the audit of what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engines import TableFile, to_lazy, write_table
+from discreet.release._audit import Audit
+from discreet.release._output import check_output, replacing
+from discreet.release._report import summary, to_dict, write_report
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.solve import Status
+
+__all__ = ["Release", "Written"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A released table that is in a file, and is read when it is asked for."""
+
+    file: TableFile
+    lazy: bool = False
+
+    def read(self) -> pl.DataFrame | pl.LazyFrame:
+        """Return the table in the file."""
+        return self.file.scan() if self.lazy else self.file.scan().collect(engine="streaming")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A table that is safe to share, with its proof. Made by :func:`discreet.anonymize`."""
+
+    status: Status
+    """``optimal``, or ``feasible`` if the search was stopped before it was complete."""
+    cost: float
+    lower_bound: float
+    """No valid release of the same problem costs less than this."""
+    gap: float
+    """How far the cost can be from the optimum at most, as a share of the cost."""
+    normalized_cost: float
+    """The cost as a share of the cost of suppressing everything."""
+    n: int
+    """The rows of the original table the promises speak of."""
+    suppressed: int
+    """The rows that were left out to keep the promises."""
+    dropped_missing: int
+    """The rows that were left out because a quasi-identifier was missing (``missing="suppress"``); not part of n."""
+    classes: int
+    """The number of classes of rows that cannot be told apart."""
+    levels: dict[str, int]
+    """The hierarchy level of each quasi-identifier; 0 is the original value."""
+    audit: Audit
+    job: dict[str, Any]
+    """What was asked for, as text forms; what :class:`discreet.job.Job` takes."""
+    notes: tuple[str, ...]
+    """Choices that were made for the user, and what else is good to know."""
+    stats: dict[str, Any]
+    """The size of the search space, how much of it was looked at, and the seconds of each stage."""
+    versions: dict[str, str]
+    table: Any = field(repr=False)
+    partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
+
+    @property
+    def frame(self) -> Any:
+        """The released table: the kind of frame that came in, and polars for a file."""
+        return self.table.read() if isinstance(self.table, Written) else self.table
+
+    @cached_property
+    def blocks(self) -> dict[str, list[set[Any]]]:
+        """For each quasi-identifier, the sets of original values that are released as one."""
+        return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
+
+    def write(self, path: str | PathLike[str]) -> Path:
+        """Write the released table to a file in the format its name says; the file appears when it is complete."""
+        source = self.table.file.path if isinstance(self.table, Written) else None
+        output = check_output(path, source)
+        with replacing(output.path) as unfinished:
+            write_table(to_lazy(self.frame), unfinished, output.format)
+        return output.path
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write what is known about the release, without any value of the data: ``.json``, ``.txt`` or ``.md``."""
+        return write_report(self, Path(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known about the release as plain data, without any value of the data."""
+        return to_dict(self)
+
+    def summary(self) -> str:
+        """Return the main figures as a block of text."""
+        return summary(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.status}, cost={self.cost:g}, gap={self.gap:.2%}, rows={self.n - self.suppressed:,} of "
+            f"{self.n:,}, classes={self.classes:,}, audit={'passed' if self.audit.passed else 'FAILED'})"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def _sets(values: pl.Series, block: NDArray[np.integer]) -> list[set[Any]]:
+    grouped = (
+        pl.DataFrame({"value": values, "block": block}).group_by("block").agg("value").sort("block")["value"]
+    )
+    return [set(items) for items in grouped.to_list()]

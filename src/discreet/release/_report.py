@@ -1,0 +1,110 @@
+"""What is known about a release, written for people (text, Markdown) and for programs (JSON); no value of the data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines import writing
+from discreet.errors import UsageError
+from discreet.release._audit import number_text
+from discreet.release._output import check_folder, replacing
+
+if TYPE_CHECKING:
+    from discreet.release._release import Release
+
+__all__ = ["check_report", "summary", "to_dict", "write_report"]
+
+
+def to_dict(release: Release) -> dict[str, Any]:
+    """Return everything but the table itself as plain data."""
+    return {
+        "status": release.status,
+        "cost": release.cost,
+        "normalized_cost": release.normalized_cost,
+        "lower_bound": release.lower_bound,
+        "gap": release.gap,
+        "rows": release.n,
+        "suppressed": release.suppressed,
+        "dropped_missing": release.dropped_missing,
+        "classes": release.classes,
+        "levels": dict(release.levels),
+        "audit": release.audit.to_dict(),
+        "notes": list(release.notes),
+        "seconds": release.stats["seconds"],
+        "stats": {key: _plain(value) for key, value in release.stats.items() if key != "seconds"},
+        "versions": dict(release.versions),
+        "seed": release.job["seed"],
+        "job": _plain(release.job),
+    }
+
+
+def summary(release: Release) -> str:
+    """Return the main figures as aligned text."""
+    kept = release.n - release.suppressed
+    share = release.suppressed / release.n if release.n else 0.0
+    proof = "proven optimal" if release.status == "optimal" else f"at most {release.gap:.2%} above the optimum"
+    facts = [
+        ("rows", f"{kept:,} of {release.n:,} released, {release.suppressed:,} suppressed ({share:.2%})"),
+        ("classes", f"{release.classes:,}, the smallest of {release.audit.smallest_class:,} rows"),
+        ("cost", f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}"),
+        ("levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())),
+        *(
+            (check.model, f"{'kept' if check.passed else 'BROKEN'}, reached {number_text(check.reached)}")
+            for check in release.audit.checks
+        ),
+        ("audit", "passed" if release.audit.passed else "FAILED"),
+        ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())),
+    ]
+    width = max(len(name) for name, _ in facts)
+    lines = [f"{name:<{width}}  {text}" for name, text in facts]
+    return "\n".join([*lines, *(f"note: {note}" for note in release.notes)])
+
+
+def write_report(release: Release, path: Path) -> Path:
+    """Write a report in the format the name says."""
+    target = check_report(path)
+    writer = _writers()[path.suffix.lower()]
+    with replacing(target) as unfinished, writing(f"'{path.name}'"):
+        unfinished.write_text(writer(release), encoding="utf-8")
+    return target
+
+
+def check_report(path: Path) -> Path:
+    """Refuse a report that could not be written in the end, and return where it goes."""
+    if path.suffix.lower() not in _writers():
+        raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(_writers())}.")
+    target = path.resolve()
+    check_folder(target)
+    return target
+
+
+def _writers() -> dict[str, Callable[[Release], str]]:
+    return {".json": _json, ".txt": _text, ".md": _markdown}
+
+
+def _json(release: Release) -> str:
+    return json.dumps(to_dict(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _text(release: Release) -> str:
+    return f"{summary(release)}\n"
+
+
+def _markdown(release: Release) -> str:
+    return f"# Release\n\n```\n{summary(release)}\n```\n\n## Audit\n\n```\n{release.audit.summary()}\n```\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it: numpy's numbers as Python's, infinity as None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

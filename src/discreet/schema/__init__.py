@@ -1,0 +1,50 @@
+"""Attributes and their roles, types, hierarchies and the builders that make them."""
+
+from discreet.schema._column import Column
+from discreet.schema._domain import Domain, make_domain
+from discreet.schema._forms import as_hierarchy, hierarchy_from_text
+from discreet.schema._hierarchy import Hierarchy
+from discreet.schema._schema import Role, Schema
+from discreet.schema._suggest import suggest_roles
+from discreet.schema._types import Type, as_type, infer_type
+from discreet.schema.builders import (
+    Builder,
+    LevelBuilder,
+    auto,
+    blocks_of_runs,
+    blocks_of_text,
+    dates,
+    flat,
+    groups,
+    intervals,
+    mask,
+    ordered,
+    ranges,
+)
+
+__all__ = [
+    "Builder",
+    "Column",
+    "Domain",
+    "Hierarchy",
+    "LevelBuilder",
+    "Role",
+    "Schema",
+    "Type",
+    "as_hierarchy",
+    "as_type",
+    "auto",
+    "blocks_of_runs",
+    "blocks_of_text",
+    "dates",
+    "flat",
+    "groups",
+    "hierarchy_from_text",
+    "infer_type",
+    "intervals",
+    "make_domain",
+    "mask",
+    "ordered",
+    "ranges",
+    "suggest_roles",
+]

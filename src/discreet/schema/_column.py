@@ -1,0 +1,234 @@
+"""The distinct values of one column, read into the two forms everything else works with: text and numbers."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.schema._types import Type, parse_dates
+
+__all__ = [
+    "Column",
+    "Numbers",
+    "Wants",
+    "canonical",
+    "number_text",
+    "numbers_of",
+    "plain",
+    "text_of",
+    "value_text",
+]
+
+Numbers = NDArray[np.int64] | NDArray[np.float64]
+Wants = Literal["numbers", "dates", "text", None]
+
+_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d*)")
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?")
+_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Distinct values in their natural order: numbers and dates by size, text by its characters.
+
+    ``text`` is what people read, ``numbers`` the values themselves for numbers and days since 1970-01-01 for
+    dates (None for text), ``rows`` how many rows have each value (1 each where unknown) and ``index`` where
+    each value that was read went: two spellings of one number share a place.
+    """
+
+    name: str
+    type: Type
+    text: pl.Series
+    numbers: Numbers | None
+    rows: NDArray[np.int64]
+    index: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @classmethod
+    def read(
+        cls,
+        name: str,
+        values: pl.Series,
+        type: Type,  # noqa: A002
+        wants: Wants = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> Column:
+        """Read values that are not missing; ``wants`` is what the builder must have them as."""
+        if wants == "text" and type.numeric:
+            type = Type.TEXT  # noqa: A001
+        elif wants == "dates" or (wants == "numbers" and not type.numeric):
+            type = _demanded(values, wants)  # noqa: A001
+        text, numbers = text_of(values), None
+        if type.numeric:
+            numbers = numbers_of(name, values, type)
+            if values.dtype == pl.String:
+                text = text_of(parse_dates(values)) if type is Type.DATE else number_text(pl.Series(numbers))
+            _, first, index = np.unique(numbers, return_index=True, return_inverse=True)
+            text, numbers = text.gather(first), numbers[first]
+        else:
+            text, index = _sorted(text)
+        counts = np.bincount(index, weights=rows)
+        return cls(name, type, text, numbers, np.rint(counts).astype(np.int64), index)
+
+
+def _sorted(text: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+    """Return the distinct texts in order, and the place of each."""
+    in_order = text.unique().sort()
+    if len(text) > 1000:
+        return in_order, in_order.search_sorted(text).to_numpy().astype(np.int64)
+    place = {item: number for number, item in enumerate(in_order.to_list())}
+    return in_order, np.array([place[item] for item in text.to_list()], dtype=np.int64)
+
+
+def _demanded(values: pl.Series, wants: Wants) -> Type:
+    """Return the type under which text can be read the way a builder needs it."""
+    if wants == "dates":
+        return Type.DATE
+    whole = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else None
+    return Type.INTEGER if whole is not None and not whole.null_count() else Type.DECIMAL
+
+
+def plain(name: str, values: pl.Series) -> pl.Series:
+    """Return the values with one of the types that can be generalized, NaN as missing; refuse any other."""
+    dtype = values.dtype
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return values.cast(pl.String)
+    if dtype.is_float():
+        return values.fill_nan(None)
+    if dtype == pl.Object:
+        try:
+            values = pl.Series(
+                values.name, [None if item != item else item for item in values.to_list()], strict=True
+            )
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            raise DataError(
+                f"Column '{name}' mixes values of different types; turn them into one, such as text, first.",
+                column=name,
+            ) from None
+        if values.dtype != pl.Object:
+            return plain(name, values)
+    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Null):
+        return values
+    raise DataError(
+        f"Column '{name}' holds {dtype} values, which cannot be generalized; turn them into text, numbers "
+        "or dates first.",
+        column=name,
+    )
+
+
+def text_of(values: pl.Series) -> pl.Series:
+    """Return the text people know each value by: 17 for 17.0, ISO for dates.
+
+    >>> text_of(pl.Series([17.0, 0.5])).to_list()
+    ['17', '0.5']
+    """
+    dtype = values.dtype
+    if dtype == pl.String:
+        return values
+    if dtype.is_float() or dtype.is_decimal():
+        return number_text(values)
+    if dtype == pl.Datetime:
+        clock = values.dt.replace_time_zone(None)
+        if (clock.dt.time() == datetime.time()).all():
+            return clock.dt.date().cast(pl.String)
+        return clock.dt.to_string("%Y-%m-%d %H:%M:%S%.f")
+    return values.cast(pl.String)
+
+
+def number_text(numbers: pl.Series) -> pl.Series:
+    """Write numbers without a needless ``.0``."""
+    text = numbers.cast(pl.String)
+    if numbers.dtype.is_decimal() and numbers.dtype.scale:  # type: ignore[attr-defined]
+        return text.str.strip_chars_end("0").str.strip_suffix(".")
+    return text.str.strip_suffix(".0") if numbers.dtype.is_float() else text
+
+
+def numbers_of(name: str, values: pl.Series, type: Type) -> Numbers:  # noqa: A002
+    """Return the values as numbers (dates: days since 1970-01-01), or say how many are none."""
+    numbers = _days(values) if type is Type.DATE else _parsed(values, type)
+    bad = numbers.null_count()
+    if bad:
+        kind = {Type.DATE: "dates (YYYY-MM-DD)", Type.INTEGER: "whole numbers"}.get(type, "numbers")
+        raise DataError(
+            f"Column '{name}': {bad} of its {len(values)} distinct values are not {kind}; mend them, "
+            "or choose a hierarchy for text.",
+            column=name,
+        )
+    array: Numbers = numbers.to_numpy()
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        endless = int((~np.isfinite(array)).sum())
+        raise DataError(
+            f"Column '{name}' has {endless} infinite values; replace them by numbers or leave them empty.",
+            column=name,
+        )
+    return array
+
+
+def _parsed(values: pl.Series, type: Type) -> pl.Series:  # noqa: A002
+    dtype = values.dtype
+    if not (dtype == pl.String or dtype.is_numeric()):
+        return pl.Series([None] * len(values), dtype=pl.Float64)
+    if type is Type.INTEGER:
+        whole = values.cast(pl.Int64, strict=False)
+        if not whole.null_count() and (dtype == pl.String or dtype.is_integer()):
+            return whole
+        numbers = values.cast(pl.Float64, strict=False)
+        back = numbers.cast(pl.Int64, strict=False)
+        if numbers.is_infinite().any():
+            return numbers
+        return pl.select(pl.when(back.cast(pl.Float64) == numbers).then(back)).to_series()
+    if dtype == pl.Float32:  # by way of text, or 0.1 would become 0.10000000149
+        values = values.cast(pl.String)
+    return values.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def _days(values: pl.Series) -> pl.Series:
+    if values.dtype == pl.String:
+        values = parse_dates(values)
+    if values.dtype == pl.Date:
+        return values.cast(pl.Int32).cast(pl.Int64)
+    if values.dtype != pl.Datetime:
+        return pl.Series([None] * len(values), dtype=pl.Int64)
+    micros = values.dt.replace_time_zone(None).dt.epoch("us")
+    return micros // _DAY if (micros % _DAY == 0).all() else micros / _DAY
+
+
+def value_text(value: Any) -> str:
+    """Return the text of one value given in Python or YAML, as :func:`text_of` writes it.
+
+    >>> value_text(17.0), value_text(True), value_text(datetime.date(2024, 3, 1))
+    ('17', 'true', '2024-03-01')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return canonical(str(value)) if isinstance(value, float | Decimal | np.floating) else str(value)
+
+
+def canonical(text: str) -> str:
+    """Return one spelling for all spellings of a number or truth value; other text, and codes like 007, stay.
+
+    >>> canonical("17.0"), canonical("+17"), canonical("True"), canonical("007")
+    ('17', '17', 'true', '007')
+    """
+    if _INTEGER.fullmatch(text):
+        return str(int(text))
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return text.lower() if text.lower() in ("true", "false") else text

@@ -1,0 +1,227 @@
+"""One quasi-identifier bound to its hierarchy: what each value becomes at each level."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, UsageError
+from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
+from discreet.schema._forms import as_hierarchy
+from discreet.schema._hierarchy import Hierarchy, plant
+from discreet.schema._types import Type, as_type, infer_type
+from discreet.schema.builders import Builder, LevelBuilder, Ordered
+
+__all__ = ["Domain", "make_domain"]
+
+_MISSING = ("value", "error", "suppress")
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A column bound to its hierarchy.
+
+    Leaves are coded 0, 1, … in their natural order for numbers and dates, in the given order for ordered
+    text, else in the depth-first order of the hierarchy. Missing values are one more leaf after all others,
+    which stays missing until the root.
+    """
+
+    name: str
+    type: Type
+    values: pl.Series
+    """The distinct values that occur, as they came; with a null if one occurs."""
+    codes: NDArray[np.int32]
+    """The leaf of each of ``values``."""
+    ancestors: NDArray[np.int32]
+    """``ancestors[level, leaf]``: the block of each leaf at each level, numbered by first appearance."""
+    positions: NDArray[np.float64] | None
+    """The number each leaf stands for (dates: days since 1970-01-01; missing: NaN); None for text."""
+    labels: list[list[str | None]]
+    """``labels[level][block]``: the released text; None where missing stays missing."""
+    automatic: bool
+    """Whether the hierarchy was made because none was given."""
+    text: str
+    """How the hierarchy was given: its text form or the name of its file."""
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.labels) - 1
+
+    def released(self, level: int) -> pl.Series:
+        """Return what each of ``values`` becomes at a level: itself at level 0, text above.
+
+        Where several spellings share a leaf ("1.5" and "1.50") they are released in one of them, so that the
+        released values are the blocks that were counted.
+        """
+        if level:
+            names = pl.Series(self.name, self.labels[level], dtype=pl.String)
+            return names.gather(self.ancestors[level][self.codes])
+        if len(np.unique(self.codes)) == len(self.codes):
+            return self.values
+        text = pl.col("text")
+        shortest_first = pl.arg_sort_by(text.is_not_null(), text.str.len_chars(), text)
+        frame = pl.DataFrame({"text": self.values.cast(pl.String)})
+        order = frame.select(shortest_first).to_series().to_numpy()
+        codes, first = np.unique(self.codes[order], return_index=True)
+        chosen = np.zeros(self.ancestors.shape[1], dtype=np.int64)
+        chosen[codes] = order[first]
+        return self.values.gather(chosen[self.codes])
+
+
+def make_domain(
+    name: str,
+    values: pl.Series,
+    hierarchy: Hierarchy | Builder | str | os.PathLike[str] | Sequence[Any] | Mapping[Any, Any] | None = None,
+    *,
+    type: Type | str | None = None,  # noqa: A002
+    missing: Literal["value", "error", "suppress"] = "value",
+    rows: NDArray[np.int64] | Sequence[int] | None = None,
+) -> Domain:
+    """Bind the distinct values of a column to a hierarchy, or to an automatic one.
+
+    ``type`` overrides what the values look like. ``missing`` says what a null or NaN is: a value of its own,
+    an error, or (``suppress``) something the caller has taken out already. ``rows`` tells how many rows have
+    each value; automatic hierarchies are better for it, and errors can say how many rows they concern.
+
+    >>> domain = make_domain("age", pl.Series([38, 21, None]), "intervals(5, 10)")
+    >>> domain.codes.tolist(), domain.released(1).to_list()
+    ([1, 0, 2], ['[35, 40)', '[20, 25)', None])
+    """
+    if missing not in _MISSING:
+        raise UsageError(f"missing is one of {', '.join(_MISSING)}, not '{missing}'.", column=name)
+    counts = None if rows is None else np.asarray(rows, dtype=np.int64)
+    spec = as_hierarchy(hierarchy)
+    ready = plain(name, values)
+    absent = ready.is_null().to_numpy() if ready.null_count() else None
+    if absent is not None:
+        if missing != "value":
+            _refuse_missing(name, absent, counts, missing)
+        ready = ready.drop_nulls()
+        counts = None if counts is None else counts[~absent]
+    elif not len(ready):
+        raise DataError(f"Column '{name}' has no values; leave it out or choose another file.", column=name)
+    known = as_type(type) if type is not None else infer_type(ready)
+    if isinstance(spec, LevelBuilder):
+        kind, tree, leaves, numbers = _built(name, ready, spec, known, counts)
+    else:
+        if isinstance(spec, Ordered):
+            known = Type.ORDERED
+        tree = spec if isinstance(spec, Hierarchy) else spec.build(ready, known, name)
+        kind, leaves, numbers = _matched(name, ready, tree, known, type is not None, counts)
+    ancestors, labels = tree.ancestors.copy(), [list[str | None](level) for level in tree.labels]
+    if numbers is not None and (numbers[1:] < numbers[:-1]).any():
+        order = np.argsort(numbers, kind="stable")
+        ancestors, labels = _reordered(ancestors, labels, order)
+        leaves, numbers = _inverse(order)[leaves], numbers[order]
+    positions = None if numbers is None else numbers.astype(np.float64)
+    codes = leaves.astype(np.int32)
+    if absent is not None:
+        codes = np.full(len(values), ancestors.shape[1], dtype=np.int32)
+        codes[~absent] = leaves
+        ancestors, labels = _with_missing(ancestors, labels)
+        positions = None if positions is None else np.append(positions, np.nan)
+    text = spec.text if isinstance(spec, Builder) else spec.source or repr(spec)
+    return Domain(name, kind, values, codes, ancestors, positions, labels, hierarchy is None, text)
+
+
+def _built(
+    name: str,
+    values: pl.Series,
+    builder: LevelBuilder,
+    type: Type,  # noqa: A002
+    rows: NDArray[np.int64] | None,
+) -> tuple[Type, Hierarchy, NDArray[np.integer], Numbers | None]:
+    """Return the type, the hierarchy a builder makes, the leaf of each value and the number of each leaf."""
+    if not len(values):
+        tree, _ = plant(pl.Series([], dtype=pl.String), [])
+        return type, tree, np.zeros(0, dtype=np.int32), np.zeros(0) if type.numeric else None
+    column = Column.read(name, values, type, builder.wants, rows)
+    tree, order = plant(column.text, builder.levels(column))
+    if order is None:
+        return column.type, tree, column.index, column.numbers
+    numbers = None if column.numbers is None else column.numbers[order]
+    return column.type, tree, _inverse(order)[column.index], numbers
+
+
+def _matched(
+    name: str,
+    values: pl.Series,
+    tree: Hierarchy,
+    type: Type,  # noqa: A002
+    given: bool,
+    rows: NDArray[np.int64] | None,
+) -> tuple[Type, NDArray[np.integer], Numbers | None]:
+    """Return the type, the leaf of each value in an explicit hierarchy and the number of each leaf."""
+    leaves = tree.find(text_of(values))
+    lacking = leaves < 0
+    if lacking.any():
+        if type.numeric:
+            numbers_of(name, values, type)  # an infinite value has an error of its own
+        where = "" if rows is None else f" (in {int(rows[lacking].sum()):,} rows)"
+        source = f"'{tree.source}'" if tree.source else "given for it"
+        raise DataError(
+            f"Column '{name}': {int(lacking.sum()):,} of its {len(values):,} distinct values{where} are not "
+            f"in the hierarchy {source}; add a row for each to the hierarchy, or leave those records out.",
+            column=name,
+        )
+    if not type.numeric:
+        return type, leaves, None
+    try:
+        return type, leaves, numbers_of(name, pl.Series(tree.labels[0], dtype=pl.String), type)
+    except DataError:
+        if not given:  # some leaf that does not occur is no number, so the order is that of the tree
+            return Type.TEXT, leaves, None
+        raise DataError(
+            f"Column '{name}' was said to be of type {type}, but not all leaves of its hierarchy are; "
+            "mend the hierarchy or leave the type out.",
+            column=name,
+        ) from None
+
+
+def _reordered(
+    ancestors: NDArray[np.int32], labels: list[list[str | None]], order: NDArray[np.integer]
+) -> tuple[NDArray[np.int32], list[list[str | None]]]:
+    """Put the leaves in a new order and number the blocks by first appearance again."""
+    moved = np.empty_like(ancestors)
+    names = []
+    for level, blocks in enumerate(ancestors[:, order]):
+        _, first, inverse = np.unique(blocks, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first)
+        moved[level] = _inverse(by_appearance)[inverse]
+        names.append([labels[level][block] for block in by_appearance.tolist()])
+    return moved, names
+
+
+def _inverse(order: NDArray[np.integer]) -> NDArray[np.integer]:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _with_missing(
+    ancestors: NDArray[np.int32], labels: list[list[str | None]]
+) -> tuple[NDArray[np.int32], list[list[str | None]]]:
+    """Add a leaf for missing values that stays by itself until the root."""
+    alone = np.array([[len(level)] for level in labels[:-1]] + [[0]], dtype=np.int32)
+    return np.hstack([ancestors, alone]), [[*level, None] for level in labels[:-1]] + [labels[-1]]
+
+
+def _refuse_missing(
+    name: str,
+    absent: NDArray[np.bool_],
+    rows: NDArray[np.int64] | None,
+    missing: Literal["error", "suppress"],
+) -> None:
+    where = "" if rows is None else f" in {int(rows[absent].sum()):,} rows"
+    if missing == "error":
+        way_out = "fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows)"
+    else:
+        way_out = "take those rows out first, as missing='suppress' promises"
+    raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name)

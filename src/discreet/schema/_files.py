@@ -1,0 +1,105 @@
+"""Reading and writing the rows of a hierarchy as text files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+
+from discreet.errors import DataError, OutputError, UsageError
+
+__all__ = ["read_rows", "write_rows"]
+
+_DELIMITERS = ";\t,"
+_LEVEL_NAME = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
+
+
+def read_rows(
+    path: str | PathLike[str], *, header: bool | None = None, delimiter: str | None = None
+) -> tuple[list[list[str]], list[int], str]:
+    """Return the rows of a file without its header, the line number of each, and the name of the file."""
+    path = Path(path)
+    text = _text(path)
+    mark = _delimiter(text) if delimiter is None else _one_character(delimiter)
+    try:
+        rows, lines = _parsed(text, mark)
+    except csv.Error as error:
+        raise DataError(
+            f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file."
+        ) from None
+    if rows and (_has_header(rows) if header is None else header):
+        rows, lines = rows[1:], lines[1:]
+    return rows, lines, path.name
+
+
+def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimiter: str = ";") -> None:
+    """Write rows to a file, gzipped if its name ends in ``.gz``."""
+    path = Path(path)
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=_one_character(delimiter), lineterminator="\n").writerows(rows)
+    data = buffer.getvalue().encode()
+    try:
+        path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise OutputError(
+            f"Hierarchy '{path.name}' cannot be written ({reason}); choose another place."
+        ) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"There is no hierarchy file '{path}'; check the path.") from None
+    except UnicodeDecodeError:
+        raise DataError(f"Hierarchy '{path.name}' is not UTF-8 text; save it as UTF-8 first.") from None
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise DataError(f"Hierarchy '{path.name}' cannot be read ({reason}); check the file.") from None
+
+
+def _parsed(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows, lines = [], []
+    for row in reader:
+        if row:
+            rows.append(row)
+            lines.append(reader.line_num)
+    return rows, lines
+
+
+def _delimiter(text: str) -> str:
+    """Return the delimiter that cuts every line in two or more, if possible with the root ``*`` last."""
+    fitting: list[tuple[bool, int, str]] = []
+    for mark in _DELIMITERS:
+        if mark in text:
+            try:
+                rows, _ = _parsed(text, mark)
+            except csv.Error:
+                continue
+            if rows and min(map(len, rows)) > 1:
+                fitting.append((rows[-1][-1] != "*", len(fitting), mark))
+    return min(fitting)[2] if fitting else _DELIMITERS[0]
+
+
+def _one_character(delimiter: str) -> str:
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise UsageError("The delimiter of a hierarchy file is one character, such as ';' or ','.")
+    return delimiter
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names levels: ``level0``, …, or is the only one that does not end in the root."""
+    first, others = rows[0], rows[1:]
+    if all(_LEVEL_NAME.fullmatch(cell) for cell in first):
+        return True
+    ends = {row[-1] for row in others}
+    return len(first) == max(map(len, rows)) > 1 and ends == {"*"} and first[-1] != "*"

@@ -1,0 +1,141 @@
+"""Which column plays which role, checked once against the columns there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.schema._forms import as_hierarchy
+from discreet.schema._hierarchy import Hierarchy
+from discreet.schema._types import Type, as_type
+from discreet.schema.builders import Builder
+
+__all__ = ["Role", "Schema"]
+
+
+class Role(StrEnum):
+    """What a column is to the people it speaks of."""
+
+    IDENTIFIER = "identifier"
+    """Names a person; never released."""
+    QUASI_IDENTIFIER = "quasi-identifier"
+    """Could be matched with other sources; generalized."""
+    SENSITIVE = "sensitive"
+    """What nobody should learn about a person."""
+    CLASS = "class"
+    """What the released table should still be able to predict."""
+    INSENSITIVE = "insensitive"
+    """Everything else; released as it is."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The roles of all columns; ``quasi_identifiers`` maps names to hierarchies, None where none is given."""
+
+    identifiers: tuple[str, ...]
+    quasi_identifiers: Mapping[str, Hierarchy | Builder | None]
+    sensitive: tuple[str, ...] = ()
+    class_attribute: str | None = None
+    insensitive: tuple[str, ...] = ()
+    types: Mapping[str, Type] = field(default_factory=dict)
+
+    @classmethod
+    def make(
+        cls,
+        columns: Iterable[str],
+        identifiers: str | Iterable[str] = (),
+        quasi_identifiers: str | Iterable[str] | Mapping[str, object] = (),
+        sensitive: str | Iterable[str] = (),
+        class_attribute: str | None = None,
+        types: Mapping[str, Type | str] | None = None,
+        *,
+        base: Path | None = None,
+    ) -> Schema:
+        """Check the roles against the columns of the data; every column without a role is insensitive.
+
+        A column has one role, except that a sensitive one may be the class attribute too. ``base`` is the
+        folder that hierarchy files are relative to.
+
+        >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
+        >>> schema.insensitive, schema.role("age")
+        (('note',), <Role.QUASI_IDENTIFIER: 'quasi-identifier'>)
+        """
+        known = list(columns)
+        _refuse_twice(known, "The data has two columns called '{}'; rename one of them.", DataError)
+        keys, secrets = _names(identifiers), _names(sensitive)
+        if isinstance(quasi_identifiers, Mapping):
+            given = dict(quasi_identifiers)
+            quasi = list(given)
+        else:
+            quasi = _names(quasi_identifiers)
+            given = dict.fromkeys(quasi)
+        classes = [] if class_attribute is None else [class_attribute]
+        for column in [*keys, *quasi, *secrets, *classes, *(types or {})]:
+            if column not in known:
+                raise MissingColumnError(column, known)
+        for role, named in (
+            (Role.IDENTIFIER, keys),
+            (Role.QUASI_IDENTIFIER, quasi),
+            (Role.SENSITIVE, secrets),
+        ):
+            _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
+        _refuse_two_roles(keys, quasi, secrets, classes)
+        if not quasi:
+            raise UsageError(
+                "There is no quasi-identifier; name at least one column others could know about a person."
+            )
+        used = {*keys, *quasi, *secrets, *classes}
+        hierarchies = {
+            column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()
+        }
+        return cls(
+            tuple(keys),
+            hierarchies,
+            tuple(secrets),
+            class_attribute,
+            tuple(column for column in known if column not in used),
+            {column: as_type(choice) for column, choice in (types or {}).items()},
+        )
+
+    def role(self, column: str) -> Role:
+        """Return the role of a column; one that is sensitive and the class attribute is sensitive."""
+        if column in self.identifiers:
+            return Role.IDENTIFIER
+        if column in self.quasi_identifiers:
+            return Role.QUASI_IDENTIFIER
+        if column in self.sensitive:
+            return Role.SENSITIVE
+        return Role.CLASS if column == self.class_attribute else Role.INSENSITIVE
+
+
+def _names(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[UsageError]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise error(message.format(name), column=name)
+        seen.add(name)
+
+
+def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], classes: list[str]) -> None:
+    roles = (
+        (Role.IDENTIFIER, keys),
+        (Role.QUASI_IDENTIFIER, quasi),
+        (Role.SENSITIVE, secrets),
+        (Role.CLASS, classes),
+    )
+    taken: dict[str, Role] = {}
+    for role, named in roles:
+        for column in named:
+            other = taken.setdefault(column, role)
+            if other is not role and (other, role) != (Role.SENSITIVE, Role.CLASS):
+                label = "the class attribute" if role is Role.CLASS else role
+                raise UsageError(
+                    f"Column '{column}' cannot be both {other} and {label}; choose one role.", column=column
+                )

@@ -1,0 +1,137 @@
+"""Intervals of equal width, each level wider than the one below."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, UsageError
+from discreet.schema._column import Column, Wants, number_text
+from discreet.schema._hierarchy import Level
+from discreet.schema._types import Type
+from discreet.schema.builders._base import LevelBuilder, blocks_of_runs
+
+__all__ = ["Intervals", "intervals"]
+
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+def intervals(*widths: float, origin: float | str | datetime.date = 0) -> Intervals:
+    """Group numbers, or dates by days, into half-open intervals; each width is a multiple of the last.
+
+    One interval starts at ``origin``. Level 0 is the value itself, ``*`` comes above the widest; a level that
+    would hold one whole number (or day) per interval is left out, as it would repeat level 0.
+
+    >>> tree = intervals(5, 10).build(pl.Series([21, 24, 38]))
+    >>> tree.rows()[0]
+    ['21', '[20, 25)', '[20, 30)', '*']
+    """
+    return Intervals(tuple(_decimal(width, "width") for width in widths), _decimal(origin, "origin"))
+
+
+@dataclass(frozen=True)
+class Intervals(LevelBuilder):
+    """See :func:`intervals`; ``origin`` counts days since 1970-01-01 for dates."""
+
+    name: ClassVar[str] = "intervals"
+    widths: tuple[Decimal, ...]
+    origin: Decimal = Decimal(0)
+
+    def __post_init__(self) -> None:
+        if not self.widths:
+            raise UsageError("intervals needs at least one width, as in intervals(5, 10, 20).")
+        if not all(width.is_finite() and width > 0 for width in self.widths) or not self.origin.is_finite():
+            raise UsageError(f"The widths in '{self.text}' must be numbers above 0 and the origin a number.")
+        for narrow, wide in pairwise(self.widths):
+            if wide <= narrow or wide % narrow:
+                raise UsageError(
+                    f"In '{self.text}', {_plain(wide)} is not a multiple of {_plain(narrow)}, so its "
+                    "intervals would cut across narrower ones; make each width a multiple of the one before."
+                )
+
+    @property
+    def wants(self) -> Wants:
+        """Numbers; dates count as days."""
+        return "numbers"
+
+    def settings(self) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Return the widths, and the origin where it is not 0."""
+        return [_plain(width) for width in self.widths], {
+            "origin": _plain(self.origin)
+        } if self.origin else {}
+
+    def levels(self, column: Column) -> list[Level]:
+        """Return one level per width."""
+        places = max(
+            0, *(-int(number.normalize().as_tuple().exponent) for number in (*self.widths, self.origin))
+        )
+        if places and column.type is Type.DATE:
+            raise UsageError(
+                f"Column '{column.name}' holds dates, so the widths are whole days.", column=column.name
+            )
+        scale = 10**places
+        start, unit = int(self.origin * scale), int(self.widths[0] * scale)
+        number = _interval_numbers(column, start, unit, scale)
+        found: list[Level] = []
+        for width in (int(width * scale) for width in self.widths):
+            if width == scale == 1 and column.numbers is not None and column.numbers.dtype.kind == "i":
+                continue
+            keys = number // (width // unit)
+            codes, first = blocks_of_runs(keys)
+            low = start + keys[first] * width
+            names = zip(_ends(low, scale, column.type), _ends(low + width, scale, column.type), strict=True)
+            found.append((codes, [f"[{begin}, {end})" for begin, end in names]))
+        return found
+
+
+def _interval_numbers(column: Column, start: int, unit: int, scale: int) -> NDArray[np.int64]:
+    """Return which of the narrowest intervals each value lies in, exactly, whatever the floats say.
+
+    Ends are whole multiples of 1/scale, so that the quotient is the float nearest to the true end, and
+    comparing a value with it is comparing the decimals both were written as.
+    """
+    numbers = column.numbers
+    assert numbers is not None
+    whole = numbers.dtype.kind == "i" and scale == 1
+    if float(np.abs(numbers).max()) * scale + abs(start) + unit >= (2**62 if whole else 2**53):
+        raise DataError(
+            f"Column '{column.name}' has values too large for intervals this narrow; choose wider ones.",
+            column=column.name,
+        )
+    if whole:
+        return np.asarray((numbers - start) // unit, dtype=np.int64)
+    guess = np.floor((numbers * scale - start) / unit).astype(np.int64)
+    guess -= numbers < (start + guess * unit) / scale
+    guess += numbers >= (start + (guess + 1) * unit) / scale
+    return guess
+
+
+def _ends(ends: NDArray[np.int64], scale: int, type: Type) -> list[str]:  # noqa: A002
+    if type is Type.DATE:
+        return pl.Series(ends).cast(pl.Int32).cast(pl.Date).cast(pl.String).to_list()
+    return number_text(pl.Series(ends / scale if scale > 1 else ends)).to_list()
+
+
+def _decimal(number: float | str | datetime.date, what: str) -> Decimal:
+    try:
+        if isinstance(number, str) and what == "origin":
+            number = datetime.date.fromisoformat(number)
+        if isinstance(number, datetime.date) and what == "origin":
+            return Decimal((number - _EPOCH).days)
+        if isinstance(number, bool) or not isinstance(number, int | float | Decimal | np.number):
+            raise TypeError
+        return Decimal(str(number))
+    except (TypeError, ValueError, InvalidOperation):
+        raise UsageError(f"The {what} of intervals is a number{' or a date' * (what == 'origin')}.") from None
+
+
+def _plain(number: Decimal) -> int | float:
+    return int(number) if number == number.to_integral_value() else float(number)

@@ -1,0 +1,114 @@
+"""What a solver is: it takes a problem and a budget of time, and returns a solution with its proof."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import IntArray
+from discreet.problem import Problem
+from discreet.problem._family import Family, Part
+
+__all__ = ["SOLVERS", "Budget", "Progress", "ProgressCallback", "Solution", "Solver", "Status", "gap"]
+
+Status = Literal["optimal", "feasible", "infeasible"]
+_TINY = 1e-12
+
+
+def gap(cost: float, lower_bound: float) -> float:
+    """Return how far a cost can be from the optimum at most, as a share of the cost.
+
+    >>> gap(10.0, 9.0)
+    0.1
+    """
+    return max(0.0, (cost - lower_bound) / max(cost, _TINY))
+
+
+@dataclass
+class Budget:
+    """How long a solver may go on: a time limit, and a switch anybody may throw."""
+
+    time_limit: float | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the budget was opened."""
+        return time.monotonic() - self.started
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the solver should return what it has."""
+        return self.stop.is_set() or (self.time_limit is not None and self.seconds >= self.time_limit)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known at one moment of a search; ``best`` is infinite until something valid was found."""
+
+    seconds: float
+    best: float
+    bound: float
+    examined: int
+
+    @property
+    def gap(self) -> float:
+        """The proven gap at this moment; 1 while nothing was found."""
+        return gap(self.best, self.bound) if np.isfinite(self.best) else 1.0
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A recoding and how good it is proven to be.
+
+    ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
+    levels where the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed.
+    With status ``infeasible`` there is no recoding, and ``smallest_budget`` is the number of records that would have to
+    be suppressed, where the solver knows it.
+    """
+
+    status: Status
+    cost: float
+    lower_bound: float
+    blocks: tuple[IntArray, ...] = ()
+    levels: tuple[int, ...] | None = None
+    suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    suppressed_rows: int = 0
+    classes: int = 0
+    smallest_budget: int | None = None
+    stats: dict[str, Any] = field(default_factory=dict)
+    trace: tuple[Progress, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """How far the cost can be from the optimum at most, as a share of the cost."""
+        return gap(self.cost, self.lower_bound)
+
+
+class Solver(Part, ABC):
+    """An algorithm. Its fields are its options; all have defaults."""
+
+    schemes: ClassVar[frozenset[str]] = frozenset()
+    """Names of the schemes it can search."""
+    suppressions: ClassVar[frozenset[str]] = frozenset()
+    """Names of the suppression kinds it can apply."""
+    exact: ClassVar[bool] = False
+    """Given time, it proves optimality."""
+
+    @abstractmethod
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the best recoding found within the budget and what is proven about it."""
+
+
+SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve")

@@ -1,0 +1,374 @@
+"""Evaluation of lattice nodes with any privacy models and any cost, through their array interface.
+
+Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays. Where the sensitive histograms of all
+classes would not fit in memory, classes are handed over in portions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, Histogram, IntArray
+from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
+from discreet.kernels.lattice import add_rows, max_rows, min_rows
+from discreet.problem import Classes, Problem
+
+__all__ = ["Evaluation", "NodeEvaluator", "lay_out", "make_lists", "make_workspace"]
+
+_DENSE_CELLS = 1 << 25
+"""Histograms larger than this many cells are handed over in portions."""
+_KEPT_LISTS = 4096
+_PACK = 256
+"""The most codes a pack of attributes may have."""
+
+
+class Evaluation(NamedTuple):
+    """What one node tells: see :mod:`discreet.kernels.search`."""
+
+    removed: float
+    lower: float
+    upper: float
+    cost: float
+    classes: int
+    suppressed_rows: int
+    suppressed: NDArray[np.bool_]
+    """Whether each tuple is suppressed; empty unless asked for."""
+
+
+def lay_out(problem: Problem) -> Lattice:
+    """Flatten the tuples and hierarchies of a problem for the kernels."""
+    table = problem.table
+    depth = max(attribute.height for attribute in table.attributes) + 1
+    m = len(table.attributes)
+    start, blocks = np.zeros((m, depth), dtype=np.int64), np.ones((m, depth), dtype=np.int64)
+    entropy = np.zeros((m, depth))
+    position, flat = 0, []
+    for i, attribute in enumerate(table.attributes):
+        for level, row in enumerate(attribute.ancestors):
+            start[i, level], blocks[i, level] = position, attribute.block_leaves[level].size
+            share = attribute.block_rows[level] / table.n
+            share = share[share > 0]
+            entropy[i, level] = -(share * np.log(share)).sum()
+            flat.append(row)
+            position += row.size
+    packs, wide = _pack([attribute.leaves for attribute in table.attributes])
+    pack_start, digit = _pack_digits(table, packs)
+    return Lattice(
+        codes=np.ascontiguousarray(table.codes.T, dtype=np.int32),
+        ancestors=np.concatenate(flat).astype(np.int32, copy=False),
+        start=start,
+        blocks=blocks,
+        lowest=np.array(problem.lowest, dtype=np.int64),
+        highest=np.array(problem.highest, dtype=np.int64),
+        entropy=entropy,
+        pack_start=pack_start,
+        member=np.array([i for pack in packs for i in pack], dtype=np.int64),
+        first=np.cumsum([0, *(len(pack) for pack in packs)], dtype=np.int64),
+        digit=digit,
+        wide=np.array(wide, dtype=np.int64),
+    )
+
+
+def _pack(leaves: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """Put attributes together, largest first, wherever the product of their leaves stays small; the rest are wide."""
+    packs: list[list[int]] = []
+    wide = [i for i, count in enumerate(leaves) if count > _PACK]
+    for i in sorted(set(range(len(leaves))) - set(wide), key=lambda i: (-leaves[i], i)):
+        room = (pack for pack in packs if leaves[i] * prod(leaves[a] for a in pack) <= _PACK)
+        home = next(room, None)
+        if home is None:
+            packs.append([i])
+        else:
+            home.append(i)
+    return packs, wide
+
+
+def _pack_digits(table: CountTable, packs: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Where each pack's codes begin, and what leaf of each member every code stands for."""
+    sizes = [prod(table.attributes[i].leaves for i in pack) for pack in packs]
+    start = np.cumsum([0, *sizes], dtype=np.int64)
+    digit = np.zeros((sum(len(pack) for pack in packs), int(start[-1])), dtype=np.uint32)
+    row = 0
+    for p, pack in enumerate(packs):
+        scale = 1
+        for i in pack:
+            digit[row, start[p] : start[p + 1]] = np.arange(sizes[p]) // scale % table.attributes[i].leaves
+            scale *= table.attributes[i].leaves
+            row += 1
+    return start, digit
+
+
+def _columns(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.uint32]:
+    """The tuples coded by packs and wide attributes, with room for further entries."""
+    packs = lattice.first.size - 1
+    columns = np.empty((packs + lattice.wide.size, entries), dtype=np.uint32)
+    for p in range(packs):
+        code, scale = np.full(table.tuples, lattice.pack_start[p]), 1
+        for i in lattice.member[lattice.first[p] : lattice.first[p + 1]]:
+            code += scale * table.codes[i]
+            scale *= table.attributes[i].leaves
+        columns[p, : table.tuples] = code
+    for w, i in enumerate(lattice.wide):
+        columns[packs + w, : table.tuples] = table.codes[i]
+    return columns
+
+
+def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
+    """Make the pool of class lists with the tuples as list 0 and ``sums`` as their further additive numbers."""
+    tuples, m = table.tuples, len(table.attributes)
+    entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
+    lists = ClassLists(
+        columns=_columns(table, lattice, entries),
+        rep=np.empty(entries, dtype=np.int32),
+        size=np.empty(entries, dtype=np.int64),
+        sums=np.empty((entries, sums.shape[1])),
+        node=np.zeros((_KEPT_LISTS, m), dtype=np.int64),
+        first=np.zeros(_KEPT_LISTS, dtype=np.int64),
+        count=np.zeros(_KEPT_LISTS, dtype=np.int64),
+        used=np.array([1, tuples], dtype=np.int64),
+    )
+    lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
+    lists.size[:tuples] = table.weights
+    lists.sums[:tuples] = sums
+    lists.count[0] = tuples
+    return lists
+
+
+def make_workspace(lattice: Lattice) -> Workspace:
+    """Allocate scratch space for grouping all tuples."""
+    tuples = lattice.codes.shape[0]
+    slots = 64
+    while slots < 2 * tuples:
+        slots *= 2
+    return Workspace(
+        key=np.empty(tuples, dtype=np.int64),
+        ids=np.empty(tuples, dtype=np.int32),
+        opener=np.empty(tuples + 1, dtype=np.int32),
+        direct=np.full(slots, -1, dtype=np.int64),
+        table=np.full(2 * slots, -1, dtype=np.int64),
+        stamp=np.zeros(1, dtype=np.int64),
+        pack_key=np.empty(int(lattice.pack_start[-1]), dtype=np.int64),
+        reduction=np.array([0.5]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrays:
+    """What is kept with a class list beyond sizes; None where no part of the problem asks for it."""
+
+    sensitive: dict[str, IntArray]
+    labels: IntArray | None
+    low: IntArray | None
+    high: IntArray | None
+    moments: FloatArray | None
+    offsets: FloatArray | None
+
+
+class NodeEvaluator:
+    """Evaluates nodes of a problem's lattice with its own models and cost."""
+
+    def __init__(self, problem: Problem, lattice: Lattice) -> None:
+        self.problem = problem
+        self.lattice = lattice
+        self.table = problem.table
+        self.needs = problem.cost.needs
+        self.watched = [
+            self.table.sensitive[name]
+            for name in sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+            if name in self.table.sensitive
+        ]
+        self.lists = make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)))
+        self.ws = make_workspace(lattice)
+        self.leaf_moment = self._per_leaf(problem.cost.leaf_moment)
+        self.leaf_offset = self._per_leaf(problem.cost.leaf_offset)
+        widest = max((h.cardinality for h in self.watched), default=1)
+        self.dense = self.table.tuples * widest <= _DENSE_CELLS
+        self.kept: list[_Arrays] = [self._of_tuples()]
+
+    def _per_leaf(self, numbers: object) -> list[FloatArray] | None:
+        columns = [numbers(attribute, self.table) for attribute in self.table.attributes]  # type: ignore[operator]
+        return None if any(column is None for column in columns) else columns
+
+    def _of_tuples(self) -> _Arrays:
+        table = self.table
+        weights = table.weights
+        codes = self.lattice.codes
+        extent = "extent" in self.needs
+        labels = _dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
+
+        def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
+            if numbers is None:
+                return None
+            return np.stack([numbers[i][codes[:, i]] * weights for i in range(codes.shape[1])], axis=1)
+
+        return _Arrays(
+            sensitive={h.name: _dense(h, table.tuples) for h in self.watched} if self.dense else {},
+            labels=labels,
+            low=codes if extent else None,
+            high=codes if extent else None,
+            moments=sums(self.leaf_moment),
+            offsets=sums(self.leaf_offset),
+        )
+
+    def evaluate(self, node: IntArray, *, tuples: bool = False) -> Evaluation:
+        """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
+        problem, table = self.problem, self.table
+        levels = np.asarray(node, dtype=np.int64)
+        source = 0
+        if tuples or not self.dense:
+            self.lists.used[0], self.lists.used[1] = 1, table.tuples
+            del self.kept[1:]
+        else:
+            source = source_of(self.lists, levels)
+        count, entries = group(self.lattice, self.lists, self.ws, levels)
+        ids = self.ws.ids[:entries].copy()
+        end = int(self.lists.used[1])
+        rep, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
+        rolled = _roll_up(self.kept[source], ids, count)
+        if self.dense and not tuples:
+            kept = keep_list(self.lists, levels, count, table.tuples)
+            if kept >= 0:
+                del self.kept[kept:]
+                self.kept.append(rolled)
+        ok = np.ones(count, dtype=np.bool_)
+        removed, lower, upper, published, suppressed = 0.0, 0.0, 0.0, 0.0, 0.0
+        for part, classes in self._portions(rep, sizes, rolled, ids, count, levels):
+            fine = problem.ok(classes)
+            ok[part] = fine
+            must = self._must_remove(classes, fine)
+            removed += float(must.sum())
+            if problem.cost.additive:
+                price, penalty = problem.cost.published(classes), problem.cost.suppressed(classes)
+                published += float(price[fine].sum())
+                suppressed += float(penalty[~fine].sum())
+            if problem.cost.superadditive:
+                floor = problem.cost.floor(classes, problem.smallest_class)
+                lower += float(floor.sum())
+                if problem.superset_closed:
+                    upper += float((problem.cost.suppressed(classes) - floor)[~fine].sum())
+                else:
+                    upper += float((must * problem.cost.margin(classes, problem.smallest_class)).sum())
+        gone = int(sizes[~ok].sum())
+        total = published + suppressed
+        if not problem.cost.additive:
+            whole = self._classes(rep, sizes, rolled, {}, slice(0, count), levels)
+            total = problem.cost.total(whole, ok)
+            lower = problem.cost.lower(whole, problem.limit)
+        return Evaluation(
+            removed=removed,
+            lower=lower,
+            upper=upper,
+            cost=total if gone <= problem.limit else np.inf,
+            classes=int(ok.sum()),
+            suppressed_rows=gone,
+            suppressed=~ok[ids] if tuples else np.zeros(0, dtype=np.bool_),
+        )
+
+    def _must_remove(self, classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many rows of each class are suppressed at this node and at every node below, at least."""
+        if self.problem.superset_closed:
+            return np.where(ok, 0, classes.sizes).astype(np.int64)
+        must = self.problem.fewest_removed(classes)
+        if self.problem.union_closed:
+            must = np.where(ok, must, np.maximum(must, 1))
+        return must.astype(np.int64)
+
+    def _portions(
+        self, rep: IntArray, sizes: IntArray, rolled: _Arrays, ids: IntArray, count: int, levels: IntArray
+    ) -> Iterator[tuple[slice, Classes]]:
+        """Yield all classes at once, or in portions where their histograms are too large to hold."""
+        if self.dense:
+            yield slice(0, count), self._classes(rep, sizes, rolled, rolled.sensitive, slice(0, count), levels)
+            return
+        widest = max(h.cardinality for h in self.watched)
+        step = max(1, _DENSE_CELLS // widest)
+        entries = {h.name: _by_class(h, ids) for h in self.watched}
+        for begin in range(0, count, step):
+            part = slice(begin, min(begin + step, count))
+            sensitive = {h.name: _portion(entries[h.name], part, h.cardinality) for h in self.watched}
+            yield part, self._classes(rep, sizes, rolled, sensitive, part, levels)
+
+    def _classes(
+        self, rep: IntArray, sizes: IntArray, rolled: _Arrays, sensitive: dict[str, IntArray], part: slice, levels: IntArray
+    ) -> Classes:
+        attributes = self.table.attributes
+        chosen = [int(level) for level in levels]
+        rows = self.lattice.codes[rep[part]]
+        blocks = [a.ancestors[level][rows[:, i]] for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))]
+
+        def per_block(numbers: str) -> IntArray | None:
+            if numbers not in self.needs:
+                return None
+            pairs = zip(attributes, chosen, strict=True)
+            return np.stack([getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1)
+
+        def cut(array: IntArray | None) -> IntArray | None:
+            return None if array is None else array[part]
+
+        return Classes(
+            table=self.table,
+            sizes=np.asarray(sizes[part], dtype=np.int64),
+            sensitive=sensitive,
+            labels=cut(rolled.labels),
+            block_leaves=per_block("block_leaves"),
+            block_rows=per_block("block_rows"),
+            block_levels=np.tile(levels, (rows.shape[0], 1)) if "block_levels" in self.needs else None,
+            low=cut(rolled.low),
+            high=cut(rolled.high),
+            moments=None if rolled.moments is None else rolled.moments[part],
+            offsets=None if rolled.offsets is None else rolled.offsets[part],
+        )
+
+
+def _dense(histogram: Histogram, tuples: int) -> IntArray:
+    counts = np.zeros((tuples, histogram.cardinality), dtype=np.int64)
+    row = np.repeat(np.arange(tuples), np.diff(histogram.offsets))
+    counts[row, histogram.values] = histogram.counts
+    return counts
+
+
+def _by_class(histogram: Histogram, ids: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The histogram's entries as class, value and count, sorted by class."""
+    group_of = np.repeat(ids, np.diff(histogram.offsets))
+    order = np.argsort(group_of, kind="stable")
+    return group_of[order], histogram.values[order], histogram.counts[order]
+
+
+def _portion(entries: tuple[IntArray, IntArray, IntArray], part: slice, cardinality: int) -> IntArray:
+    group_of, values, counts = entries
+    begin, end = np.searchsorted(group_of, [part.start, part.stop])
+    cells = np.zeros((part.stop - part.start) * cardinality, dtype=np.int64)
+    np.add.at(cells, (group_of[begin:end] - part.start) * cardinality + values[begin:end], counts[begin:end])
+    return cells.reshape(-1, cardinality)
+
+
+def _roll_up(arrays: _Arrays, ids: IntArray, count: int) -> _Arrays:
+    def added(source: IntArray | None) -> IntArray | None:
+        if source is None:
+            return None
+        target = np.zeros((count, source.shape[1]), dtype=source.dtype)
+        add_rows(ids, source, target)
+        return target
+
+    def bounded(source: IntArray | None, largest: bool) -> IntArray | None:
+        if source is None:
+            return None
+        limits = np.iinfo(source.dtype)
+        target = np.full((count, source.shape[1]), limits.min if largest else limits.max, dtype=source.dtype)
+        (max_rows if largest else min_rows)(ids, source, target)
+        return target
+
+    return _Arrays(
+        sensitive={name: added(source) for name, source in arrays.sensitive.items()},  # type: ignore[misc]
+        labels=added(arrays.labels),
+        low=bounded(arrays.low, largest=False),
+        high=bounded(arrays.high, largest=True),
+        moments=added(arrays.moments),  # type: ignore[arg-type,assignment]
+        offsets=added(arrays.offsets),  # type: ignore[arg-type,assignment]
+    )

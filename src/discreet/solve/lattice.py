@@ -1,0 +1,282 @@
+"""Optimal full-domain generalization: branch and bound over the lattice of level vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.counts import CountTable, FloatArray
+from discreet.kernels.classes import Lattice
+from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
+from discreet.kernels.search import (
+    COUNTERS,
+    DONE,
+    EVALUATE,
+    GROW,
+    Boxes,
+    Control,
+    Evaluated,
+    Landscape,
+    Search,
+    choose,
+    go_deep,
+    lower_bound,
+    open_root,
+    tell,
+)
+from discreet.problem import Problem, Separable
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
+from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+
+__all__ = ["LatticeSolver"]
+
+_WORK = 2_000_000
+"""Class entries looked at between two looks at the clock."""
+_MOST_BOXES = 1 << 20
+"""Open boxes kept before the search turns depth first."""
+
+Step = Callable[[Search], int]
+"""Search for a while; returns DONE, EVALUATE (time to look at the clock) or GROW."""
+
+
+@SOLVERS.register
+@dataclass(frozen=True)
+class LatticeSolver(Solver):
+    """Finds the level vector of least cost and proves it, for every privacy model and every cost.
+
+    Nodes are evaluated by rolling up the classes of earlier ones. Each tells something about all nodes above it and all nodes
+    below it (see :mod:`discreet.kernels.search`), so that a small part of the lattice is evaluated. The lattice itself is never
+    written down: memory grows with the open boxes, up to a limit. Stopped early, the least bound of what is still
+    open is a true lower bound.
+    """
+
+    name: ClassVar[str] = "lattice"
+    schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
+    exact: ClassVar[bool] = True
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the best level vector found and what is proven about it."""
+        lattice = lay_out(problem)
+        separable = problem.cost.separable(problem.table)
+        search = _prepare(problem, lattice, separable)
+        open_root(search)
+        step = _compiled_step(problem, lattice, separable) or _plain_step(problem, lattice, budget)
+        trace: list[Progress] = []
+        try:
+            search, outcome = _drive(search, step, budget, progress, trace)
+        except KeyboardInterrupt:
+            outcome = EVALUATE
+        return _solution(problem, lattice, search, outcome, trace)
+
+
+def _drive(
+    search: Search, step: Step, budget: Budget, progress: ProgressCallback | None, trace: list[Progress]
+) -> tuple[Search, int]:
+    """Search until the proof is complete or the budget is exhausted."""
+    while True:
+        outcome = step(search)
+        if outcome == GROW:
+            search = _grow(search)
+        now = Progress(budget.seconds, _best(search), lower_bound(search), int(search.control.count[0]))
+        if not trace or now.best < trace[-1].best or now.bound > trace[-1].bound:
+            trace.append(now)
+        if progress is not None:
+            progress(now)
+        if outcome == DONE or (budget.exhausted and np.isfinite(now.best)):
+            return search, outcome
+
+
+def _best(search: Search) -> float:
+    best = float(search.control.best[0])
+    return best if best < 1e300 else float("inf")
+
+
+def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> Step | None:
+    """The search as one kernel, where every model is a smallest class size and the cost has a compiled form."""
+    if any(type(model).name != "k" for model in problem.privacy):
+        return None
+    table = problem.table
+    sums = np.zeros((table.tuples, 0))
+    kind, penalty = SQUARES, 1.0
+    if separable is not None:
+        kind, penalty, sums = _separable_kind(table, separable)
+    elif problem.cost.compiled == "squares":
+        penalty = float(table.n)
+    elif problem.cost.compiled == "minority" and table.labels is not None:
+        kind, sums = MINORITY, _label_counts(table)
+    else:
+        return None
+    start, rate = _flat_rates(lattice, separable)
+    pack_rate = np.empty(int(lattice.pack_start[-1]))
+    prices = Prices(kind, problem.smallest_class, rate, start, pack_rate, penalty)
+    lists, ws = make_lists(table, lattice, sums), make_workspace(lattice)
+    node = np.zeros(len(table.attributes), dtype=np.int64)
+
+    def step(search: Search) -> int:
+        return int(run(lattice, lists, ws, prices, search, node, table.tuples, _WORK))
+
+    return step
+
+
+def _plain_step(problem: Problem, lattice: Lattice, budget: Budget) -> Step:
+    """The search with models and cost called through their arrays, one node at a time."""
+    evaluator = NodeEvaluator(problem, lattice)
+    node = np.zeros(len(problem.table.attributes), dtype=np.int64)
+
+    def step(search: Search) -> int:
+        outcome = int(choose(search, node))
+        if outcome == EVALUATE:
+            found = evaluator.evaluate(node)
+            tell(search, node, found.removed, found.lower, found.upper, min(found.cost, 1e300))
+        return outcome
+
+    return step
+
+
+def _separable_kind(table: CountTable, separable: Separable) -> tuple[int, float, FloatArray]:
+    """Which compiled form a separable cost has, its penalty per row, and the sums it needs with each tuple."""
+    plain = [p - o for p, o in zip(separable.penalty, separable.offset, strict=True)]
+    if all((m == 1).all() for m in separable.moment) and all(np.ptp(p) == 0 for p in plain):
+        return SEPARABLE, float(sum(p[0] for p in plain)), np.zeros((table.tuples, 0))
+    columns = [moment[table.codes[i]] * table.weights for i, moment in enumerate(separable.moment)]
+    rest = sum(p[table.codes[i]] for i, p in enumerate(plain)) * table.weights
+    return SEPARABLE_SUMS, 0.0, np.stack([*columns, rest], axis=1)
+
+
+def _flat_rates(lattice: Lattice, separable: Separable | None) -> tuple[Any, FloatArray]:
+    start = np.zeros_like(lattice.start)
+    if separable is None:
+        return start, np.zeros(0)
+    position, flat = 0, []
+    for i, levels in enumerate(separable.rate):
+        for level, rates in enumerate(levels):
+            start[i, level] = position
+            position += rates.size
+            flat.append(rates)
+    return start, np.concatenate(flat)
+
+
+def _label_counts(table: CountTable) -> FloatArray:
+    labels = table.labels
+    assert labels is not None
+    counts = np.zeros((table.tuples, labels.cardinality))
+    counts[np.repeat(np.arange(table.tuples), np.diff(labels.offsets)), labels.values] = labels.counts
+    return counts
+
+
+def _prepare(problem: Problem, lattice: Lattice, separable: Separable | None) -> Search:
+    """Allocate the search and fill in what is known beforehand."""
+    table = problem.table
+    m = len(table.attributes)
+    depth = max(attribute.height for attribute in table.attributes) + 1
+    base = np.zeros((m, depth))
+    for i, attribute in enumerate(table.attributes):
+        for level in range(attribute.height + 1):
+            if separable is not None:
+                block = attribute.ancestors[level]
+                per_leaf = separable.rate[i][level][block] * separable.moment[i] + separable.offset[i]
+                base[i, level] = (per_leaf * attribute.rows).sum()
+    worst = problem.cost.worst(table)
+    landscape = Landscape(
+        base=base,
+        entropy=lattice.entropy,
+        lowest=lattice.lowest,
+        highest=lattice.highest,
+        separable=separable is not None,
+        limit=float(problem.limit),
+        rows=float(table.n),
+        worst=float(worst),
+        per_row=float(worst) / table.n,
+    )
+    control = Control(
+        count=np.zeros(len(COUNTERS), dtype=np.int64),
+        best=np.array([1e300, 0.0, 0.0]),
+        incumbent=np.zeros(m, dtype=np.int64),
+        covariance=np.eye(m + 1) * 10.0,
+        weights=np.full((2, m + 1), 0.5),
+        scratch=np.zeros((6, m), dtype=np.int64),
+    )
+    control.weights[0, m] = np.log(table.n) - 6.0
+    control.weights[1, :m], control.weights[1, m] = -1.0, np.log(worst + 1.0)
+    search = Search(landscape, _evaluated(1 << 10, m), _boxes(1 << 10, m), control)
+    search.boxes.free[:] = np.arange(search.boxes.free.size)[::-1]
+    control.count[COUNTERS.index("free")] = search.boxes.free.size
+    return search
+
+
+def _evaluated(size: int, m: int) -> Evaluated:
+    return Evaluated(np.zeros((size, m), dtype=np.int16), np.zeros(size), np.zeros(size), np.zeros(size))
+
+
+def _boxes(size: int, m: int) -> Boxes:
+    corners = (np.zeros((size, m), dtype=np.int16), np.zeros((size, m), dtype=np.int16))
+    numbers = (np.zeros(size), np.zeros(size), np.zeros(size))
+    return Boxes(*corners, *numbers, *(np.zeros(size, dtype=np.int64) for _ in range(4)))
+
+
+def _grow(search: Search) -> Search:
+    """Double whatever is full; once there are very many boxes, go on depth first in what is left."""
+    count = search.control.count
+    m = search.control.incumbent.size
+    evaluated, boxes = search.evaluated, search.boxes
+    if count[COUNTERS.index("evaluated")] >= evaluated.lower.size:
+        evaluated = Evaluated(*(_doubled(array) for array in evaluated))
+    size = boxes.bound.size
+    reserve = m * (int((search.landscape.highest - search.landscape.lowest).sum()) + 4)
+    if count[COUNTERS.index("free")] < 2 * m + 4:
+        if size >= _MOST_BOXES:
+            go_deep(search)
+        extra = reserve if size >= _MOST_BOXES else size
+        boxes = Boxes(*(_extended(array, extra) for array in boxes))
+        free = int(count[COUNTERS.index("free")])
+        boxes.free[free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
+        count[COUNTERS.index("free")] += extra
+    return Search(search.landscape, evaluated, boxes, search.control)
+
+
+def _doubled(array: Any) -> Any:
+    return _extended(array, array.shape[0])
+
+
+def _extended(array: Any, extra: int) -> Any:
+    return np.concatenate([array, np.zeros((extra, *array.shape[1:]), dtype=array.dtype)])
+
+
+def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]) -> Solution:
+    """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
+    count = dict(zip(COUNTERS, search.control.count.tolist(), strict=True))
+    stats = {
+        "space": prod(h - low + 1 for low, h in zip(problem.lowest, problem.highest, strict=True)),
+        "examined": count["evaluated"],
+        "pruned": {
+            "boxes closed by their bound": count["closed"],
+            "boxes cut by a node above": count["cut_below"],
+            "boxes cut by a node below": count["cut_above"],
+            "boxes halved": count["halved"],
+        },
+    }
+    evaluator = NodeEvaluator(problem, lattice)
+    if not np.isfinite(_best(search)):
+        smallest = evaluator.evaluate(lattice.highest).suppressed_rows if problem.superset_closed else None
+        return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
+    node = search.control.incumbent
+    found = evaluator.evaluate(node, tuples=True)
+    bound = found.cost if outcome == DONE else min(found.cost, lower_bound(search))
+    levels = tuple(int(level) for level in node)
+    return Solution(
+        status="optimal" if outcome == DONE else "feasible",
+        cost=found.cost,
+        lower_bound=bound,
+        blocks=tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, levels, strict=True)),
+        levels=levels,
+        suppressed=found.suppressed,
+        suppressed_rows=found.suppressed_rows,
+        classes=found.classes,
+        stats=stats,
+        trace=tuple(trace),
+    )

@@ -1,0 +1,136 @@
+"""What every cost must keep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable
+from discreet.problem._classes import Classes
+from discreet.problem.costs._base import COSTS, Cost
+from discreet.problem.costs._shared import given
+from discreet.testing._samples import classes_of, random_table
+
+__all__ = ["CostContract"]
+
+TABLES = 60
+SLACK = 1e-9
+
+
+Case = tuple[Cost, CountTable, Classes, Classes, NDArray[np.int64]]
+
+
+class CostContract:
+    """Tests of a cost; give it in a fixture ``cost``.
+
+    Each claim is tried on random tables, each with a random level vector and a more general one. Weights may
+    name the columns q0 and q1.
+    """
+
+    def cases(self, cost: Cost) -> list[Case]:
+        """Return tables with the classes of two recodings and, for each finer class, the coarser around it."""
+        cases = []
+        for seed in range(TABLES):
+            rng = np.random.default_rng(seed)
+            table = random_table(rng, rows=int(rng.integers(1, 40)), leaves=int(rng.integers(1, 6)))
+            resolved = cost.resolve(table, [])
+            low = [int(rng.integers(0, attribute.height + 1)) for attribute in table.attributes]
+            high = [
+                int(rng.integers(level, attribute.height + 1))
+                for level, attribute in zip(low, table.attributes, strict=True)
+            ]
+            fine, coarse = classes_of(table, low, resolved), classes_of(table, high, resolved)
+            cases.append((resolved, table, fine, coarse, self._inside(table, fine, coarse, high)))
+        return cases
+
+    @staticmethod
+    def _inside(table: CountTable, fine: Classes, coarse: Classes, high: list[int]) -> NDArray[np.int64]:
+        names = [attribute.ancestors[level] for attribute, level in zip(table.attributes, high, strict=True)]
+        keys = {
+            tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True)): i
+            for i, row in enumerate(given(coarse.low).tolist())
+        }
+        found = [
+            keys[tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True))]
+            for row in given(fine.low).tolist()
+        ]
+        return np.array(found, dtype=np.int64)
+
+    def test_text_form_reads_back(self, cost: Cost) -> None:
+        """The text form stands for an equal cost."""
+        assert COSTS.make(cost.text) == cost, cost.text
+        assert hash(COSTS.make(cost.text)) == hash(cost), cost.text
+
+    def test_numbers_are_sane(self, cost: Cost) -> None:
+        """Costs are finite and not negative, one per class."""
+        for resolved, _, fine, _, _ in self.cases(cost):
+            for numbers in (resolved.published(fine), resolved.suppressed(fine), resolved.floor(fine, 3)):
+                assert numbers.shape == (len(fine),), "one number per class"
+                assert np.isfinite(numbers).all(), "costs must be finite"
+                assert (numbers >= -SLACK).all(), "costs must not be negative"
+
+    def test_total(self, cost: Cost) -> None:
+        """An additive total is the sum over the classes, and the worst is to suppress everything."""
+        for seed, (resolved, table, fine, _, _) in enumerate(self.cases(cost)):
+            ok = np.random.default_rng(seed).random(len(fine)) < 0.5
+            total = resolved.total(fine, ok)
+            assert np.isfinite(total), "the total must be finite"
+            if resolved.additive:
+                parts = np.where(ok, resolved.published(fine), resolved.suppressed(fine)).sum()
+                assert np.isclose(total, parts, rtol=SLACK), "the total is not the sum over the classes"
+                worst = resolved.total(fine, np.zeros(len(fine), dtype=np.bool_))
+                assert np.isclose(worst, resolved.worst(table), rtol=SLACK), "worst is not suppressing all"
+
+    def test_superadditive(self, cost: Cost) -> None:
+        """If the cost says so, a class costs no less than its parts and no more than suppressing it."""
+        if not cost.superadditive:
+            return
+        for resolved, _, fine, coarse, inside in self.cases(cost):
+            whole = resolved.published(coarse)
+            parts = np.bincount(inside, weights=resolved.published(fine), minlength=len(coarse))
+            slack = SLACK * (1 + whole)
+            assert (parts <= whole + slack).all(), "the parts of a class cost more than the class"
+            assert (whole <= resolved.suppressed(coarse) + slack).all(), (
+                "suppressing is cheaper than publishing"
+            )
+
+    def test_floor(self, cost: Cost) -> None:
+        """No more general recoding costs a class's rows less than its floor."""
+        if not cost.superadditive:
+            return
+        for resolved, _, fine, coarse, inside in self.cases(cost):
+            for smallest in (1, 2, 5):
+                floor = np.bincount(inside, weights=resolved.floor(fine, smallest), minlength=len(coarse))
+                slack = SLACK * (1 + floor)
+                may_stay = coarse.sizes >= smallest
+                assert (floor <= resolved.suppressed(coarse) + slack).all(), "the floor exceeds suppressing"
+                published = resolved.published(coarse)
+                assert (floor <= published + slack)[may_stay].all(), "the floor exceeds publishing"
+
+    def test_margin(self, cost: Cost) -> None:
+        """Suppressing a part of a class adds at least the margin for each of its rows to the part's floor."""
+        if not cost.superadditive:
+            return
+        for resolved, _, fine, coarse, inside in self.cases(cost):
+            for smallest in (1, 2, 5):
+                adds = resolved.suppressed(fine) - resolved.floor(fine, smallest)
+                margin = resolved.margin(coarse, smallest)[inside] * fine.sizes
+                slack = SLACK * (1 + resolved.suppressed(fine))
+                assert (margin <= adds + slack).all(), "suppressing a part adds less than the margin"
+
+    def test_separable(self, cost: Cost) -> None:
+        """The row-by-row form, if there is one, gives the same numbers."""
+        for resolved, table, fine, coarse, _ in self.cases(cost):
+            form = resolved.separable(table)
+            if form is None:
+                continue
+            for classes in (fine, coarse):
+                published, suppressed = 0.0, 0.0
+                for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+                    level = int(given(classes.block_levels)[0, i])
+                    rate = form.rate[i][level][attribute.ancestors[level][codes]]
+                    row = rate * form.moment[i][codes] + form.offset[i][codes]
+                    published += float((table.weights * row).sum())
+                    suppressed += float((table.weights * form.penalty[i][codes]).sum())
+                assert np.isclose(published, resolved.published(classes).sum(), rtol=SLACK, atol=SLACK)
+                assert np.isclose(suppressed, resolved.suppressed(classes).sum(), rtol=SLACK, atol=SLACK)

@@ -1,0 +1,167 @@
+"""What every privacy model must keep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable
+from discreet.errors import UsageError
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PRIVACY, PrivacyModel
+from discreet.testing._samples import SENSITIVE, all_histograms, as_classes, as_groups, random_table
+
+__all__ = ["PrivacyModelContract"]
+
+TABLES = 12
+PAIRS = 2000
+
+
+class PrivacyModelContract:
+    """Tests of a privacy model; give it in a fixture ``model``.
+
+    Every table has a sensitive attribute with four values v0 to v3 and a hierarchy. Claims are tried on every
+    class with up to four rows of each value, so bounds are compared with what trying all parts of a class
+    gives.
+    """
+
+    def tables(self) -> list[CountTable]:
+        """Return the tables that are tried."""
+        return [random_table(np.random.default_rng(seed)) for seed in range(TABLES)]
+
+    def every_class(self, table: CountTable) -> Classes:
+        """Return every class with up to four rows of each value."""
+        return as_classes(table, all_histograms(4, 4))
+
+    def pairs(self, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return random classes to put together."""
+        rng = np.random.default_rng(seed)
+        first, second = rng.integers(0, 9, (2, PAIRS, 4)) * rng.integers(0, 2, (2, PAIRS, 4))
+        fine = (first.sum(axis=1) > 0) & (second.sum(axis=1) > 0)
+        return first[fine], second[fine]
+
+    def resolved(self, model: PrivacyModel) -> PrivacyModel:
+        """Return the model with its sensitive attribute filled in."""
+        return model.resolve([SENSITIVE])
+
+    def test_text_form_reads_back(self, model: PrivacyModel) -> None:
+        """The text form stands for an equal model, resolved or not."""
+        for form in (model, self.resolved(model)):
+            assert PRIVACY.make(form.text) == form, form.text
+            assert hash(PRIVACY.make(form.text)) == hash(form), form.text
+
+    def test_each_class_is_judged_by_itself(self, model: PrivacyModel) -> None:
+        """The answer for a class does not depend on the others, and nothing given is changed."""
+        model = self.resolved(model)
+        for table in self.tables()[:3]:
+            classes = self.every_class(table)
+            before = all_histograms(4, 4)
+            ok = model.ok(classes)
+            order = np.random.default_rng(0).permutation(len(classes))[:100]
+            some = as_classes(table, before[order])
+            assert ok.dtype == np.bool_, "ok must be a mask"
+            assert ok.shape == (len(classes),), "ok must have an answer for each class"
+            assert np.array_equal(model.ok(some), ok[order]), "ok depends on the other classes"
+            assert np.array_equal(classes.sensitive[SENSITIVE], before), "ok changed its input"
+            assert model.ok(as_classes(table, before[:0])).shape == (0,), "no classes, no answers"
+
+    def test_union_closed(self, model: PrivacyModel) -> None:
+        """If the model says so, two ok classes together are ok."""
+        model = self.resolved(model)
+        if not model.union_closed:
+            return
+        for seed, table in enumerate(self.tables()):
+            first, second = self.pairs(seed)
+            both = model.ok(as_classes(table, first)) & model.ok(as_classes(table, second))
+            assert model.ok(as_classes(table, (first + second)[both])).all(), (
+                "a union of ok classes is not ok"
+            )
+
+    def test_superset_closed(self, model: PrivacyModel) -> None:
+        """If the model says so, an ok class stays ok whatever is added."""
+        model = self.resolved(model)
+        if not model.superset_closed:
+            return
+        for seed, table in enumerate(self.tables()):
+            first, second = self.pairs(seed)
+            ok = model.ok(as_classes(table, first))
+            assert model.ok(as_classes(table, (first + second)[ok])).all(), "rows added made an ok class fail"
+
+    def test_minimum_size(self, model: PrivacyModel) -> None:
+        """No smaller class is ok."""
+        model = self.resolved(model)
+        for table in self.tables():
+            classes = self.every_class(table)
+            small = classes.sizes < model.minimum_size
+            assert not model.ok(classes)[small].any(), "a class smaller than minimum_size is ok"
+
+    def test_fewest_removed(self, model: PrivacyModel) -> None:
+        """The bound does not exceed what the largest ok part of a class leaves out."""
+        model = self.resolved(model)
+        for table in self.tables():
+            classes = self.every_class(table)
+            removed = model.fewest_removed(classes)
+            assert np.issubdtype(removed.dtype, np.integer), "rows are counted in whole numbers"
+            assert ((removed >= 0) & (removed <= classes.sizes)).all(), "more is removed than there is"
+            assert (removed <= self.least_removal(classes, model.ok(classes))).all(), "the bound is not valid"
+
+    @staticmethod
+    def least_removal(classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return what must really go from each class, from trying every part of it."""
+        counts = classes.sensitive[SENSITIVE]
+        fine = counts[ok]
+        inside = (fine[np.newaxis, :, :] <= counts[:, np.newaxis, :]).all(axis=2)
+        most = np.where(inside, fine.sum(axis=1), 0).max(axis=1, initial=0)
+        return np.asarray(classes.sizes - most)
+
+    def test_limits_and_evenness(self, model: PrivacyModel) -> None:
+        """If the model says so, ok means within the caps, and evening out within them keeps a class ok."""
+        model = self.resolved(model)
+        for seed, table in enumerate(self.tables()):
+            classes = self.every_class(table)
+            counts, ok = classes.sensitive[SENSITIVE], model.ok(classes)
+            caps = np.full(counts.shape, np.iinfo(np.int64).max)
+            if model.limits_values:
+                caps = model.caps(table, classes.sizes)
+                assert np.array_equal(ok, (counts <= caps).all(axis=1)), (
+                    "ok is not the same as within the caps"
+                )
+                assert (model.caps(table, classes.sizes + 1) >= caps).all(), "caps fall as the class grows"
+            if not model.favors_even:
+                continue
+            rng = np.random.default_rng(seed)
+            giver, taker = rng.integers(0, 4, (2, len(classes)))
+            every = np.arange(len(classes))
+            moves = ok & (counts[every, giver] > counts[every, taker] + 1)
+            moves &= counts[every, taker] < caps[every, taker]
+            evener = counts.copy()
+            evener[every, giver] -= 1
+            evener[every, taker] += 1
+            assert model.ok(as_classes(table, evener[moves])).all(), "evening out made an ok class fail"
+
+    def test_reached_agrees(self, model: PrivacyModel) -> None:
+        """What the audit measures keeps the promise exactly where every class is ok."""
+        model = self.resolved(model)
+        for seed, table in enumerate(self.tables()):
+            rng = np.random.default_rng(seed)
+            every = all_histograms(4, 4)
+            ok = model.ok(as_classes(table, every))
+            for trial in range(40):
+                pool = every[ok] if trial % 2 and ok.any() else every
+                chosen = pool[rng.integers(0, len(pool), int(rng.integers(1, 4)))]
+                kept = model.satisfied_by(model.reached(as_groups(table, chosen)))
+                assert kept == bool(model.ok(as_classes(table, chosen)).all()), (model.text, chosen.tolist())
+            nothing = as_groups(table, every[:0])
+            assert model.satisfied_by(model.reached(nothing)), "a table without rows breaks no promise"
+
+    def test_check_refuses_only_the_impossible(self, model: PrivacyModel) -> None:
+        """A model refused for a table is ok for no part of it."""
+        model = self.resolved(model)
+        for table in self.tables():
+            totals = np.minimum(table.sensitive[SENSITIVE].totals, 4)
+            every = all_histograms(4, 4)
+            parts = every[(every <= totals).all(axis=1)]
+            try:
+                model.check(table)
+            except UsageError:
+                assert not model.ok(as_classes(table, parts)).any(), "the model is refused but can hold"

@@ -1,0 +1,142 @@
+"""Small random tables and classes for the contracts, in plain numpy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
+from discreet.problem._classes import Classes
+from discreet.problem.costs._base import Cost
+from discreet.problem.privacy._base import Groups
+
+__all__ = ["SENSITIVE", "all_histograms", "as_classes", "as_groups", "classes_of", "random_table"]
+
+SENSITIVE = "secret"
+
+
+def random_attribute(
+    rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int
+) -> CodedAttribute:
+    """Return an attribute with a random hierarchy over its leaves; every other one is numeric."""
+    levels = [np.arange(leaves)]
+    for _ in range(int(rng.integers(0, 3))):
+        below = levels[-1]
+        starts = np.concatenate([[0], rng.integers(0, 2, max(int(below.max()), 0))])
+        levels.append(np.cumsum(starts)[below])
+    levels.append(np.zeros(leaves, dtype=np.int64))
+    positions = (
+        np.sort(rng.choice(50, leaves, replace=False)).astype(np.float64) if rng.random() < 0.5 else None
+    )
+    rows = np.bincount(column, minlength=leaves)
+    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions)
+
+
+def random_table(
+    rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4
+) -> CountTable:
+    """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels."""
+    columns = rng.integers(0, leaves, (attributes, rows))
+    codes, where, weights = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+    where = where.reshape(-1)
+    shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
+    return CountTable(
+        tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
+        codes.astype(np.int32),
+        weights.astype(np.int64),
+        {SENSITIVE: _histogram(SENSITIVE, where, rng.integers(0, 4, rows), 4, shape.ancestors)},
+        _histogram("label", where, rng.integers(0, 3, rows), 3, None),
+    )
+
+
+def _histogram(
+    name: str,
+    tuples: NDArray[np.int64],
+    values: NDArray[np.int64],
+    cardinality: int,
+    ancestors: IntArray | None,
+) -> Histogram:
+    dense = np.zeros((int(tuples.max()) + 1, cardinality), dtype=np.int64)
+    np.add.at(dense, (tuples, values), 1)
+    rows, columns = np.nonzero(dense)
+    offsets = np.searchsorted(rows, np.arange(dense.shape[0] + 1))
+    labels = tuple(f"v{value}" for value in range(cardinality))
+    return Histogram(name, cardinality, offsets, columns, dense[rows, columns], ancestors, labels)
+
+
+def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = None) -> Classes:
+    """Return the classes of a full-domain recoding with every array; moments are those the cost asks for."""
+    each = list(zip(table.attributes, levels, strict=True))
+    blocks = np.array(
+        [a.ancestors[level][codes] for (a, level), codes in zip(each, table.codes, strict=True)]
+    )
+    keys, where = np.unique(blocks, axis=1, return_inverse=True)
+    where = where.reshape(-1)
+    count = keys.shape[1]
+    sizes = np.zeros(count, dtype=np.int64)
+    np.add.at(sizes, where, table.weights)
+    low = np.full((count, len(each)), np.iinfo(np.int32).max)
+    high = np.full((count, len(each)), -1)
+    moments, offsets = np.zeros((count, len(each))), np.zeros((count, len(each)))
+    for column, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+        np.minimum.at(low[:, column], where, codes)
+        np.maximum.at(high[:, column], where, codes)
+        for sums, leaf in ((moments, "leaf_moment"), (offsets, "leaf_offset")):
+            numbers = None if cost is None else getattr(cost, leaf)(attribute, table)
+            if numbers is not None:
+                np.add.at(sums[:, column], where, table.weights * numbers[codes])
+    return Classes(
+        table,
+        sizes,
+        sensitive={name: _by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
+        labels=None if table.labels is None else _by_class(table.labels, where, count),
+        block_leaves=np.array(
+            [a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]
+        ).T,
+        block_rows=np.array([a.block_rows[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
+        block_levels=np.tile(np.array(levels, dtype=np.int64), (count, 1)),
+        low=low,
+        high=high,
+        moments=moments,
+        offsets=offsets,
+    )
+
+
+def _by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    tuples = np.repeat(np.arange(where.size), np.diff(histogram.offsets))
+    dense = np.zeros((count, histogram.cardinality), dtype=np.int64)
+    np.add.at(dense, (where[tuples], histogram.values), histogram.counts)
+    return dense
+
+
+def all_histograms(values: int, most: int) -> NDArray[np.int64]:
+    """Return every way to have up to ``most`` rows of each of some values, except none at all.
+
+    >>> all_histograms(2, 1).tolist()
+    [[0, 1], [1, 0], [1, 1]]
+    """
+    return np.array(list(itertools.product(range(most + 1), repeat=values))[1:], dtype=np.int64)
+
+
+def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
+    """Return classes with these counts of the table's sensitive attribute."""
+    return Classes(table, histograms.sum(axis=1), sensitive={SENSITIVE: histograms})
+
+
+def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
+    """Return the same classes in the form the audit counts them."""
+    group, value = np.nonzero(histograms)
+    secret = table.sensitive[SENSITIVE]
+    ancestors = None if secret.ancestors is None else secret.ancestors.astype(np.int32)
+    return Groups(
+        sizes=histograms.sum(axis=1),
+        group=group,
+        value=value,
+        count=histograms[group, value],
+        whole=secret.totals.astype(np.int64),
+        ancestors=ancestors,
+        names=secret.labels,
+    )

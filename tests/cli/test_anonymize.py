@@ -1,0 +1,155 @@
+"""``discreet anonymize``: options become a job, the job becomes an audited file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import Result
+
+from discreet.cli._options import columns, level_pairs, pairs, privacy_models
+from discreet.errors import UsageError
+from discreet.job import Job
+
+Run = Callable[..., Result]
+
+BASIC = ("anonymize", "people.csv", "--identifiers", "person_id,name", "--qi", "sex,education", "-k", "5")
+
+
+def test_a_release_and_its_summary(run: Run, folder: Path) -> None:
+    result = run(*BASIC, "-o", "safe.csv")
+    assert result.exit_code == 0, result.output
+    assert "proven optimal" in result.stdout
+    assert "The release is in safe.csv." in result.stdout
+    released = pl.read_csv("safe.csv", infer_schema=False)
+    assert "name" not in released.columns
+    assert released.group_by("sex", "education").len()["len"].min() >= 5
+    assert {file.name for file in folder.iterdir()} == {"people.csv", "safe.csv"}
+
+
+def test_json(run: Run) -> None:
+    result = run(*BASIC, "-o", "safe.csv", "--json")
+    told = json.loads(result.stdout)
+    assert told["status"] == "optimal"
+    assert told["audit"]["passed"]
+    assert told["job"]["privacy"] == ["k(5)"]
+    assert set(told["levels"]) == {"sex", "education"}
+
+
+def test_quiet(run: Run, folder: Path) -> None:
+    result = run(*BASIC, "-o", "safe.csv", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (folder / "safe.csv").exists()
+
+
+def test_every_option_at_once(run: Run, folder: Path) -> None:
+    result = run(
+        "anonymize", "people.csv", "--output", "safe.parquet",
+        "--identifiers", "person_id", "--identifiers", "name,city",
+        "--qi", "birth_date,sex", "--qi", "zip", "--quasi-identifiers", "income",
+        "--hierarchy", "birth_date=dates(year, decade)", "--hierarchy", "zip=mask(digits=5)",
+        "--hierarchy", "income=intervals(20000, 40000)", "--type", "zip=text",
+        "--sensitive", "diagnosis", "-k", "3", "-l", "2", "--privacy", "entropy-l(1.5, diagnosis)",
+        "--cost", "LM", "--weight", "zip=2", "--weight", "sex=0.5", "--suppression", "budget(10%)",
+        "--scheme", "full-domain", "--scheme", "sex=BHS", "--solver", "lattice",
+        "--min-level", "birth_date=1", "--max-level", "sex=0", "--missing", "suppress", "--time-limit", "60",
+        "--seed", "3", "--report", "r.json", "--report", "r.txt", "--save-job", "job.yaml",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    told = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert told["job"]["cost"] == "LM(weights={zip: 2, sex: 0.5})"
+    assert told["levels"]["birth_date"] >= 1
+    assert told["levels"]["sex"] == 0
+    assert told["dropped_missing"] > 0
+    assert told["seed"] == 3
+    assert "audit" in (folder / "r.txt").read_text(encoding="utf-8")
+    assert pl.read_parquet("safe.parquet").height == told["audit"]["rows"]
+
+
+def test_saved_jobs_do_the_same_again(run: Run, folder: Path) -> None:
+    (folder / "jobs").mkdir()
+    assert run(*BASIC, "-o", "safe.csv", "--save-job", "jobs/job.yaml", "-q").exit_code == 0
+    first = (folder / "safe.csv").read_bytes()
+    (folder / "safe.csv").unlink()
+    result = run("run", "jobs/job.yaml", "--json")
+    assert result.exit_code == 0, result.output
+    assert (folder / "safe.csv").read_bytes() == first
+    assert run("run", "jobs/job.yaml", "-q").exit_code == 0
+    assert (folder / "safe.csv").read_bytes() == first
+
+
+def test_the_job_of_a_report_can_be_run(run: Run, folder: Path) -> None:
+    told = json.loads(run(*BASIC, "-o", "safe.csv", "--json").stdout)
+    first = (folder / "safe.csv").read_bytes()
+    Job(**told["job"]).save("again.json")
+    assert run("run", "again.json").exit_code == 0
+    assert (folder / "safe.csv").read_bytes() == first
+
+
+def test_dry_run_writes_nothing(run: Run, folder: Path) -> None:
+    options = ("-o", "safe.csv", "--report", "r.json", "--save-job", "job.yaml", "--dry-run")
+    result = run(*BASIC, *options)
+    assert result.exit_code == 0, result.output
+    assert "Nothing was searched or written." in result.stdout
+    told = json.loads(run(*BASIC, *options, "--json").stdout)
+    assert told["dry_run"]
+    assert told["rows"] == 600
+    assert [each["name"] for each in told["attributes"]] == ["sex", "education"]
+    assert told["solver"] == "lattice"
+    assert "income" in told["unchanged"]
+    assert run(*BASIC, *options, "--quiet").output == ""
+    assert [file.name for file in folder.iterdir()] == ["people.csv"]
+
+
+def test_hierarchies_from_a_folder(run: Run, folder: Path) -> None:
+    assert run("sample", "-n", "5", "-o", "five.csv", "--hierarchies", "trees").exit_code == 0
+    trees = folder / "trees"
+    (trees / "marital_status.csv").rename(trees / "people_hierarchy_marital_status.csv")
+    options = (
+        "--qi",
+        "marital_status,city",
+        "-o",
+        "safe.csv",
+        "--hierarchies",
+        "trees",
+        "--dry-run",
+        "--json",
+    )
+    told = json.loads(run(*BASIC, *options).stdout)
+    given = {each["name"]: each["hierarchy"] for each in told["attributes"] if not each["automatic"]}
+    assert given == {
+        "education": "education.csv",
+        "marital_status": "people_hierarchy_marital_status.csv",
+        "city": "city.csv",
+    }
+    (trees / "x_hierarchy_city.csv").write_bytes((trees / "city.csv").read_bytes())
+    result = run(*BASIC, *options)
+    assert result.exit_code == 2
+    assert (
+        "'trees' has several hierarchies for 'city': 'city.csv' and 'x_hierarchy_city.csv'." in result.stderr
+    )
+
+
+def test_columns_and_pairs() -> None:
+    assert columns(["a, b", "c", '"d,e"', ""]) == ["a", "b", "c", "d,e"]
+    assert pairs("--x", ["a=b=c", "d = e"]) == {"a": "b=c", "d": "e"}
+    assert level_pairs("--x", ["a=0"]) == {"a": 0}
+    for wrong in ("a", "=b", "a=", ""):
+        with pytest.raises(UsageError, match="NAME=VALUE"):
+            pairs("--x", [wrong])
+    with pytest.raises(UsageError, match="twice for 'a'"):
+        pairs("--x", ["a=1", "a=2"])
+    with pytest.raises(UsageError, match="whole number"):
+        level_pairs("--x", ["a=-1"])
+
+
+def test_shorthands() -> None:
+    assert privacy_models("5", None, (), []) == ["k(5)"]
+    assert privacy_models(None, "3", ("t(0.2, a)",), ["a", "b, c"]) == [
+        "distinct-l(3, a)",
+        "distinct-l(3, 'b, c')",
+        "t(0.2, a)",
+    ]

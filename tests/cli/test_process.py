@@ -1,0 +1,136 @@
+"""Real processes: exit codes, streams, pipes and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+SLOW_SOLVER = """
+    import dataclasses, sys, time
+    from discreet.cli import main
+    from discreet.solve import SOLVERS, Budget
+    from discreet.solve.lattice import LatticeSolver
+
+    @SOLVERS.register
+    @dataclasses.dataclass(frozen=True)
+    class Slow(LatticeSolver):
+        name = "slow"
+
+        def solve(self, problem, budget, progress=None):
+            found = super().solve(problem, Budget())
+            print("searching", file=sys.stderr, flush=True)
+            while STUBBORN or not budget.exhausted:
+                time.sleep(0.02)
+            return dataclasses.replace(found, status="feasible", lower_bound=0.0)
+
+    main()
+"""
+
+
+def discreet(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "discreet", *arguments], capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload, no-any-return]
+
+
+@contextmanager
+def slow_search(folder: Path, stubborn: bool) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """A process in the middle of a search that ends when it is asked to, or not even then."""
+    code = textwrap.dedent(SLOW_SOLVER).replace("STUBBORN", str(stubborn))
+    command = ("anonymize", "people.csv", "--qi", "sex", "-k", "5", "-o", "safe.csv", "--solver", "slow")
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        try:
+            wait_for("searching", process.stderr)
+            yield process, process.stderr
+        finally:
+            process.kill()
+
+
+def wait_for(word: str, stream: IO[str]) -> None:
+    told = ""
+    while word not in told:
+        line = stream.readline()
+        told += line
+        assert line, f"the process ended too early: {told}"
+
+
+def test_success_and_failure(folder: Path) -> None:
+    good = discreet("anonymize", "people.csv", "--qi", "sex", "-k", "5", "-o", "safe.csv", "--json")
+    assert good.returncode == 0
+    assert json.loads(good.stdout)["audit"]["passed"]
+    assert "\x1b" not in good.stderr
+    bad = discreet("audit", "people.csv", "--qi", "name", "-k", "2")
+    assert (bad.returncode, bad.stderr) == (5, "")
+    worse = discreet("anonymize", "people.csv", "--qi", "sexx", "-k", "5", "-o", "safe.csv")
+    assert (worse.returncode, worse.stdout) == (3, "")
+    assert worse.stderr == "discreet: There is no column 'sexx'; did you mean 'sex'?\n"
+
+
+def test_a_reader_that_has_seen_enough(folder: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as broken:
+        result = subprocess.run(
+            [sys.executable, "-m", "discreet", "info", "people.csv"],
+            stdout=broken,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_the_first_interrupt_releases_the_best_so_far(folder: Path) -> None:
+    with slow_search(folder, stubborn=False) as (process, _):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "stopped early; the best release found so far was written" in err
+    assert "Traceback" not in err
+    assert "above the optimum" in out
+    assert (folder / "safe.csv").exists()
+
+
+def test_the_second_interrupt_ends_the_run(folder: Path) -> None:
+    with slow_search(folder, stubborn=True) as (process, errors):
+        process.send_signal(signal.SIGINT)
+        wait_for("press Ctrl-C again", errors)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), err
+    assert err == "discreet: interrupted; nothing was released.\n"
+    assert [file.name for file in folder.iterdir()] == ["people.csv"]
+
+
+def test_the_notice_before_compiling(folder: Path) -> None:
+    code = """
+        from discreet.cli import _watch
+        _watch._PATIENCE = 0.0
+        with _watch.Watch(None, quiet=False) as watch:
+            watch._notice.join()
+    """
+    cache = folder / "cache"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    environment.pop("DISCREET_PLAIN_KERNELS", None)
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    first = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert first.stderr.startswith("discreet: preparing the search for this machine (once")
+    (cache / "kernels_1").mkdir(parents=True)
+    (cache / "kernels_1" / "some.nbi").touch()
+    second = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert second.stderr == ""

@@ -1,0 +1,84 @@
+"""``discreet info``, ``hierarchy`` and ``sample``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import Result
+
+from discreet.samples import COLUMNS, sample
+
+Run = Callable[..., Result]
+
+
+def test_info(run: Run) -> None:
+    result = run("info", "people.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("600 rows, 12 columns")
+    for column in COLUMNS:
+        assert f"\n{column} " in result.stdout
+
+
+def test_info_as_json(run: Run) -> None:
+    people = sample(600, seed=2)
+    told = json.loads(run("info", "people.csv", "--json").stdout)
+    assert told["rows"] == 600
+    columns = {column["name"]: column for column in told["columns"]}
+    for name in COLUMNS:
+        assert columns[name]["missing"] == people[name].null_count()
+        assert columns[name]["distinct"] == people[name].drop_nulls().n_unique()
+        assert columns[name]["unique"] == pytest.approx(people[name].is_unique().sum() / 600, abs=1e-6)
+    roles = {name: column["suggested_role"] for name, column in columns.items()}
+    assert (roles["name"], roles["zip"], roles["diagnosis"]) == (
+        "identifier",
+        "quasi-identifier",
+        "sensitive",
+    )
+    together = told["quasi_identifiers"]
+    sizes = people.group_by(together["columns"]).len()["len"]
+    assert together["classes"] == len(sizes)
+    assert together["unique_rows"] == (sizes == 1).sum()
+
+
+def test_info_never_shows_a_value(run: Run) -> None:
+    shown = run("info", "people.csv").stdout + run("info", "people.csv", "--json").stdout
+    assert not any(name in shown for name in sample(600, seed=2)["name"])
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_make_check_and_show_a_hierarchy(column: str, run: Run, folder: Path) -> None:
+    assert run("hierarchy", "make", "people.csv", "--column", column, "-o", "h.csv").exit_code == 0
+    result = run("hierarchy", "check", "h.csv", "--data", "people.csv", "--column", column)
+    assert result.exit_code == 0, result.output
+    assert "0 leaves do not occur" in result.stdout
+    assert run("hierarchy", "show", "h.csv").stdout.startswith("* (")
+
+
+def test_make_a_hierarchy_with_a_builder(run: Run) -> None:
+    made = run(
+        "hierarchy", "make", "people.csv", "--column", "zip", "--with", "mask(digits=5)", "-o", "zip.csv"
+    )
+    assert "5 levels above them to zip.csv" in made.stdout
+    drawn = run("hierarchy", "show", "zip.csv", "--depth", "1").stdout.splitlines()
+    assert len(drawn) == 7
+    assert len(run("hierarchy", "show", "zip.csv", "--depth", "1", "--limit", "2").stdout.splitlines()) == 4
+
+
+def test_check_finds_what_is_lacking(run: Run, folder: Path) -> None:
+    (folder / "h.csv").write_text("male;*\nother;*\n", encoding="utf-8")
+    assert run("hierarchy", "check", "h.csv").exit_code == 0
+    result = run("hierarchy", "check", "h.csv", "--data", "people.csv", "--column", "sex")
+    assert result.exit_code == 3
+    assert "Column 'sex': 1 of its 2 distinct values" in result.stderr
+
+
+def test_sample(run: Run, folder: Path) -> None:
+    result = run("sample", "-n", "20", "--seed", "4", "-o", "p.parquet", "--hierarchies", "trees")
+    assert "wrote 20 made-up people to p.parquet" in result.stdout
+    assert pl.read_parquet("p.parquet").equals(sample(20, seed=4))
+    assert (folder / "trees" / "education.csv").exists()
+    assert run("sample", "-n", "20", "-o", "p.csv", "-q").output == ""

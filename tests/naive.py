@@ -1,0 +1,471 @@
+"""Every definition in its most obvious form, in plain Python. Slow, and imports nothing from the package.
+
+A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the rows
+of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers whose
+leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``. A class is a list of row
+numbers; counts are dicts from sensitive value to how often it occurs. A recoding is ``levels``, the ``published`` classes
+and the ``suppressed`` row numbers.
+
+recoding      ``classes(table, levels)`` · ``released(table, name, value, level)`` · ``counts(table, rows, column)``
+models        ``k_anonymous(counts, k)`` · ``distinct_l(counts, l)`` · ``entropy_l(counts, l)`` ·
+              ``recursive_cl(counts, c, l)`` · ``l_plus(counts, thetas)`` · ``t_close(counts, whole, t, distance, hierarchy)``
+              · ``thetas(whole, theta, by)`` · ``emd(counts, whole, distance, hierarchy)``
+suppression   ``class_records(counts, ok)`` · ``largest_ok_parts(counts, ok)`` (violating-records, by trying everything) ·
+              ``lemma_3(counts, thetas)`` (violating-records under thresholds, as the paper does it) ·
+              ``class_values(counts, ok)`` · ``violating_values(counts, thetas)`` · ``budget(limit, n)``
+costs         ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
+              precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
+schemes       ``valid_partitions(scheme, hierarchy)`` · ``set_partitions(items)`` · ``formal_cuts(hierarchy)``
+search        ``level_vectors(table)`` · ``recode(table, levels, ok)`` · ``search(table, ok, cost, budget, **options)`` ·
+              ``k_of_node(table, levels, budget)``
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+TOLERANCE = 1e-9
+
+
+class Table(NamedTuple):
+    rows: list
+    hierarchies: dict
+    numeric: frozenset = frozenset()
+
+
+# --- recoding ---------------------------------------------------------------------------------------------------------
+
+
+def released(table, name, value, level):
+    """The value that stands at a level for an original value."""
+    for row in table.hierarchies[name]:
+        if row[0] == value:
+            return row[level]
+    raise KeyError(value)
+
+
+def classes(table, levels):
+    """The classes of a full-domain recoding, as lists of row numbers."""
+    found = {}
+    for number, row in enumerate(table.rows):
+        key = tuple(
+            released(table, name, row[name], level)
+            for name, level in zip(table.hierarchies, levels, strict=True)
+        )
+        found.setdefault(key, []).append(number)
+    return list(found.values())
+
+
+def counts(table, rows, column):
+    """How often each value of a column occurs in some rows."""
+    return dict(Counter(table.rows[row][column] for row in rows))
+
+
+# --- privacy models: conditions on the counts of one class ------------------------------------------------------------
+
+
+def k_anonymous(counts, k):
+    return sum(counts.values()) >= k
+
+
+def distinct_l(counts, l):  # noqa: E741
+    return len([n for n in counts.values() if n > 0]) >= l
+
+
+def entropy(counts):
+    size = sum(counts.values())
+    return -sum(n / size * math.log(n / size) for n in counts.values() if n > 0)
+
+
+def entropy_l(counts, l):  # noqa: E741
+    return entropy(counts) >= math.log(l) - TOLERANCE
+
+
+def recursive_cl(counts, c, l):  # noqa: E741
+    n = sorted(counts.values(), reverse=True)
+    return n[0] < c * sum(n[l - 1 :]) * (1 - TOLERANCE)
+
+
+def thetas(whole, theta, by=None):
+    """The threshold of each value: one for all, given value by value (others 1), or raised for frequent values."""
+    if isinstance(theta, dict):
+        return {value: theta.get(value, 1) for value in whole}
+    if by is None:
+        return dict.fromkeys(whole, theta)
+    occurring = [n for n in whole.values() if n > 0]
+    average = sum(occurring) / len(occurring)
+    return {value: theta if n <= average else min(1, theta * n / average) for value, n in whole.items()}
+
+
+def l_plus(counts, thetas):
+    size = sum(counts.values())
+    return all(n / size <= thetas[value] * (1 + TOLERANCE) for value, n in counts.items() if n > 0)
+
+
+def emd(counts, whole, distance, hierarchy=None):
+    """Earth mover's distance to the whole table. ``whole`` is in the column's order; hierarchy rows are leaf first."""
+    size, total = sum(counts.values()), sum(whole.values())
+    extra = {value: counts.get(value, 0) / size - n / total for value, n in whole.items()}
+    if distance == "equal":
+        return sum(abs(e) for e in extra.values()) / 2
+    if distance == "ordered":
+        moved, carried = 0.0, 0.0
+        for e in extra.values():
+            carried += e
+            moved += abs(carried)
+        return moved / (len(extra) - 1) if len(extra) > 1 else 0.0
+    paths = {row[0]: row for row in hierarchy}
+    height = len(hierarchy[0]) - 1
+    cost = 0.0
+    for level in range(
+        1, height + 1
+    ):  # what a node's children exchange travels up to the node and down again
+        for node in {path[level] for path in paths.values()}:
+            children = {path[level - 1] for path in paths.values() if path[level] == node}
+            sums = [
+                sum(e for value, e in extra.items() if paths[value][level - 1] == child) for child in children
+            ]
+            exchanged = min(sum(s for s in sums if s > 0), -sum(s for s in sums if s < 0))
+            cost += level / height * exchanged
+    return cost
+
+
+def t_close(counts, whole, t, distance="equal", hierarchy=None):
+    return emd(counts, whole, distance, hierarchy) <= t + TOLERANCE
+
+
+# --- suppression: what goes from one class ----------------------------------------------------------------------------
+
+
+def budget(limit, n):
+    """How many records may go: a number of records, or a share as the decimals say."""
+    return min(limit, n) if isinstance(limit, int) else math.floor(Fraction(str(limit)) * n)
+
+
+def class_records(counts, ok):
+    """How many records go."""
+    return 0 if ok(counts) else sum(counts.values())
+
+
+def sub_counts(counts):
+    """Every part of a class that is not empty."""
+    values = list(counts)
+    for chosen in itertools.product(*(range(counts[value] + 1) for value in values)):
+        if any(chosen):
+            yield {value: n for value, n in zip(values, chosen, strict=True) if n}
+
+
+def largest_ok_parts(counts, ok):
+    """All largest parts of a class that are ok; nothing is left if none is."""
+    fine = [part for part in sub_counts(counts) if ok(part)]
+    most = max((sum(part.values()) for part in fine), default=0)
+    return [part for part in fine if sum(part.values()) == most] or [{}]
+
+
+def lemma_3(counts, thetas):
+    """How many records of each value go under thresholds: the lemma, again and again."""
+    left = dict(counts)
+    while True:
+        size = sum(left.values())
+        violating = [v for v, n in left.items() if n > 0 and n / size > thetas[v] * (1 + TOLERANCE)]
+        if not violating:
+            return {value: counts[value] - left[value] for value in counts}
+        for value in violating:
+            size = sum(left.values())
+            must = math.ceil((left[value] - thetas[value] * size) / (1 - thetas[value]) * (1 - TOLERANCE))
+            left[value] -= min(max(must, 0), left[value])
+
+
+def class_values(counts, ok):
+    """How many occurrences of each value become unknown."""
+    return {value: 0 if ok(counts) else n for value, n in counts.items()}
+
+
+def violating_values(counts, thetas):
+    """How many occurrences of each value become unknown; shares are of the class before suppression."""
+    size = sum(counts.values())
+    return {value: n if n / size > thetas[value] * (1 + TOLERANCE) else 0 for value, n in counts.items()}
+
+
+# --- costs of a whole recoding ----------------------------------------------------------------------------------------
+
+
+def leaves_under(table, name, value, level):
+    """The leaves that are released as the same value."""
+    rows = table.hierarchies[name]
+    if level == 0:
+        return [value]
+    shown = released(table, name, value, level)
+    return [row[0] for row in rows if row[level] == shown]
+
+
+def each_value(table, levels, published):
+    """Every published row with every attribute: name, original value, level."""
+    for members in published:
+        for row in members:
+            for name, level in zip(table.hierarchies, levels, strict=True):
+                yield name, table.rows[row][name], level
+
+
+def rows_with(table, name, values):
+    return len([row for row in table.rows if row[name] in values])
+
+
+def discernibility(table, levels, published, suppressed):
+    return sum(len(members) ** 2 for members in published) + len(suppressed) * len(table.rows)
+
+
+def hierarchical_discernibility(table, levels, published, suppressed):
+    n, total = len(table.rows), 0.0
+    for name, value, level in each_value(table, levels, published):
+        own = rows_with(table, name, [value])
+        block = rows_with(table, name, leaves_under(table, name, value, level))
+        total += (block - own) / (n - own) if n > own else 0
+    return total / len(table.hierarchies) + len(suppressed)
+
+
+def weight_of(weights, name):
+    return (weights or {}).get(name, 1)
+
+
+def loss(table, levels, published, suppressed, weights=None, penalty="iyengar"):
+    total = 0.0
+    for name, value, level in each_value(table, levels, published):
+        domain = len(table.hierarchies[name])
+        covered = len(leaves_under(table, name, value, level))
+        total += weight_of(weights, name) * ((covered - 1) / (domain - 1) if domain > 1 else 0)
+    record = sum(weight_of(weights, name) for name in table.hierarchies) * (2 if penalty == "l+" else 1)
+    return total + len(suppressed) * record
+
+
+def classification(table, levels, published, suppressed, label="y"):
+    wrong = 0
+    for members in published:
+        found = counts(table, members, label)
+        majority = min(found, key=lambda value: (-found[value], value))
+        wrong += len([row for row in members if table.rows[row][label] != majority])
+    return wrong + len(suppressed)
+
+
+def certainty(table, levels, published, suppressed, weights=None):
+    total = 0.0
+    for members in published:
+        for name in table.hierarchies:
+            inside = {table.rows[row][name] for row in members}
+            everywhere = {row[name] for row in table.rows}
+            if len(inside) == 1:
+                spread = 0.0
+            elif name in table.numeric and None in inside:
+                spread = 1.0
+            elif name in table.numeric:
+                known = [value for value in everywhere if value is not None]
+                spread = (max(inside) - min(inside)) / (max(known) - min(known))
+            else:
+                spread = common_ancestor_leaves(table.hierarchies[name], inside) / len(
+                    table.hierarchies[name]
+                )
+            total += len(members) * weight_of(weights, name) * spread
+    return total + len(suppressed) * sum(weight_of(weights, name) for name in table.hierarchies)
+
+
+def common_ancestor_leaves(hierarchy, values):
+    """How many leaves the lowest common ancestor has; all if there is none."""
+    for level in range(1, len(hierarchy[0])):
+        nodes = {row[level] for row in hierarchy if row[0] in values}
+        if len(nodes) == 1:
+            return len([row for row in hierarchy if row[level] in nodes])
+    return len(hierarchy)
+
+
+def average_class_size(table, levels, published, suppressed, k=1):
+    sizes = [len(members) for members in published] or [len(table.rows)]
+    return sum(sizes) / len(sizes) / k
+
+
+def precision(table, levels, published, suppressed, weights=None):
+    whole = sum(weight_of(weights, name) for name in table.hierarchies)
+    total = 0.0
+    for name, _, level in each_value(table, levels, published):
+        height = len(table.hierarchies[name][0]) - 1
+        total += weight_of(weights, name) / whole * (level / height if height else 0)
+    return total + len(suppressed)
+
+
+def non_uniform_entropy(table, levels, published, suppressed, weights=None):
+    total = 0.0
+    for name, value, level in each_value(table, levels, published):
+        block = rows_with(table, name, leaves_under(table, name, value, level))
+        total += weight_of(weights, name) * math.log2(block / rows_with(table, name, [value]))
+    for row in suppressed:
+        for name in table.hierarchies:
+            own = rows_with(table, name, [table.rows[row][name]])
+            total += weight_of(weights, name) * math.log2(len(table.rows) / own)
+    return total
+
+
+def ambiguity(table, levels, published, suppressed):
+    total = 0
+    for members in published:
+        for row in members:
+            total += math.prod(
+                len(leaves_under(table, name, table.rows[row][name], level))
+                for name, level in zip(table.hierarchies, levels, strict=True)
+            )
+    return total + len(suppressed) * math.prod(len(rows) for rows in table.hierarchies.values())
+
+
+COSTS = {
+    "DM": discernibility,
+    "HDM": hierarchical_discernibility,
+    "LM": loss,
+    "CM": classification,
+    "NCP": certainty,
+    "C_AVG": average_class_size,
+    "precision": precision,
+    "entropy": non_uniform_entropy,
+    "ambiguity": ambiguity,
+}
+
+
+# --- schemes: sets of frozensets of leaves ----------------------------------------------------------------------------
+
+
+def set_partitions(items):
+    """Every partition of some items."""
+    items = list(items)
+    if not items:
+        yield []
+        return
+    for smaller in set_partitions(items[1:]):
+        yield [[items[0]], *smaller]
+        for i, block in enumerate(smaller):
+            yield [*smaller[:i], [items[0], *block], *smaller[i + 1 :]]
+
+
+def nodes(hierarchy):
+    """Every node as the set of its leaves."""
+    found = {frozenset([row[0]]) for row in hierarchy}
+    for level in range(1, len(hierarchy[0])):
+        for row in hierarchy:
+            found.add(frozenset(other[0] for other in hierarchy if other[level] == row[level]))
+    return found
+
+
+def keeps_rule_g(hierarchy, block):
+    """Two values under different children of their lowest common ancestor come with all values of both children."""
+    known = nodes(hierarchy) | {frozenset(row[0] for row in hierarchy)}
+    for x, y in itertools.combinations(block, 2):
+        ancestor = min((node for node in known if x in node and y in node), key=len)
+        for value in (x, y):
+            below = [node for node in known if value in node and node < ancestor]
+            if not max(below, key=len) <= block:
+                return False
+    return True
+
+
+def valid_partitions(scheme, hierarchy):
+    """Every valid partition, by trying all partitions of the leaves."""
+    leaves = [row[0] for row in hierarchy]
+    place = {leaf: i for i, leaf in enumerate(leaves)}
+    known = nodes(hierarchy)
+    whole_levels = [{frozenset([leaf]) for leaf in leaves}] + [
+        {frozenset(o[0] for o in hierarchy if o[level] == row[level]) for row in hierarchy}
+        for level in range(1, len(hierarchy[0]))
+    ]
+
+    def consecutive(block):
+        places = sorted(place[leaf] for leaf in block)
+        return places == list(range(places[0], places[-1] + 1))
+
+    rules = {
+        "full-domain": lambda blocks: set(blocks) in whole_levels,
+        "subtree": lambda blocks: all(block in known for block in blocks),
+        "ordered": lambda blocks: all(consecutive(block) for block in blocks),
+        "guided-ordered": lambda blocks: all(
+            consecutive(block) and keeps_rule_g(hierarchy, block) for block in blocks
+        ),
+        "set": lambda blocks: True,
+        "guided-set": lambda blocks: all(keeps_rule_g(hierarchy, block) for block in blocks),
+    }
+    found = set()
+    for partition in set_partitions(leaves):
+        blocks = frozenset(frozenset(block) for block in partition)
+        if rules[scheme](blocks):
+            found.add(blocks)
+    return found
+
+
+def formal_cuts(hierarchy):
+    """The cuts of a tree in which every value of every column is a node of its own."""
+
+    def cuts(rows, level):
+        if level == 0:
+            return 1
+        children = {}
+        for row in rows:
+            children.setdefault(row[level - 1], []).append(row)
+        return 1 + math.prod(cuts(below, level - 1) for below in children.values())
+
+    top = {}
+    for row in hierarchy:
+        top.setdefault(row[-1], []).append(row)
+    return math.prod(cuts(rows, len(hierarchy[0]) - 1) for rows in top.values())
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+class Search(NamedTuple):
+    feasible: bool
+    cost: float | None
+    levels: list  # every vector that reaches the cost
+    smallest_budget: int  # fewest suppressed rows of any vector
+
+
+def level_vectors(table):
+    """Every vector of levels."""
+    return list(itertools.product(*(range(len(rows[0])) for rows in table.hierarchies.values())))
+
+
+def recode(table, levels, ok):
+    """The published classes and the suppressed rows if exactly the classes that are ok are published."""
+    found = classes(table, levels)
+    published = [members for members in found if ok(members)]
+    return published, [row for members in found if not ok(members) for row in members]
+
+
+def search(table, ok, cost, budget, vectors=None, **options):
+    """The best full-domain recoding within a budget of rows, by trying all; ``ok`` is told the rows of a class."""
+    best, levels, fewest = None, [], len(table.rows)
+    for vector in vectors if vectors is not None else level_vectors(table):
+        published, suppressed = recode(table, vector, ok)
+        fewest = min(fewest, len(suppressed))
+        if len(suppressed) > budget:
+            continue
+        total = COSTS[cost](table, vector, published, suppressed, **options)
+        if best is None or total < best - TOLERANCE * max(1, abs(best)):
+            best, levels = total, [vector]
+        elif total <= best + TOLERANCE * max(1, abs(best)):
+            levels.append(vector)
+    return Search(best is not None, best, levels, fewest)
+
+
+def k_of_node(table, levels, budget):
+    """The k of a node and the rows it costs: the smallest classes go, all of one size together, within the budget.
+
+    k is None if that leaves nothing.
+    """
+    left = sorted(classes(table, levels), key=len)
+    gone = []
+    while left:
+        smallest = [members for members in left if len(members) == len(left[0])]
+        rows = [row for members in smallest for row in members]
+        if len(gone) + len(rows) > budget:
+            break
+        gone += rows
+        left = left[len(smallest) :]
+    return (len(left[0]) if left else None), sorted(gone)

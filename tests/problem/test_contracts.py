@@ -1,0 +1,104 @@
+"""Every registered member keeps its family's contract; one without an example here fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.problem.costs import COSTS
+from discreet.problem.privacy import PRIVACY
+from discreet.problem.schemes import SCHEMES
+from discreet.problem.suppression import SUPPRESSION
+from discreet.testing import CostContract, PrivacyModelContract, SchemeContract, SuppressionContract
+
+MODELS = {
+    "k": ["k(1)", "k(2)", "k(5)"],
+    "distinct-l": ["distinct-l(1)", "distinct-l(2)", "distinct-l(4)"],
+    "entropy-l": ["entropy-l(1)", "entropy-l(1.5)", "entropy-l(2)", "entropy-l(2.9)", "entropy-l(4)"],
+    "recursive-cl": [
+        "recursive-cl(0.7, 1)",
+        "recursive-cl(0.5, 2)",
+        "recursive-cl(1, 2)",
+        "recursive-cl(1.1, 2)",
+        "recursive-cl(2, 3)",
+        "recursive-cl(4, 3)",
+    ],
+    "l+": [
+        "l+(1)",
+        "l+(0.3333333333333333)",
+        "l+(0.45)",
+        "l+({v0: 0, v1: 0.5, v2: 0.25})",
+        "l+({v0: 0.1, v1: 0.2, v2: 0.3, v3: 0.3})",
+        "l+(0.3, by=frequency)",
+    ],
+    "t": [
+        "t(0)",
+        "t(0.3)",
+        "t(0.2, distance=ordered)",
+        "t(0.05, distance=ordered)",
+        "t(0.35, distance=hierarchical)",
+        "t(0.1, distance=hierarchical)",
+    ],
+}
+COST_FORMS = {
+    "DM": ["DM"],
+    "HDM": ["HDM"],
+    "LM": ["LM", "LM(weights={q0: 2.5}, penalty=l+)"],
+    "CM": ["CM"],
+    "NCP": ["NCP", "NCP(weights={q1: 3})"],
+    "C_AVG": ["C_AVG", "C_AVG(k=3)"],
+    "precision": ["precision", "precision(weights={q0: 0.25})"],
+    "entropy": ["entropy", "entropy(weights={q0: 2, q1: 0.5})"],
+    "ambiguity": ["ambiguity"],
+}
+KINDS = {
+    "none": ["none"],
+    "budget": ["budget", "budget(0.05)", "budget(1)", "budget(17)", "budget(0)", "budget(0.0)"],
+    "class-records": ["class-records"],
+    "violating-records": ["violating-records"],
+    "class-values": ["class-values"],
+    "violating-values": ["violating-values"],
+}
+SCHEME_FORMS = {name: [name] for name in SCHEMES.members()}
+
+
+@pytest.mark.parametrize(
+    ("family", "examples"),
+    [(PRIVACY, MODELS), (COSTS, COST_FORMS), (SUPPRESSION, KINDS), (SCHEMES, SCHEME_FORMS)],
+    ids=["privacy", "costs", "suppression", "schemes"],
+)
+def test_every_member_has_examples(family, examples):
+    assert set(examples) == set(family.members())
+    for name, forms in examples.items():
+        for form in forms:
+            assert family.make(form).name == name
+    for member in family.members().values():
+        assert member.__doc__
+        assert ">>>" in member.__doc__, f"{member.__name__} shows no example"
+
+
+def forms_of(examples):
+    return [form for forms in examples.values() for form in forms]
+
+
+class TestPrivacyModels(PrivacyModelContract):
+    @pytest.fixture(params=forms_of(MODELS))
+    def model(self, request):
+        return PRIVACY.make(request.param)
+
+
+class TestCosts(CostContract):
+    @pytest.fixture(params=forms_of(COST_FORMS))
+    def cost(self, request):
+        return COSTS.make(request.param)
+
+
+class TestSuppression(SuppressionContract):
+    @pytest.fixture(params=forms_of(KINDS))
+    def kind(self, request):
+        return SUPPRESSION.make(request.param)
+
+
+class TestSchemes(SchemeContract):
+    @pytest.fixture(params=forms_of(SCHEME_FORMS))
+    def scheme(self, request):
+        return SCHEMES.make(request.param)

@@ -1,0 +1,153 @@
+"""Small random tables, seeded, in the plain form of ``naive`` and as a CountTable with the same meaning.
+
+``random_sample(seed, …)`` makes both; ``classes_of(table, levels)`` groups a CountTable in plain numpy, which
+is another way than the solver's.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+import naive
+from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.testing import classes_of
+
+__all__ = ["Sample", "classes_of", "coded", "count_table", "random_hierarchy", "random_sample"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One table in both forms. ``sensitive`` maps each sensitive column to its hierarchy, ``label`` names the class."""
+
+    naive: naive.Table
+    counts: CountTable
+    sensitive: dict
+    label: str | None
+
+
+def random_hierarchy(rng, leaves, height, *, prefix, ragged=False, rooted=True):
+    """Rows (leaf, level 1, …, top): each level joins neighbours of the one below; a ragged one repeats labels."""
+    columns = [list(leaves)]
+    for level in range(1, height + 1):
+        below = columns[-1]
+        new, block = [], 0
+        for i, label in enumerate(below):
+            if i and label != below[i - 1] and rng.random() < 0.5:
+                block += 1
+            new.append(f"{prefix}{level}.{block}")
+        if level == height and rooted:
+            new = ["*"] * len(leaves)
+        elif ragged:
+            alone = [len({b for b, n in zip(below, new, strict=True) if n == label}) == 1 for label in new]
+            new = [
+                str(b) if one and rng.random() < 0.7 else n
+                for b, n, one in zip(below, new, alone, strict=True)
+            ]
+            new = [new[next(j for j, b in enumerate(below) if b == below[i])] for i in range(len(new))]
+        columns.append(new)
+    return [tuple(column[i] for column in columns) for i in range(len(leaves))]
+
+
+def coded(name, hierarchy, column, numeric=False):
+    """A CodedAttribute from the rows of a hierarchy and a column of values."""
+    levels = [list(range(len(hierarchy)))]
+    for level in range(1, len(hierarchy[0])):
+        numbers = {}
+        levels.append([numbers.setdefault(row[level], len(numbers)) for row in hierarchy])
+    rows = np.array([column.count(row[0]) for row in hierarchy], dtype=np.int64)
+    positions = None
+    if numeric:
+        positions = np.array([np.nan if row[0] is None else float(row[0]) for row in hierarchy])
+    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions)
+
+
+def count_table(table, sensitive=None, label=None):
+    """A CountTable from a naive table, its sensitive columns (column -> hierarchy) and its class column."""
+    attributes = tuple(
+        coded(name, hierarchy, [row[name] for row in table.rows], name in table.numeric)
+        for name, hierarchy in table.hierarchies.items()
+    )
+    place = {name: {row[0]: i for i, row in enumerate(rows)} for name, rows in table.hierarchies.items()}
+    keys = [tuple(place[name][row[name]] for name in table.hierarchies) for row in table.rows]
+    tuples = sorted(set(keys))
+    where = [tuples.index(key) for key in keys]
+
+    def histogram(column, hierarchy):
+        found = {value: i for i, value in enumerate(row[0] for row in hierarchy)}
+        dense = np.zeros((len(tuples), len(found)), dtype=np.int64)
+        for j, row in zip(where, table.rows, strict=True):
+            dense[j, found[row[column]]] += 1
+        j, v = np.nonzero(dense)
+        offsets = np.searchsorted(j, np.arange(len(tuples) + 1))
+        ancestors = coded(column, hierarchy, []).ancestors if len(hierarchy[0]) > 1 else None
+        names = tuple(str(value) for value in found)
+        return Histogram(column, len(found), offsets, v, dense[j, v], ancestors, names)
+
+    labels = None
+    if label is not None:
+        labels = histogram(label, [(value,) for value in sorted({row[label] for row in table.rows})])
+    return CountTable(
+        attributes,
+        np.array(tuples, dtype=np.int32).reshape(len(tuples), len(attributes)).T.copy(),
+        np.array([where.count(j) for j in range(len(tuples))], dtype=np.int64),
+        {column: histogram(column, hierarchy) for column, hierarchy in (sensitive or {}).items()},
+        labels,
+    )
+
+
+def random_sample(
+    seed,
+    *,
+    rows=(1, 12),
+    attributes=(1, 3),
+    leaves=(1, 5),
+    height=(0, 3),
+    numeric=0.4,
+    missing=0.3,
+    ragged=0.5,
+    spare=0.3,
+    values=(1, 4),
+    sensitive=1,
+    label=True,
+):
+    """One random table.
+
+    Ranges are inclusive. ``numeric``, ``missing`` (a missing leaf, for numbers only), ``ragged`` and
+    ``spare`` (leaves that no row has) are probabilities per attribute; ``sensitive`` is the number of
+    sensitive columns s0, s1, … with ``values`` values each and a hierarchy; the class column is y.
+    """
+    rng = random.Random(seed)
+    hierarchies, numbers, pools = {}, set(), {}
+    for i in range(rng.randint(*attributes)):
+        name = f"q{i}"
+        size = rng.randint(*leaves)
+        tall = rng.randint(*height)
+        if rng.random() < numeric:
+            numbers.add(name)
+            domain = sorted(rng.sample(range(-5, 20), size))
+            tree = random_hierarchy(rng, domain, tall, prefix=f"{name}.", ragged=rng.random() < ragged)
+            if rng.random() < missing:
+                alone = [f"{name}.missing"] * max(tall - 1, 0)
+                tree.append((None, *alone, *(["*"] if tall else [])))
+        else:
+            domain = [f"{name}-{chr(97 + j)}" for j in range(size)]
+            tree = random_hierarchy(rng, domain, tall, prefix=f"{name}.", ragged=rng.random() < ragged)
+        hierarchies[name] = tree
+        pool = [row[0] for row in tree]
+        pools[name] = rng.sample(pool, rng.randint(1, len(pool))) if rng.random() < spare else pool
+    secret = {}
+    for i in range(sensitive):
+        domain = [f"s{i}-{j}" for j in range(rng.randint(*values))]
+        secret[f"s{i}"] = random_hierarchy(rng, domain, rng.randint(1, 2), prefix=f"s{i}.")
+    table = []
+    for _ in range(rng.randint(*rows)):
+        row = {name: rng.choice(pool) for name, pool in pools.items()}
+        row |= {column: rng.choice(hierarchy)[0] for column, hierarchy in secret.items()}
+        if label:
+            row["y"] = rng.choice("abc")
+        table.append(row)
+    plain = naive.Table(table, hierarchies, frozenset(numbers))
+    return Sample(plain, count_table(plain, secret, "y" if label else None), secret, "y" if label else None)
