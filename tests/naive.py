@@ -1,22 +1,23 @@
 """Every definition in its most obvious form, in plain Python. Slow, and imports nothing from the package.
 
-A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the rows
-of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers whose
-leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``. A class is a list of row
-numbers; counts are dicts from sensitive value to how often it occurs. A recoding is ``levels``, the ``published`` classes
-and the ``suppressed`` row numbers.
+A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the
+rows of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers
+whose leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``. A class is a list
+of row numbers; counts are dicts from sensitive value to how often it occurs. A recoding is ``levels``, the
+``published`` classes and the ``suppressed`` row numbers.
 
-recoding      ``classes(table, levels)`` · ``released(table, name, value, level)`` · ``counts(table, rows, column)``
-models        ``k_anonymous(counts, k)`` · ``distinct_l(counts, l)`` · ``entropy_l(counts, l)`` ·
-              ``recursive_cl(counts, c, l)`` · ``l_plus(counts, thetas)`` · ``t_close(counts, whole, t, distance, hierarchy)``
-              · ``thetas(whole, theta, by)`` · ``emd(counts, whole, distance, hierarchy)``
-suppression   ``class_records(counts, ok)`` · ``largest_ok_parts(counts, ok)`` (violating-records, by trying everything) ·
-              ``lemma_3(counts, thetas)`` (violating-records under thresholds, as the paper does it) ·
-              ``class_values(counts, ok)`` · ``violating_values(counts, thetas)`` · ``budget(limit, n)``
-costs         ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
+recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
+models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,
+              ``recursive_cl(counts, c, l)``, ``l_plus(counts, thetas)``,
+              ``t_close(counts, whole, t, distance, hierarchy)``; with ``thetas(whole, theta, by)`` and
+              ``emd(counts, whole, distance, hierarchy)``
+suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (violating-records, by trying all),
+              ``lemma_3(counts, thetas)`` (violating-records under thresholds, as the paper does it),
+              ``class_values(counts, ok)``, ``violating_values(counts, thetas)``, ``budget(limit, n)``
+costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
               precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
-schemes       ``valid_partitions(scheme, hierarchy)`` · ``set_partitions(items)`` · ``formal_cuts(hierarchy)``
-search        ``level_vectors(table)`` · ``recode(table, levels, ok)`` · ``search(table, ok, cost, budget, **options)`` ·
+schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
+search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
               ``k_of_node(table, levels, budget)``
 """
 
@@ -53,8 +54,7 @@ def classes(table, levels):
     found = {}
     for number, row in enumerate(table.rows):
         key = tuple(
-            released(table, name, row[name], level)
-            for name, level in zip(table.hierarchies, levels, strict=True)
+            released(table, name, row[name], level) for name, level in zip(table.hierarchies, levels, strict=True)
         )
         found.setdefault(key, []).append(number)
     return list(found.values())
@@ -121,14 +121,10 @@ def emd(counts, whole, distance, hierarchy=None):
     paths = {row[0]: row for row in hierarchy}
     height = len(hierarchy[0]) - 1
     cost = 0.0
-    for level in range(
-        1, height + 1
-    ):  # what a node's children exchange travels up to the node and down again
+    for level in range(1, height + 1):  # what a node's children exchange travels up to the node and down again
         for node in {path[level] for path in paths.values()}:
             children = {path[level - 1] for path in paths.values() if path[level] == node}
-            sums = [
-                sum(e for value, e in extra.items() if paths[value][level - 1] == child) for child in children
-            ]
+            sums = [sum(e for value, e in extra.items() if paths[value][level - 1] == child) for child in children]
             exchanged = min(sum(s for s in sums if s > 0), -sum(s for s in sums if s < 0))
             cost += level / height * exchanged
     return cost
@@ -265,9 +261,7 @@ def certainty(table, levels, published, suppressed, weights=None):
                 known = [value for value in everywhere if value is not None]
                 spread = (max(inside) - min(inside)) / (max(known) - min(known))
             else:
-                spread = common_ancestor_leaves(table.hierarchies[name], inside) / len(
-                    table.hierarchies[name]
-                )
+                spread = common_ancestor_leaves(table.hierarchies[name], inside) / len(table.hierarchies[name])
             total += len(members) * weight_of(weights, name) * spread
     return total + len(suppressed) * sum(weight_of(weights, name) for name in table.hierarchies)
 
@@ -385,9 +379,7 @@ def valid_partitions(scheme, hierarchy):
         "full-domain": lambda blocks: set(blocks) in whole_levels,
         "subtree": lambda blocks: all(block in known for block in blocks),
         "ordered": lambda blocks: all(consecutive(block) for block in blocks),
-        "guided-ordered": lambda blocks: all(
-            consecutive(block) and keeps_rule_g(hierarchy, block) for block in blocks
-        ),
+        "guided-ordered": lambda blocks: all(consecutive(block) and keeps_rule_g(hierarchy, block) for block in blocks),
         "set": lambda blocks: True,
         "guided-set": lambda blocks: all(keeps_rule_g(hierarchy, block) for block in blocks),
     }

@@ -42,10 +42,7 @@ def random_hierarchy(rng, leaves, height, *, prefix, ragged=False, rooted=True):
             new = ["*"] * len(leaves)
         elif ragged:
             alone = [len({b for b, n in zip(below, new, strict=True) if n == label}) == 1 for label in new]
-            new = [
-                str(b) if one and rng.random() < 0.7 else n
-                for b, n, one in zip(below, new, alone, strict=True)
-            ]
+            new = [str(b) if one and rng.random() < 0.7 else n for b, n, one in zip(below, new, alone, strict=True)]
             new = [new[next(j for j, b in enumerate(below) if b == below[i])] for i in range(len(new))]
         columns.append(new)
     return [tuple(column[i] for column in columns) for i in range(len(leaves))]

@@ -6,7 +6,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +22,9 @@ from click.testing import CliRunner
 
 import discreet
 from discreet.cli import program
+from discreet.job import Job
 from discreet.problem import PRIVACY, privacy
+from discreet.samples import HIERARCHIES, write_sample
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -135,6 +139,30 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             assert save(block), f"{block.place}: begin a job with the name of its file, so that it can be run"
     if Path("tests").exists():
         run_tests(Path("src/discreet/problem/privacy"))
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_script(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+
+
+def test_demo(tmp_path: Path) -> None:
+    """The job of ``make demo`` works, and its trees are those of the sample."""
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "demo").mkdir()
+    job_file = shutil.copy(ROOT / "examples" / "demo.yaml", tmp_path / "examples")
+    write_sample(tmp_path / "demo" / "people.csv", 5000, seed=1)
+    job = Job.load(job_file)
+    assert job.quasi_identifiers == {name: HIERARCHIES[name] for name in job.quasi_identifiers}
+    release = job.run()
+    assert release.audit.passed
+    assert {file.name for file in (tmp_path / "demo").iterdir()} == {
+        "people.csv",
+        "safe.csv",
+        "report.json",
+        "report.txt",
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

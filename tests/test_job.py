@@ -26,8 +26,7 @@ def test_yaml_and_json_say_the_same(tmp_path: Path) -> None:
     as_yaml = Job.load(
         write(
             tmp_path,
-            "input: people.csv\nprivacy: k(5)\ntime_limit: 60\n"
-            "quasi_identifiers:\n  zip: mask(digits=5)\n  sex:\n",
+            "input: people.csv\nprivacy: k(5)\ntime_limit: 60\nquasi_identifiers:\n  zip: mask(digits=5)\n  sex:\n",
         )
     )
     assert as_json.model_dump() == as_yaml.model_dump()

@@ -86,9 +86,7 @@ def test_hierarchies_cover_every_value(people: pl.DataFrame) -> None:
 
 def test_hierarchies_as_files(tmp_path: Path) -> None:
     files = write_hierarchies(tmp_path / "new")
-    assert {file.stem for file in files} == {
-        name for name, form in HIERARCHIES.items() if isinstance(form, dict)
-    }
+    assert {file.stem for file in files} == {name for name, form in HIERARCHIES.items() if isinstance(form, dict)}
     for file in files:
         assert Hierarchy.from_csv(file) == groups(HIERARCHIES[file.stem]).hierarchy
 

@@ -1,2 +1,179 @@
-"""Turn a table about people into one that is safe to share, with a proof that nothing better was overlooked."""
+"""Turn a table about people into one that is safe to share, and prove that nothing better was overlooked.
+
+Everything here is imported when it is first used, so that ``import discreet`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.errors import (
+        AuditError,
+        DataError,
+        DiscreetError,
+        InfeasibleError,
+        InterruptedRun,
+        MissingColumnError,
+        OutputError,
+        UnsupportedCombinationError,
+        UsageError,
+    )
+    from discreet.job import Job
+    from discreet.problem.costs.ambiguity import Ambiguity
+    from discreet.problem.costs.average_class_size import AverageClassSize
+    from discreet.problem.costs.certainty import Certainty
+    from discreet.problem.costs.classification import Classification
+    from discreet.problem.costs.discernibility import Discernibility
+    from discreet.problem.costs.hierarchical_discernibility import HierarchicalDiscernibility
+    from discreet.problem.costs.loss import Loss
+    from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy
+    from discreet.problem.costs.precision import Precision
+    from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
+    from discreet.problem.privacy.k_anonymity import KAnonymity
+    from discreet.problem.privacy.l_diversity import LDiversity
+    from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
+    from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
+    from discreet.problem.privacy.t_closeness import TCloseness
+    from discreet.problem.suppression.class_records import ClassRecords
+    from discreet.problem.suppression.class_values import ClassValues
+    from discreet.problem.suppression.none import NoSuppression
+    from discreet.problem.suppression.suppress_records import SuppressRecords
+    from discreet.problem.suppression.violating_records import ViolatingRecords
+    from discreet.problem.suppression.violating_values import ViolatingValues
+    from discreet.release import Audit, Release, anonymize, audit
+    from discreet.samples import sample
+    from discreet.schema import (
+        Builder,
+        Hierarchy,
+        auto,
+        dates,
+        flat,
+        groups,
+        intervals,
+        mask,
+        ordered,
+        ranges,
+    )
+    from discreet.solve import Budget, Progress
+
 __version__ = "0.1.0"
+
+_PLACES = {
+    "discreet.errors": (
+        "AuditError",
+        "DataError",
+        "DiscreetError",
+        "InfeasibleError",
+        "InterruptedRun",
+        "MissingColumnError",
+        "OutputError",
+        "UnsupportedCombinationError",
+        "UsageError",
+    ),
+    "discreet.job": ("Job",),
+    "discreet.problem.costs.ambiguity": ("Ambiguity",),
+    "discreet.problem.costs.average_class_size": ("AverageClassSize",),
+    "discreet.problem.costs.certainty": ("Certainty",),
+    "discreet.problem.costs.classification": ("Classification",),
+    "discreet.problem.costs.discernibility": ("Discernibility",),
+    "discreet.problem.costs.hierarchical_discernibility": ("HierarchicalDiscernibility",),
+    "discreet.problem.costs.loss": ("Loss",),
+    "discreet.problem.costs.non_uniform_entropy": ("NonUniformEntropy",),
+    "discreet.problem.costs.precision": ("Precision",),
+    "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
+    "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
+    "discreet.problem.privacy.l_diversity": ("LDiversity",),
+    "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
+    "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
+    "discreet.problem.privacy.t_closeness": ("TCloseness",),
+    "discreet.problem.suppression.class_records": ("ClassRecords",),
+    "discreet.problem.suppression.class_values": ("ClassValues",),
+    "discreet.problem.suppression.none": ("NoSuppression",),
+    "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
+    "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
+    "discreet.problem.suppression.violating_values": ("ViolatingValues",),
+    "discreet.release": ("Audit", "Release", "anonymize", "audit"),
+    "discreet.samples": ("sample",),
+    "discreet.schema": (
+        "Builder",
+        "Hierarchy",
+        "auto",
+        "dates",
+        "flat",
+        "groups",
+        "intervals",
+        "mask",
+        "ordered",
+        "ranges",
+    ),
+    "discreet.solve": ("Budget", "Progress"),
+}
+_PLACE = {name: place for place, names in _PLACES.items() for name in names}
+
+__all__ = [
+    "Ambiguity",
+    "Audit",
+    "AuditError",
+    "AverageClassSize",
+    "Budget",
+    "Builder",
+    "Certainty",
+    "ClassRecords",
+    "ClassValues",
+    "Classification",
+    "DataError",
+    "Discernibility",
+    "DiscreetError",
+    "EntropyLDiversity",
+    "HierarchicalDiscernibility",
+    "Hierarchy",
+    "InfeasibleError",
+    "InterruptedRun",
+    "Job",
+    "KAnonymity",
+    "LDiversity",
+    "LPlusDiversity",
+    "Loss",
+    "MissingColumnError",
+    "NoSuppression",
+    "NonUniformEntropy",
+    "OutputError",
+    "Precision",
+    "Progress",
+    "RecursiveDiversity",
+    "Release",
+    "SuppressRecords",
+    "TCloseness",
+    "UnsupportedCombinationError",
+    "UsageError",
+    "ViolatingRecords",
+    "ViolatingValues",
+    "__version__",
+    "anonymize",
+    "audit",
+    "auto",
+    "dates",
+    "flat",
+    "groups",
+    "intervals",
+    "mask",
+    "ordered",
+    "ranges",
+    "sample",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is asked for."""
+    place = _PLACE.get(name)
+    if place is None:
+        raise AttributeError(f"module 'discreet' has no attribute '{name}'")
+    value = getattr(import_module(place), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACE})

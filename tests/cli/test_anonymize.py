@@ -82,7 +82,9 @@ def test_saved_jobs_do_the_same_again(run: Run, folder: Path) -> None:
 
 
 def test_the_job_of_a_report_can_be_run(run: Run, folder: Path) -> None:
-    told = json.loads(run(*BASIC, "-o", "safe.csv", "--json").stdout)
+    assert run("sample", "-n", "5", "-o", "five.csv", "--hierarchies", "trees").exit_code == 0
+    told = json.loads(run(*BASIC, "-o", "safe.csv", "--hierarchies", "trees", "--json").stdout)
+    assert told["job"]["quasi_identifiers"] == {"sex": None, "education": "trees/education.csv"}
     first = (folder / "safe.csv").read_bytes()
     Job(**told["job"]).save("again.json")
     assert run("run", "again.json").exit_code == 0
@@ -128,9 +130,7 @@ def test_hierarchies_from_a_folder(run: Run, folder: Path) -> None:
     (trees / "x_hierarchy_city.csv").write_bytes((trees / "city.csv").read_bytes())
     result = run(*BASIC, *options)
     assert result.exit_code == 2
-    assert (
-        "'trees' has several hierarchies for 'city': 'city.csv' and 'x_hierarchy_city.csv'." in result.stderr
-    )
+    assert "'trees' has several hierarchies for 'city': 'city.csv' and 'x_hierarchy_city.csv'." in result.stderr
 
 
 def test_columns_and_pairs() -> None:

@@ -112,9 +112,7 @@ def test_one_line_and_an_exit_code(case: str, run: Run, folder: Path) -> None:
     assert {file.name for file in folder.iterdir()} == {"people.csv", "sub.csv"}
 
 
-@pytest.mark.parametrize(
-    "case", ["no such option", "no such column", "no release possible", "no output folder"]
-)
+@pytest.mark.parametrize("case", ["no such option", "no such column", "no release possible", "no output folder"])
 def test_errors_as_json(case: str, run: Run) -> None:
     arguments, code, sentence = CASES[case]
     result = run(*arguments, "--json")
@@ -125,9 +123,7 @@ def test_errors_as_json(case: str, run: Run) -> None:
     assert told.get("column") == ("sexx" if case == "no such column" else None)
 
 
-@pytest.mark.parametrize(
-    "case", [name for name, (arguments, *_) in CASES.items() if arguments[0] == "anonymize"]
-)
+@pytest.mark.parametrize("case", [name for name, (arguments, *_) in CASES.items() if arguments[0] == "anonymize"])
 def test_dry_runs_find_the_same_errors(case: str, run: Run, folder: Path) -> None:
     arguments, code, sentence = CASES[case]
     (folder / "sub.csv").mkdir()

@@ -59,9 +59,7 @@ def test_make_check_and_show_a_hierarchy(column: str, run: Run, folder: Path) ->
 
 
 def test_make_a_hierarchy_with_a_builder(run: Run) -> None:
-    made = run(
-        "hierarchy", "make", "people.csv", "--column", "zip", "--with", "mask(digits=5)", "-o", "zip.csv"
-    )
+    made = run("hierarchy", "make", "people.csv", "--column", "zip", "--with", "mask(digits=5)", "-o", "zip.csv")
     assert "5 levels above them to zip.csv" in made.stdout
     drawn = run("hierarchy", "show", "zip.csv", "--depth", "1").stdout.splitlines()
     assert len(drawn) == 7

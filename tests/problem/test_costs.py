@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
-from tables import classes_of, random_sample
 
+import naive
 from discreet.errors import UsageError
 from discreet.problem.costs import COSTS
 from discreet.problem.privacy import PRIVACY
+from tables import classes_of, random_sample
 
 FORMS = [
     ("DM", {}),
@@ -50,9 +50,7 @@ def test_worst_is_to_suppress_everything(text, options):
         sample = random_sample(seed)
         cost = COSTS.make(text).resolve(sample.counts, [])
         everything = list(range(len(sample.naive.rows)))
-        expected = naive.COSTS[cost.name](
-            sample.naive, naive.level_vectors(sample.naive)[0], [], everything, **options
-        )
+        expected = naive.COSTS[cost.name](sample.naive, naive.level_vectors(sample.naive)[0], [], everything, **options)
         assert cost.worst(sample.counts) == pytest.approx(expected, rel=1e-9)
 
 

@@ -8,13 +8,13 @@ import os
 import random
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
-from tables import coded, random_hierarchy
 
+import naive
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem.schemes import SCHEMES
+from tables import coded, random_hierarchy
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[3] / "shared" / "data"))
 GLOBAL = ["full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set"]

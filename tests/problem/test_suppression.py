@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 
+import naive
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem.privacy import PRIVACY
 from discreet.problem.suppression import SUPPRESSION
-from discreet.testing import all_histograms, as_classes, random_table
+from discreet.testing import PrivacyModelContract, all_histograms, as_classes, random_table
 
 SECRET = "secret"
 NAMES = ["v0", "v1", "v2", "v3"]
@@ -59,9 +59,9 @@ RECORD_RULES = [
     ),
     (
         ["l+(0.4)", "recursive-cl(1, 2)", "k(6)"],
-        lambda c: naive.l_plus(c, dict.fromkeys(NAMES, 0.4))
-        and naive.recursive_cl(c, 1, 2)
-        and naive.k_anonymous(c, 6),
+        lambda c: (
+            naive.l_plus(c, dict.fromkeys(NAMES, 0.4)) and naive.recursive_cl(c, 1, 2) and naive.k_anonymous(c, 6)
+        ),
     ),
 ]
 
@@ -86,6 +86,29 @@ def test_violating_records_is_the_least_removal(texts, ok):
         assert histogram.sum() - records == sum(best[0].values())
         if gone is not None:
             assert as_counts(histogram - gone) in best
+
+
+def test_violating_records_under_random_combinations():
+    """Two or three models at once, against trying every part of every class."""
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng)
+        thetas = {name: float(theta) for name, theta in zip(NAMES, rng.uniform(0.1, 0.9, 4).round(2), strict=True)}
+        pool = [
+            PRIVACY.members()["l+"](thetas, SECRET),
+            PRIVACY.make(f"l+({rng.uniform(0.3, 0.8):.2f}, {SECRET})"),
+            PRIVACY.make(f"entropy-l({rng.uniform(1, 3.8):.2f}, {SECRET})"),
+            PRIVACY.make(f"recursive-cl({rng.uniform(0.4, 3):.2f}, {rng.integers(1, 4)}, {SECRET})"),
+            PRIVACY.make(f"k({rng.integers(2, 9)})"),
+            PRIVACY.make(f"distinct-l({rng.integers(2, 4)}, {SECRET})"),
+        ]
+        models = [pool[i] for i in rng.choice(len(pool), int(rng.integers(2, 4)), replace=False)]
+        if not any(model.looks_at_sensitive for model in models):
+            continue
+        classes = as_classes(table, all_histograms(4, 4))
+        ok = np.all([model.ok(classes) for model in models], axis=0)
+        done = SUPPRESSION.make("violating-records").apply(classes, models)
+        assert np.array_equal(done.records, PrivacyModelContract.least_removal(classes, ok)), models
 
 
 def test_violating_records_under_thresholds_is_lemma_3():
@@ -199,7 +222,16 @@ def test_a_budget_is_a_count_or_a_share():
 
 @pytest.mark.parametrize(
     "text",
-    ["budget(-1)", "budget(1.5)", "budget(-0.1)", "budget(nan)", "budget(true)", "budget(half)", "budget(none)", "none(1)"],
+    [
+        "budget(-1)",
+        "budget(1.5)",
+        "budget(-0.1)",
+        "budget(nan)",
+        "budget(true)",
+        "budget(half)",
+        "budget(none)",
+        "none(1)",
+    ],
 )
 def test_bad_arguments_are_one_clear_sentence(text):
     with pytest.raises(UsageError) as caught:

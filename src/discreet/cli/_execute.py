@@ -30,7 +30,7 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
 
     from discreet.cli._watch import Watch
 
-    with Watch(job.time_limit, quiet) as watch:
+    with Watch(quiet) as watch:
         if save_as is not None:
             job.save(save_as)
         release = job.run(progress=watch, budget=watch.budget)

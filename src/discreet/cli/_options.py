@@ -51,9 +51,7 @@ def privacy_options(command: F) -> F:
             metavar="MODEL",
             help="A privacy model, such as 'entropy-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
         ),
-        click.option(
-            "-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."
-        ),
+        click.option("-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."),
         click.option("-k", "k", type=str, metavar="N", help="Short for k(N): no class smaller than N."),
     ):
         command = option(command)
@@ -88,9 +86,7 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def privacy_models(
-    k: str | None, ell: str | None, privacy: Sequence[str], sensitive: Sequence[str]
-) -> list[str]:
+def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensitive: Sequence[str]) -> list[str]:
     """Put the shorthands and the written-out models into one list of text forms."""
     from discreet.problem._text import format_text, parse_text
 

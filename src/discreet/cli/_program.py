@@ -111,9 +111,7 @@ Start here:
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
 5 audit failed, 6 output cannot be written, 130 interrupted, 1 anything else.""",
 )
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
-)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 

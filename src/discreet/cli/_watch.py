@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,10 +31,10 @@ class Watch:
     The first Ctrl-C asks the search to stop with what it has; the second ends the run.
     """
 
-    def __init__(self, time_limit: float | None, quiet: bool) -> None:
+    def __init__(self, quiet: bool) -> None:
         from discreet.solve import Budget
 
-        self.budget: Budget = Budget(time_limit=time_limit)
+        self.budget: Budget = Budget()
         self.interrupted = False
         self._quiet = quiet
         self._notice = threading.Timer(_PATIENCE, _tell_of_compiling)
@@ -88,9 +87,7 @@ def describe(progress: Progress) -> str:
     found = progress.best < float("inf")
     best = f"best {progress.best:,.6g}" if found else "nothing found yet"
     gap = f" · gap {100 * progress.gap:.1f} %" if found else ""
-    return (
-        f"{best} · bound {progress.bound:,.6g}{gap} · {progress.examined:,} nodes · {progress.seconds:.0f} s"
-    )
+    return f"{best} · bound {progress.bound:,.6g}{gap} · {progress.examined:,} nodes · {progress.seconds:.0f} s"
 
 
 def _tell_of_compiling() -> None:
@@ -99,15 +96,8 @@ def _tell_of_compiling() -> None:
 
 
 def _compiled() -> bool:
-    """Whether kernels were compiled on this machine before, looking where numba keeps them."""
-    import discreet.kernels
+    """Whether kernels were compiled on this machine before."""
+    from discreet.kernels._numba import PLAIN, cache_folder
 
-    if os.environ.get("DISCREET_PLAIN_KERNELS") == "1":
-        return True
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        folders = list(Path(chosen).glob("kernels_*"))
-    else:
-        beside = [Path(place) / "__pycache__" for place in discreet.kernels.__path__]
-        for_user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
-        folders = [*beside, *for_user.glob("kernels_*")]
-    return any(next(folder.glob("*.nbi"), None) for folder in folders)
+    folder = cache_folder()
+    return PLAIN or (folder is not None and next(folder.rglob("*.nbi"), None) is not None)

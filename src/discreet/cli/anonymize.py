@@ -45,27 +45,17 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
 @click.argument("source", metavar="INPUT")
 @click.option("-o", "--output", metavar="FILE", help="Where the release goes; the suffix says the format.")
 @qi_option
-@click.option(
-    "--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable."
-)
+@click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable.")
 @sensitive_option
 @click.option("--class-attribute", metavar="COLUMN", help="The column the cost CM wants to keep predictable.")
 @privacy_options
 @click.option(
     "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How to generalize a column. Repeatable."
 )
-@click.option(
-    "--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns."
-)
-@click.option(
-    "--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date."
-)
-@click.option(
-    "--cost", default="LM", show_default=True, metavar="COST", help="What to keep low: LM, DM, NCP, CM, …"
-)
-@click.option(
-    "--weight", "weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."
-)
+@click.option("--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.")
+@click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
+@click.option("--cost", default="LM", show_default=True, metavar="COST", help="What to keep low: LM, DM, NCP, CM, …")
+@click.option("--weight", "weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost.")
 @click.option(
     "--suppression",
     default="none",
@@ -73,18 +63,10 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
     metavar="KIND",
     help="What may be left out: none, 'budget(5%)', 'budget(300)', class-records, …",
 )
-@click.option(
-    "--scheme", "schemes", multiple=True, metavar="[NAME=]SCHEME", help="full-domain (default), subtree, …"
-)
-@click.option(
-    "--solver", default="auto", show_default=True, metavar="SOLVER", help="Which algorithm searches."
-)
-@click.option(
-    "--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far."
-)
-@click.option(
-    "--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far."
-)
+@click.option("--scheme", "schemes", multiple=True, metavar="[NAME=]SCHEME", help="full-domain (default), subtree, …")
+@click.option("--solver", default="auto", show_default=True, metavar="SOLVER", help="Which algorithm searches.")
+@click.option("--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far.")
+@click.option("--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far.")
 @click.option(
     "--missing",
     default="value",
@@ -98,12 +80,8 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
     metavar="SECONDS",
     help="End the search then.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of anything random."
-)
-@click.option(
-    "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .json or .txt. Repeatable."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of anything random.")
+@click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report: .json or .txt. Repeatable.")
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
 @json_option
@@ -144,15 +122,11 @@ def _job(
 
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps."
-        )
+        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps.")
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:
-            raise UsageError(
-                f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name
-            )
+            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
     found = _files_for([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
     known = {**found, **given}
     return Job(

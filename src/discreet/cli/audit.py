@@ -48,9 +48,7 @@ def audit(
     """Check from scratch whether the table FILE keeps its promises."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps."
-        )
+        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
     models = privacy_models(k, ell, privacy, secrets)
 
     from discreet.release import audit as audit_table

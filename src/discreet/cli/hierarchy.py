@@ -46,9 +46,7 @@ the column, so keep it as safe as the data.""",
 )
 @click.argument("file", metavar="FILE")
 @click.option("--column", required=True, metavar="NAME", help="The column to make a hierarchy for.")
-@click.option(
-    "--with", "form", metavar="FORM", help="How: intervals(5,10), mask(digits=5), dates(month,year), auto, …"
-)
+@click.option("--with", "form", metavar="FORM", help="How: intervals(5,10), mask(digits=5), dates(month,year), auto, …")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the hierarchy goes.")
 @quiet_option
 def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> None:
@@ -88,9 +86,7 @@ def check(file: str, data: str | None, column: str | None, quiet: bool) -> None:
         values, rows = _values(data, column)
         domain = make_domain(column, values, tree, rows=rows)
         unused = len(tree.leaves) - len(set(domain.codes[~values.is_null().to_numpy()].tolist()))
-        said.append(
-            f"it covers all {len(values.drop_nulls()):,} values of '{column}'; {unused:,} leaves do not occur"
-        )
+        said.append(f"it covers all {len(values.drop_nulls()):,} values of '{column}'; {unused:,} leaves do not occur")
     if not quiet:
         click.echo("\n".join(said))
 
@@ -103,9 +99,7 @@ Examples:
 )
 @click.argument("file", metavar="HIERARCHY")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show the N highest levels only.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Children shown of a node."
-)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Children shown of a node.")
 def show(file: str, depth: int | None, limit: int) -> None:
     """Draw the file HIERARCHY as a tree."""
     from discreet.schema import Hierarchy

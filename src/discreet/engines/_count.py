@@ -9,8 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.engines._names import exactly
 from discreet.engines._source import Source
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
@@ -25,8 +27,8 @@ _LARGEST_KEY = 2**62
 class Counted:
     """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
 
-    ``reference`` holds, for each sensitive column, its distinct values and how many rows have each; ``missing`` the number of
-    rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
+    ``reference`` holds the distinct values of each sensitive column and how many rows have each; ``missing``
+    the number of rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
     """
 
     table: CountTable
@@ -37,7 +39,11 @@ class Counted:
 
 
 def count(
-    source: Source, schema: Schema, *, missing: Missing = "value", hierarchies: Mapping[str, Any] | None = None
+    source: Source,
+    schema: Schema,
+    *,
+    missing: Missing = "value",
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Counted:
     """Count the distinct tuples of a source and the sensitive and class values that go with them.
 
@@ -52,8 +58,8 @@ def count(
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0
     if missing == "suppress" and absent:
-        known = groups.drop_nulls(list(absent))
-        dropped = int(groups[weight].sum() - known[weight].sum())
+        known = groups.drop_nulls(selectors.by_name(*absent))
+        dropped = int(groups[weight].sum()) - int(known[weight].sum())
         groups = known
         if groups.is_empty():
             raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
@@ -66,21 +72,24 @@ def count(
             column, factor.values, hierarchy, type=schema.types.get(column), missing=missing, rows=factor.rows
         )
         domains[column] = domain
-        codes.append(domain.codes[factor.index])
+        codes.append(domain.codes[factor.place])
     index, tuples = _collapse(codes, [domain.ancestors.shape[1] for domain in domains.values()])
     weights = _add_up(index, rows, tuples.shape[1])
     histograms, reference = {}, {}
     for column in dict.fromkeys(values):
         factor, own = factors[column], (hierarchies or {}).get(column)
         reference[column] = pl.DataFrame({"value": factor.values, "rows": factor.rows})
-        domain = make_domain(
-            column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows
-        )
-        entries = _Entries(index, domain.codes[factor.index], rows, weights.size)
+        domain = make_domain(column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows)
+        entries = _Entries(index, domain.codes[factor.place], rows, weights.size)
         histograms[column] = _histogram(domain, entries, own is not None)
     table = CountTable(
         attributes=tuple(
-            CodedAttribute(name, domain.ancestors, _add_up(tuples[i], weights, domain.ancestors.shape[1]), domain.positions)
+            CodedAttribute(
+                name,
+                domain.ancestors,
+                _add_up(tuples[i], weights, domain.ancestors.shape[1]),
+                domain.positions,
+            )
             for i, (name, domain) in enumerate(domains.items())
         ),
         codes=tuples,
@@ -92,21 +101,21 @@ def count(
 
 
 def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:
-    return int(groups.filter(pl.col(column).is_null())[weight].sum())
+    return int(groups[weight].filter(groups[column].is_null()).sum())
 
 
 class _Factor(NamedTuple):
     """The distinct values of a column, the place of each group's value among them, and the rows of each."""
 
     values: pl.Series
-    index: NDArray[np.int64]
+    place: NDArray[np.int64]
     rows: NDArray[np.int64]
 
 
 def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64]) -> dict[str, _Factor]:
     values = {column: groups[column].unique() for column in groups.columns}
     places = groups.select(
-        pl.col(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+        exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
         for column, distinct in values.items()
     )
     index = {column: places[column].to_numpy() for column in values}
@@ -116,9 +125,7 @@ def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64]) -> dict[str, _Fact
     }
 
 
-def _collapse(
-    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _collapse(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return for each row the number of its tuple, and the distinct tuples in lexicographic order."""
     key = np.zeros(codes[0].size, dtype=np.int64)
     span = 1
@@ -149,9 +156,7 @@ def _histogram(domain: Domain, entries: _Entries, tree: bool) -> Histogram:
     """Count the values that occur with each tuple; leaves that never occur get no code."""
     present = np.unique(domain.codes)
     size = present.size
-    keys, entry = np.unique(
-        entries.tuple * size + np.searchsorted(present, entries.code), return_inverse=True
-    )
+    keys, entry = np.unique(entries.tuple * size + np.searchsorted(present, entries.code), return_inverse=True)
     ancestors = _renumbered(domain.ancestors[:, present]) if tree else None
     return Histogram(
         name=domain.name,
@@ -165,7 +170,7 @@ def _histogram(domain: Domain, entries: _Entries, tree: bool) -> Histogram:
 
 
 def _renumbered(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Number the blocks of each level from 0 by first appearance, without gaps."""
+    """Return the blocks of each level numbered from 0 by first appearance, without gaps."""
     numbered = np.empty_like(ancestors)
     for level, blocks in enumerate(ancestors):
         _, first, inverse = np.unique(blocks, return_index=True, return_inverse=True)

@@ -63,9 +63,9 @@ def first_lines(source: Path) -> list[str]:
 
 
 def split_lines(start: bytes) -> list[str]:
-    """Return the lines a file starts with.
+    r"""Return the lines a file starts with.
 
-    >>> split_lines(b"a,b\\r\\n1,2\\r\\n")
+    >>> split_lines(b"a,b\r\n1,2\r\n")
     ['a,b', '1,2']
     """
     lines = start.decode("utf-8-sig", errors="replace").split("\n")
@@ -84,7 +84,9 @@ def sniff(lines: Sequence[str], name: str, separator: str | None) -> Dialect:
     header = _rows(lines, chosen)[0]
     for column in header:
         if header.count(column) > 1:
-            said = f"names the column '{column}' {header.count(column)} times" if column else "has columns without a name"
+            said = (
+                f"names the column '{column}' {header.count(column)} times" if column else "has columns without a name"
+            )
             raise DataError(f"The header of '{name}' {said}; give every column its own name.", column=column or None)
     return Dialect(chosen, tuple(header))
 

@@ -36,7 +36,7 @@ _START = 1 << 18
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table in a file, not read yet. Cells of delimited text stay text, and an empty cell is a missing value."""
+    """A table in a file, not read yet. Cells of delimited text stay text, and an empty cell is missing."""
 
     path: Path
     format: Format
@@ -79,9 +79,9 @@ class TableFile:
         """Say what is wrong with the file, knowing what polars said while reading it."""
         if "utf-8" in text or "utf8" in text:
             return not_utf8(self.path.name)
-        if self.format.kind == "csv" and "more fields" in text:
+        if self.dialect is not None and ("more fields" in text or "in schema" in text):
             self.check_rows()
-        if self.format.kind == "csv" and "could not parse" in text:
+        if self.dialect is not None and "could not parse" in text:
             return DataError(f"{self.name} has a quotation mark that is never closed; correct it and try again.")
         return None
 
@@ -121,12 +121,10 @@ class TableFile:
         return self.path if self.content is None else BytesIO(self.content)
 
 
-def open_table(path: str | PathLike[str], separator: str | None = None, *, format: Format | None = None) -> TableFile:  # noqa: A002
-    """Open a table in a file: find out its format and columns, without reading it whole."""
+def open_table(path: str | PathLike[str], known: Format | None = None) -> TableFile:
+    """Open a table in a file: find out its format (unless known) and its columns without reading it whole."""
     file = Path(path)
-    found = format or format_of(file)
-    if separator is not None:
-        found = replace(found, separator=separator)
+    found = known or format_of(file)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; name a file in it.")
     if not file.exists():
@@ -182,11 +180,11 @@ def _open_csv(table: TableFile) -> TableFile:
     return opened
 
 
-def _scan_csv(
-    source: Path | BytesIO, dialect: Dialect, rows: int | None, categories: Sequence[str]
-) -> pl.LazyFrame:
+def _scan_csv(source: Path | BytesIO, dialect: Dialect, rows: int | None, categories: Sequence[str]) -> pl.LazyFrame:
     return pl.scan_csv(
         source,
+        has_header=False,
+        skip_rows=1,
         separator=dialect.separator,
         schema={c: pl.Categorical if c in categories else pl.String for c in dialect.columns},
         null_values=[""],
@@ -197,12 +195,22 @@ def _scan_csv(
 
 def _decompress(path: Path) -> bytes:
     with reading(f"'{path.name}'"):
-        return bz2.decompress(path.read_bytes())
+        try:
+            return bz2.decompress(path.read_bytes())
+        except ValueError:
+            raise EOFError from None
 
 
 def _read_excel(path: Path) -> pl.DataFrame:
     _need("fastexcel", "read")
-    return pl.read_excel(path, infer_schema_length=None, raise_if_empty=False)
+    from fastexcel import FastExcelError
+
+    try:
+        return pl.read_excel(
+            path, infer_schema_length=None, raise_if_empty=False, drop_empty_rows=False, drop_empty_cols=False
+        )
+    except FastExcelError:
+        raise EOFError from None
 
 
 def _excel_bytes(frame: pl.LazyFrame) -> bytes:

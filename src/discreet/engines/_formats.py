@@ -29,7 +29,7 @@ SUFFIXES = tuple(_KINDS)
 
 @dataclass(frozen=True)
 class Format:
-    """How a table is kept in a file. ``separator`` is None where it is sniffed (reading) or free (writing)."""
+    """How a table is kept in a file; a ``separator`` of None is sniffed in reading and free in writing."""
 
     kind: Kind
     compression: Compression = "none"
@@ -52,5 +52,7 @@ def format_of(path: Path) -> Format:
             "or one of the text formats in .gz, .zst or .bz2."
         )
     if compression != "none" and kind not in ("csv", "jsonl"):
-        raise UsageError(f"'{path.name}' cannot be compressed once more; {suffix} files already are, so name it without.")
+        raise UsageError(
+            f"'{path.name}' cannot be compressed once more; {suffix} files already are, so name it without."
+        )
     return Format(kind, compression, separator)

@@ -1,4 +1,4 @@
-"""Count and recode any eager frame narwhals knows (pandas, pyarrow, …): only key columns go through polars."""
+"""Count and recode any eager frame narwhals knows (pandas, pyarrow, …); only key columns turn into polars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from discreet.engines._polars import count_rows, unused
+from discreet.engines._names import exactly, unused
+from discreet.engines._polars import count_rows
 from discreet.engines._recoding import Recoding, recode
 from discreet.errors import DataError, MissingColumnError, UsageError
 
@@ -45,9 +46,9 @@ class EagerSource:
         if released.height < keys.height:
             frame = _forget_categories(frame[released[place].to_numpy()])
         if changed:
-            table = released.select(changed).to_arrow()
+            table = released.select(map(exactly, changed)).to_arrow()
             columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
-            frame = frame.with_columns(*columns).select(order)
+            frame = frame.with_columns(*columns).select(*map(nw.col, order))
         return frame if self.wrapped else frame.to_native()
 
     def collect(self, released: Any) -> Any:
@@ -66,7 +67,7 @@ class EagerSource:
                 raise MissingColumnError(column, self.columns)
             if column not in self._converted:
                 self._converted[column] = self._convert(column)
-        return pl.DataFrame([self._converted[column] for column in wanted])
+        return pl.DataFrame({column: self._converted[column] for column in wanted})
 
     def _convert(self, column: str) -> pl.Series:
         try:
@@ -86,8 +87,7 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
         raise DataError("The frame has two columns of the same name; give every column its own.") from None
     except TypeError:
         raise UsageError(
-            f"Data of type {type(data).__name__} cannot be read; "
-            "give a path, or a pandas, polars or pyarrow frame."
+            f"Data of type {type(data).__name__} cannot be read; give a path, or a pandas, polars or pyarrow frame."
         ) from None
 
 
@@ -96,7 +96,7 @@ def _has_nan(series: pl.Series) -> bool:
 
 
 def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Take categories out of the types of columns that only rows now gone had: they are values of those rows."""
+    """Take the categories out of column types that only rows now gone had: they are values of those rows."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         for place, column in enumerate(native.schema):

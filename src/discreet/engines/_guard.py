@@ -5,7 +5,7 @@ What the libraries say may quote cells, so their text is looked at but never sho
 
 from __future__ import annotations
 
-import errno
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,7 +20,7 @@ LibraryError = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 @contextmanager
 def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _: None) -> Iterator[None]:
-    """Turn what goes wrong while ``what`` is read into a DataError; ``explain`` may know more about the cause."""
+    """Turn what goes wrong while ``what`` is read into a DataError; ``explain`` may know the cause."""
     try:
         yield
     except FileNotFoundError:
@@ -31,6 +31,8 @@ def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _
         raise DataError(f"{what} cannot be read ({_reason(error)}).") from None
     except pl.exceptions.NoDataError:
         raise DataError(f"{what} is empty.") from None
+    except (EOFError, zlib.error):
+        raise _unreadable(what, "") from None
     except LibraryError as error:
         raise explain(str(error)) or _unreadable(what, str(error)) from None
 
@@ -40,12 +42,14 @@ def writing(what: str) -> Iterator[None]:
     """Turn what goes wrong while ``what`` is written into an OutputError."""
     try:
         yield
-    except OSError as error:
-        raise OutputError(_unwritable(what, _reason(error))) from None
-    except LibraryError as error:
-        if "os error" not in str(error):
+    except (OSError, *LibraryError) as error:
+        if "No space left" in str(error) or "os error 28" in str(error):
+            raise OutputError(
+                f"The disk is full: {what} was not written, and nothing was left behind; free some space."
+            ) from None
+        if not isinstance(error, OSError):
             raise
-        raise OutputError(_unwritable(what, str(error))) from None
+        raise OutputError(f"{what} cannot be written ({_reason(error)}).") from None
 
 
 def _unreadable(what: str, text: str) -> DataError:
@@ -54,16 +58,6 @@ def _unreadable(what: str, text: str) -> DataError:
     return DataError(f"{what} cannot be read; it is damaged or not in the format its name says.")
 
 
-def _unwritable(what: str, text: str) -> str:
-    if "No space left" in text or "os error 28" in text or "Disk quota" in text:
-        return f"The disk is full, so {what} was not written and nothing was left behind; free some space or write elsewhere."
-    return f"{what} cannot be written ({text.split(':')[0].strip() if len(text) < 80 else 'input/output error'})."
-
-
 def _reason(error: OSError) -> str:
-    """Say what the operating system said; polars raises OSError with the text alone."""
-    if error.errno == errno.ENOSPC or "No space left" in str(error):
-        return "No space left on device"
-    if error.strerror:
-        return error.strerror
-    return str(error).split(" (os error")[0]
+    """Say what the operating system said; polars raises OSError with a text alone."""
+    return error.strerror or str(error).split(" (os error")[0]

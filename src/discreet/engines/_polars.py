@@ -10,10 +10,11 @@ import polars as pl
 
 from discreet.engines._files import TableFile
 from discreet.engines._guard import reading
+from discreet.engines._names import exactly, unused
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.errors import DataError
 
-__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows", "unused"]
+__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows"]
 
 Engine = Literal["streaming", "in-memory"]
 
@@ -36,7 +37,7 @@ class PolarsSource:
 
     def count(self, by: Sequence[str]) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
-        keys = self.frame.select(by).rechunk()  # grouping many chunks costs twice as much
+        keys = self.frame.select(map(exactly, by)).rechunk()  # grouping many chunks costs twice as much
         return count_rows(keys.lazy(), by, "in-memory")
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
@@ -79,7 +80,7 @@ class LazySource:
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of the plan into a DataError."""
-        return reading("The lazy frame")
+        return reading("The lazy frame", _explain_plan)
 
 
 class FileSource:
@@ -101,13 +102,13 @@ class FileSource:
     def count(self, by: Sequence[str]) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
-            if self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
+            if self._held is None and self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
                 self._held = self._read()
             frame = self.file.scan() if self._held is None else self._held.lazy()
             if self.file.dialect is None:
                 return count_rows(frame, by, "streaming")
             # polars fills up short rows with nulls, so one can only be where the last column has nulls
-            last = pl.col(self.columns[-1]).is_null().any().alias(unused("short", self.columns))
+            last = exactly(self.columns[-1]).is_null().any().alias(unused("short", self.columns))
             counted = count_rows(frame, by, "streaming", last)
             if counted.to_series(-1).any():
                 self.file.check_rows()
@@ -133,27 +134,29 @@ class FileSource:
         return self.file.scan(few).collect(engine="streaming")
 
 
+def _explain_plan(text: str) -> DataError | None:
+    if "replace_strict" in text:
+        return None
+    return DataError("The lazy frame cannot be run; collect it by itself to see what is wrong with its plan.")
+
+
 def count_rows(frame: pl.LazyFrame, by: Sequence[str], engine: Engine, *extra: pl.Expr) -> pl.DataFrame:
     """Group a plan by some columns and count; ``extra`` aggregates come after the count."""
     schema = frame.collect_schema()
     for column in by:
+        _check_name(column)
         _check_dtype(column, schema[column])
     plan = frame.with_columns(normalized(column, schema[column]) for column in by if schema[column].is_float())
     rows = unused("rows", by)
-    counted = plan.group_by(by).agg(pl.len().alias(rows), *extra).collect(engine=engine).rechunk()
+    counted = plan.group_by(map(exactly, by)).agg(pl.len().alias(rows), *extra).collect(engine=engine).rechunk()
     texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
-    return counted.with_columns(pl.col(rows).cast(pl.Int64), pl.col(texts).cast(pl.String))
+    return counted.with_columns(pl.col(rows).cast(pl.Int64), *(exactly(column).cast(pl.String) for column in texts))
 
 
-def unused(name: str, taken: Sequence[str]) -> str:
-    """Return a column name that is not taken yet.
-
-    >>> unused("rows", ["age", "rows"])
-    'rows_'
-    """
-    while name in taken:
-        name += "_"
-    return name
+def _check_name(column: str) -> None:
+    if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
+        what = "reads like a pattern" if column else "is empty"
+        raise DataError(f"The name of column '{column}' {what}; rename it first.", column=column)
 
 
 def _check_dtype(column: str, dtype: pl.DataType) -> None:

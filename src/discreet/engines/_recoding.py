@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
+from polars import selectors
+
+from discreet.engines._names import exactly
 
 __all__ = ["Recoding", "ValueMap", "is_category", "normalized", "recode"]
 
@@ -51,8 +54,8 @@ class Recoding:
 def normalized(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as its values are compared: NaN is missing."""
     if dtype.is_float():
-        return pl.col(column).fill_nan(None)
-    return pl.col(column).cast(pl.String) if dtype == pl.Null else pl.col(column)
+        return exactly(column).fill_nan(None)
+    return exactly(column).cast(pl.String) if dtype == pl.Null else exactly(column)
 
 
 def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
@@ -69,16 +72,16 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         frame = frame.head(0)
     elif recoding.suppressed is not None:
         columns = recoding.suppressed.columns
-        categories = [pl.col(c).cast(schema[c]) for c in columns if c in recoding.kept and is_category(schema[c])]
+        categories = [exactly(c).cast(schema[c]) for c in columns if c in recoding.kept and is_category(schema[c])]
         frame = frame.join(
             recoding.suppressed.lazy().with_columns(categories),
-            left_on=[pl.col(column) if column in recoding.maps else key[column] for column in columns],
-            right_on=columns,
+            left_on=[exactly(column) if column in recoding.maps else key[column] for column in columns],
+            right_on=[exactly(column) for column in columns],
             how="anti",
             nulls_equal=True,
             maintain_order="left",
         )
-    return frame.drop(recoding.drop)
+    return frame.drop(selectors.by_name(*recoding.drop))
 
 
 def is_category(dtype: pl.DataType) -> bool:

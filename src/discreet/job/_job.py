@@ -5,6 +5,7 @@ Paths in a job file are relative to the file, so that a folder with data, hierar
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -119,6 +120,7 @@ class Job(BaseModel):
         self.check_targets()
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
+        release = dataclasses.replace(release, job=self._moved_to(Path()).model_dump())
         for report in self.report:
             release.report(self._folder / report)
         return release
@@ -171,9 +173,7 @@ class Job(BaseModel):
     def _hierarchies(self, forms: Mapping[str, Form]) -> dict[str, Any]:
         from discreet.schema import as_hierarchy
 
-        return {
-            name: None if form is None else as_hierarchy(form, self._folder) for name, form in forms.items()
-        }
+        return {name: None if form is None else as_hierarchy(form, self._folder) for name, form in forms.items()}
 
     def _moved_to(self, folder: Path) -> Job:
         def follow(path: str) -> str:

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 
-__all__ = ["ClassLists", "Lattice", "Workspace", "group", "keep_list", "learn_reduction", "source_of", "step_between"]
+__all__ = [
+    "ClassLists",
+    "Lattice",
+    "Workspace",
+    "group",
+    "keep_list",
+    "learn_reduction",
+    "source_of",
+    "step_between",
+]
 
 _SPAN = 1 << 62
 _SHORTER = 1.1
@@ -183,7 +192,9 @@ def step_between(
 
 
 @kernel
-def learn_reduction(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], count: int) -> None:
+def learn_reduction(
+    lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], count: int
+) -> None:
     """Remember how much shorter the list of a node turned out than its source."""
     source = source_of(lists, node)
     drop = 0.0
@@ -204,7 +215,9 @@ def _add_scaled(
 
 
 @kernel
-def _add_looked_up(target: NDArray[np.int64], table: NDArray[np.int64], codes: NDArray[np.uint32]) -> None:  # target OUT
+def _add_looked_up(
+    target: NDArray[np.int64], table: NDArray[np.int64], codes: NDArray[np.uint32]
+) -> None:  # target OUT
     """Add to each target what the table holds for its code."""
     for j in range(target.size):
         target[j] += table[codes[j]]
@@ -284,7 +297,12 @@ def _open_classes(
 
 @kernel
 def _add_up(
-    size: NDArray[np.int64], sums: NDArray[np.float64], ids: NDArray[np.int32], found: int, begin: int, end: int
+    size: NDArray[np.int64],
+    sums: NDArray[np.float64],
+    ids: NDArray[np.int32],
+    found: int,
+    begin: int,
+    end: int,
 ) -> None:
     """Add the entries up to the classes they went to, which begin at ``end``."""
     more = sums.shape[1]

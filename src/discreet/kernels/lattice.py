@@ -8,11 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, learn_reduction, step_between
-from discreet.kernels.search import EVALUATE, INFINITE, Search, choose, tell
+from discreet.kernels.classes import (
+    ClassLists,
+    Lattice,
+    Workspace,
+    group,
+    keep_list,
+    learn_reduction,
+    step_between,
+)
+from discreet.kernels.search import EVALUATE, FACTS, INFINITE, Search, choose, tell
 
-__all__ = ["MINORITY", "SEPARABLE", "SEPARABLE_SUMS", "SQUARES", "Prices", "add_rows", "max_rows", "min_rows", "run"]
+__all__ = [
+    "MINORITY",
+    "SEPARABLE",
+    "SEPARABLE_SUMS",
+    "SQUARES",
+    "Prices",
+    "add_rows",
+    "max_rows",
+    "min_rows",
+    "run",
+]
 
+_LIMIT = FACTS.index("limit")
 SEPARABLE, SEPARABLE_SUMS, SQUARES, MINORITY = 0, 1, 2, 3
 """Kinds of cost: by rates alone; by rates times sums kept with each class; class size squared; rows off the majority label."""
 
@@ -47,7 +66,11 @@ def _pack_rates(lattice: Lattice, prices: Prices, node: NDArray[np.int64]) -> No
 
 @kernel
 def _upper_by_rates(
-    size: NDArray[np.int64], columns: NDArray[np.uint32], pack_rate: NDArray[np.float64], smallest: int, penalty: float
+    size: NDArray[np.int64],
+    columns: NDArray[np.uint32],
+    pack_rate: NDArray[np.float64],
+    smallest: int,
+    penalty: float,
 ) -> tuple[int, float]:
     """Rows in classes that are too small, and what suppressing them costs more than publishing them, wide attributes aside."""
     removed, upper = 0, 0.0
@@ -63,7 +86,11 @@ def _upper_by_rates(
 
 @kernel
 def _wide_rates(
-    size: NDArray[np.int64], column: NDArray[np.uint32], ancestors: NDArray[np.int32], rate: NDArray[np.float64], smallest: int
+    size: NDArray[np.int64],
+    column: NDArray[np.uint32],
+    ancestors: NDArray[np.int32],
+    rate: NDArray[np.float64],
+    smallest: int,
 ) -> float:
     """What the rows of classes that are too small cost in one wide attribute if published."""
     total = 0.0
@@ -80,7 +107,12 @@ def _separable_upper(
     """Rows in classes that are too small, and what suppressing them costs more than publishing them."""
     begin = lists.used[1]
     end = begin + classes
-    size, rep, sums, smallest = lists.size[begin:end], lists.rep[begin:end], lists.sums[begin:end], prices.smallest
+    size, rep, sums, smallest = (
+        lists.size[begin:end],
+        lists.rep[begin:end],
+        lists.sums[begin:end],
+        prices.smallest,
+    )
     packs = lattice.first.size - 1
     if prices.kind == SEPARABLE:
         _pack_rates(lattice, prices, node)
@@ -128,15 +160,14 @@ def _price(
     lattice: Lattice, lists: ClassLists, prices: Prices, search: Search, node: NDArray[np.int64], classes: int
 ) -> None:
     """Price the classes just grouped and tell the search."""
-    landscape = search.landscape
-    if landscape.separable:
+    if prices.kind <= SEPARABLE_SUMS:
         removed, upper = _separable_upper(lattice, lists, prices, node, classes)
         lower = 0.0
         for i in range(node.size):
-            lower += landscape.base[i, node[i]]
+            lower += search.base[i, node[i]]
     else:
         removed, lower, upper = _class_parts(lists, prices, classes)
-    cost = lower + upper if removed <= landscape.limit else INFINITE
+    cost = lower + upper if removed <= search.facts[_LIMIT] else INFINITE
     tell(search, node, removed, lower, upper, cost)
 
 
@@ -173,7 +204,9 @@ def run(
 
 
 @kernel
-def add_rows(ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]) -> None:  # target OUT
+def add_rows(
+    ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]
+) -> None:  # target OUT
     """Add each row of source to the row of target that its id names."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):
@@ -181,7 +214,9 @@ def add_rows(ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[
 
 
 @kernel
-def min_rows(ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]) -> None:  # target OUT
+def min_rows(
+    ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]
+) -> None:  # target OUT
     """Lower each row of target to the rows of source whose id names it."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):
@@ -189,7 +224,9 @@ def min_rows(ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[
 
 
 @kernel
-def max_rows(ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]) -> None:  # target OUT
+def max_rows(
+    ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]
+) -> None:  # target OUT
     """Raise each row of target to the rows of source whose id names it."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):

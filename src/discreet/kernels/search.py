@@ -23,11 +23,10 @@ __all__ = [
     "COUNTERS",
     "DONE",
     "EVALUATE",
+    "FACTS",
     "GROW",
-    "Boxes",
-    "Control",
-    "Evaluated",
-    "Landscape",
+    "INCUMBENT",
+    "INFINITE",
     "Search",
     "choose",
     "go_deep",
@@ -53,73 +52,50 @@ _PATIENCE = 16
 """The longest pause, in evaluations, between two attempts to improve the incumbent."""
 
 
-class Landscape(NamedTuple):
-    """What is known before anything is evaluated."""
+class Search(NamedTuple):
+    """Everything the search works on. Few arrays, because kernels take longer to compile the more they are given.
+
+    Constants beside this class name the columns.
+    """
 
     base: NDArray[np.float64]
     """(m, levels) what attribute i at level l costs over all rows, where costs add up over attributes; else zeros."""
     entropy: NDArray[np.float64]
     """(m, levels)"""
-    lowest: NDArray[np.int64]
-    highest: NDArray[np.int64]
-    separable: bool
-    """Whether ``base`` is the exact lower part of every node."""
-    limit: float
-    """How many rows may be suppressed."""
-    rows: float
-    worst: float
-    """The cost of suppressing every row."""
-    per_row: float
-    """What suppressing one row adds to the cost, roughly; used for prediction only, where ``base`` is zero."""
-
-
-class Evaluated(NamedTuple):
-    """The nodes evaluated so far."""
-
+    margin: NDArray[np.float64]
+    """(m, levels) what suppressing any row adds at least in attribute i at level l or below, where costs add up."""
+    levels: NDArray[np.int64]
+    """(2, m) lowest and highest level."""
+    facts: NDArray[np.float64]
+    """By the names in FACTS."""
     node: NDArray[np.int16]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    removed: NDArray[np.float64]
-    """Rows that are suppressed at the node and at every node below."""
-
-
-class Boxes(NamedTuple):
-    """Open boxes: a heap by bound, and a stack used instead once memory runs short."""
-
-    lo: NDArray[np.int16]
-    hi: NDArray[np.int16]
-    bound: NDArray[np.float64]
-    low: NDArray[np.float64]
-    up: NDArray[np.float64]
-    seen: NDArray[np.int64]
-    heap: NDArray[np.int64]
-    stack: NDArray[np.int64]
-    free: NDArray[np.int64]
-
-
-class Control(NamedTuple):
-    """Counters, the incumbent, the regression and scratch space."""
-
+    """(evaluated, m) the nodes evaluated so far."""
+    part: NDArray[np.float64]
+    """(evaluated, 3) their lower part, upper part, and the rows suppressed there and at every node below."""
+    corner: NDArray[np.int16]
+    """(boxes, 2, m) low and high corner of each box."""
+    number: NDArray[np.float64]
+    """(boxes, 4) bound of each box, the lower and upper part it is made of, and what suppressing a row adds at least."""
+    link: NDArray[np.int64]
+    """(4, boxes) how many evaluated nodes each box has seen; the heap by bound; the stack; the free places."""
     count: NDArray[np.int64]
     """By the names in COUNTERS."""
     best: NDArray[np.float64]
-    """[0] cost of the incumbent, [1] and [2] corrections of the two predictions for the box at hand."""
-    incumbent: NDArray[np.int64]
-    covariance: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    """(2, m + 1) regression of log removed rows and of log lower part."""
-    scratch: NDArray[np.int64]
-    """(6, m)"""
+    """Cost of the incumbent, and corrections of the two predictions for the box at hand."""
+    vector: NDArray[np.int64]
+    """(7, m) the incumbent, and scratch space."""
+    model: NDArray[np.float64]
+    """(m + 3, m + 1) the regression: covariance, then the weights for log removed rows and for log lower part."""
 
 
-class Search(NamedTuple):
-    """Everything the search works on."""
-
-    landscape: Landscape
-    evaluated: Evaluated
-    boxes: Boxes
-    control: Control
-
+FACTS = ("separable", "limit", "rows", "worst", "per_row")
+"""Whether ``base`` is the exact lower part of every node; how many rows may be suppressed; how many there are; the cost of
+suppressing them all; what suppressing one adds to the cost, roughly (for prediction only, where ``base`` is zero)."""
+_SEPARABLE, _LIMIT, _ROWS, _WORST, _PER_ROW = range(5)
+_LOWER, _UPPER, _REMOVED = range(3)
+_BOUND, _LOW, _UP, _MARGIN = range(4)
+_SEEN, _HEAPED, _STACKED, _FREED = range(4)
+INCUMBENT = 6
 
 COUNTERS = (
     "evaluated",
@@ -147,25 +123,25 @@ _CLOSED, _CUT_BELOW, _CUT_ABOVE, _HALVED, _CHAIN_LOW, _CHAIN_HIGH = range(12, 18
 
 
 @kernel
-def _push(boxes: Boxes, count: NDArray[np.int64], box: int) -> None:
-    heap = boxes.heap
+def _push(search: Search, box: int) -> None:
+    heap, bound, count = search.link[_HEAPED], search.number, search.count
     i = count[_HEAP]
     count[_HEAP] += 1
     heap[i] = box
     while i > 0:
         parent = (i - 1) // 2
-        if boxes.bound[heap[parent]] <= boxes.bound[heap[i]]:
+        if bound[heap[parent], _BOUND] <= bound[heap[i], _BOUND]:
             break
         heap[parent], heap[i] = heap[i], heap[parent]
         i = parent
 
 
 @kernel
-def _pop(boxes: Boxes, count: NDArray[np.int64]) -> int:
+def _pop(search: Search) -> int:
+    heap, bound, count = search.link[_HEAPED], search.number, search.count
     if count[_STACK] > 0:
         count[_STACK] -= 1
-        return boxes.stack[count[_STACK]]
-    heap = boxes.heap
+        return search.link[_STACKED, count[_STACK]]
     top = heap[0]
     count[_HEAP] -= 1
     size = count[_HEAP]
@@ -175,9 +151,9 @@ def _pop(boxes: Boxes, count: NDArray[np.int64]) -> int:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and boxes.bound[heap[child + 1]] < boxes.bound[heap[child]]:
+        if child + 1 < size and bound[heap[child + 1], _BOUND] < bound[heap[child], _BOUND]:
             child += 1
-        if boxes.bound[heap[i]] <= boxes.bound[heap[child]]:
+        if bound[heap[i], _BOUND] <= bound[heap[child], _BOUND]:
             break
         heap[child], heap[i] = heap[i], heap[child]
         i = child
@@ -185,77 +161,76 @@ def _pop(boxes: Boxes, count: NDArray[np.int64]) -> int:
 
 
 @kernel
-def _release(boxes: Boxes, count: NDArray[np.int64], box: int) -> None:
-    boxes.free[count[_FREE]] = box
-    count[_FREE] += 1
+def _release(search: Search, box: int) -> None:
+    search.link[_FREED, search.count[_FREE]] = box
+    search.count[_FREE] += 1
 
 
 @kernel
-def _enqueue(boxes: Boxes, count: NDArray[np.int64], box: int) -> None:
+def _enqueue(search: Search, box: int) -> None:
     """Open a box: by bound, or depth first where memory runs short."""
-    if count[_DEEP] == 1:
-        boxes.stack[count[_STACK]] = box
-        count[_STACK] += 1
+    if search.count[_DEEP] == 1:
+        search.link[_STACKED, search.count[_STACK]] = box
+        search.count[_STACK] += 1
     else:
-        _push(boxes, count, box)
+        _push(search, box)
 
 
 @kernel
 def _threshold(search: Search) -> float:
     """Bounds at or above this cannot lead to anything better than the incumbent."""
-    best = search.control.best[0]
+    best = search.best[0]
     return best - TOLERANCE * max(1.0, abs(best)) if best < INFINITE else INFINITE
 
 
 @kernel
-def _base(landscape: Landscape, node: NDArray[np.int64]) -> float:
+def _base(search: Search, node: NDArray[np.int64]) -> float:
     total = 0.0
     for i in range(node.size):
-        total += landscape.base[i, node[i]]
+        total += search.base[i, node[i]]
     return total
 
 
 @kernel
 def _predict(search: Search, node: NDArray[np.int64], row: int) -> float:
-    weights = search.control.weights
+    weights = search.model[node.size + 1 :]
     value = weights[row, node.size]
     for i in range(node.size):
-        value += weights[row, i] * search.landscape.entropy[i, node[i]]
+        value += weights[row, i] * search.entropy[i, node[i]]
     return value
 
 
 @kernel
 def _learn(search: Search, node: NDArray[np.int64], removed: float, lower: float) -> None:
     """One step of recursive least squares; no or all rows removed says only that the truth lies beyond."""
-    landscape, control = search.landscape, search.control
     d = node.size + 1
     x, gain = np.empty(d), np.zeros(d)
     for i in range(d - 1):
-        x[i] = landscape.entropy[i, node[i]]
+        x[i] = search.entropy[i, node[i]]
     x[d - 1] = 1.0
     scale = _MEMORY
     for a in range(d):
         for b in range(d):
-            gain[a] += control.covariance[a, b] * x[b]
+            gain[a] += search.model[a, b] * x[b]
     for a in range(d):
         scale += x[a] * gain[a]
     error = np.log(removed + 0.5) - _predict(search, node, 0)
-    if (removed == 0 and error > 0) or (removed >= landscape.rows and error < 0):
+    if (removed == 0 and error > 0) or (removed >= search.facts[_ROWS] and error < 0):
         error = 0.0
     error_lower = np.log(lower + 1.0) - _predict(search, node, 1)
     for a in range(d):
         for b in range(d):
-            control.covariance[a, b] = (control.covariance[a, b] - gain[a] * gain[b] / scale) / _MEMORY
-        control.weights[0, a] += gain[a] / scale * error
-        control.weights[1, a] += gain[a] / scale * error_lower
+            search.model[a, b] = (search.model[a, b] - gain[a] * gain[b] / scale) / _MEMORY
+        search.model[d, a] += gain[a] / scale * error
+        search.model[d + 1, a] += gain[a] / scale * error_lower
 
 
 @kernel
-def _extra(landscape: Landscape, base: float) -> float:
+def _extra(search: Search, base: float) -> float:
     """Roughly what one suppressed row adds to the lower part of a node with this base cost."""
-    if landscape.separable:
-        return (landscape.worst - base) / landscape.rows
-    return landscape.per_row
+    if search.facts[_SEPARABLE]:
+        return (search.facts[_WORST] - base) / search.facts[_ROWS]
+    return search.facts[_PER_ROW]
 
 
 @kernel
@@ -264,21 +239,20 @@ def _cutoff(search: Search, box: int, threshold: float, side: int) -> float:
 
     Side 0: the removed rows of a node above the low corner. Side 1: the lower part of a node below the high corner.
     """
-    landscape, boxes = search.landscape, search.boxes
     if side == 1:
-        return np.log(max(threshold - boxes.up[box], 1e-9))
-    rows = (threshold - boxes.low[box]) / max(_extra(landscape, boxes.low[box]), 1e-9)
-    return np.log(max(min(rows, landscape.limit), 0.0) + 1.0)
+        return np.log(max(threshold - search.number[box, _UP], 1e-9))
+    extra = max(_extra(search, search.number[box, _LOW]), search.number[box, _MARGIN])
+    rows = (threshold - search.number[box, _LOW]) / max(extra, 1e-9)
+    return np.log(max(min(rows, search.facts[_LIMIT]), 0.0) + 1.0)
 
 
 @kernel
 def _position(search: Search, node: NDArray[np.int64]) -> int:
     """Where the node is among the evaluated ones, or -1."""
-    evaluated = search.evaluated
-    for e in range(search.control.count[_EVALUATED]):
+    for e in range(search.count[_EVALUATED]):
         same = True
         for i in range(node.size):
-            if evaluated.node[e, i] != node[i]:
+            if search.node[e, i] != node[i]:
                 same = False
                 break
         if same:
@@ -289,54 +263,59 @@ def _position(search: Search, node: NDArray[np.int64]) -> int:
 @kernel
 def _refresh(search: Search, box: int) -> None:
     """Bring the bound of a box up to date with what was evaluated since."""
-    boxes, evaluated, landscape = search.boxes, search.evaluated, search.landscape
-    lo, hi = boxes.lo[box], boxes.hi[box]
-    last = search.control.count[_EVALUATED]
-    for e in range(boxes.seen[box], last):
-        if evaluated.upper[e] > boxes.up[box]:
+    lo, hi = search.corner[box, 0], search.corner[box, 1]
+    last = search.count[_EVALUATED]
+    for e in range(search.link[_SEEN, box], last):
+        upper = max(search.part[e, _UPPER], search.part[e, _REMOVED] * search.number[box, _MARGIN])
+        if upper > search.number[box, _UP]:
             above = True
             for i in range(lo.size):
-                if evaluated.node[e, i] < hi[i]:
+                if search.node[e, i] < hi[i]:
                     above = False
                     break
             if above:
-                boxes.up[box] = evaluated.upper[e]
-        if not landscape.separable and evaluated.lower[e] > boxes.low[box]:
+                search.number[box, _UP] = upper
+        if not search.facts[_SEPARABLE] and search.part[e, _LOWER] > search.number[box, _LOW]:
             below = True
             for i in range(lo.size):
-                if evaluated.node[e, i] > lo[i]:
+                if search.node[e, i] > lo[i]:
                     below = False
                     break
             if below:
-                boxes.low[box] = evaluated.lower[e]
-    boxes.seen[box] = last
-    boxes.bound[box] = max(boxes.bound[box], boxes.low[box] + boxes.up[box])
+                search.number[box, _LOW] = search.part[e, _LOWER]
+    search.link[_SEEN, box] = last
+    search.number[box, _BOUND] = max(search.number[box, _BOUND], search.number[box, _LOW] + search.number[box, _UP])
 
 
 @kernel
-def _add(search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: float, up: float, bound: float) -> None:
+def _add(
+    search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: float, up: float, bound: float
+) -> None:
     """Open a box unless it is ruled out already; its high corner is pulled in as far as the base costs allow."""
-    boxes, landscape, count = search.boxes, search.landscape, search.control.count
+    count = search.count
     count[_FREE] -= 1
-    box = boxes.free[count[_FREE]]
+    box = search.link[_FREED, count[_FREE]]
     for i in range(lo.size):
-        boxes.lo[box, i] = lo[i]
-        boxes.hi[box, i] = hi[i]
-    boxes.low[box], boxes.up[box], boxes.bound[box], boxes.seen[box] = low, up, bound, 0
+        search.corner[box, 0, i] = lo[i]
+        search.corner[box, 1, i] = hi[i]
+    search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND], search.link[_SEEN, box] = low, up, bound, 0
     threshold = _threshold(search)
-    if landscape.separable:
-        base = _base(landscape, lo)
-        boxes.low[box] = base
+    if search.facts[_SEPARABLE]:
+        base = _base(search, lo)
+        search.number[box, _LOW] = base
         for i in range(lo.size):
-            fixed = base - landscape.base[i, lo[i]] + up
-            while boxes.hi[box, i] > lo[i] and fixed + landscape.base[i, boxes.hi[box, i]] >= threshold:
-                boxes.hi[box, i] -= 1
+            fixed = base - search.base[i, lo[i]] + up
+            while search.corner[box, 1, i] > lo[i] and fixed + search.base[i, search.corner[box, 1, i]] >= threshold:
+                search.corner[box, 1, i] -= 1
+    search.number[box, _MARGIN] = 0.0
+    for i in range(lo.size):
+        search.number[box, _MARGIN] += search.margin[i, search.corner[box, 1, i]]
     _refresh(search, box)
-    if boxes.bound[box] >= threshold:
+    if search.number[box, _BOUND] >= threshold:
         count[_CLOSED] += 1
-        _release(boxes, count, box)
+        _release(search, box)
     else:
-        _enqueue(boxes, count, box)
+        _enqueue(search, box)
 
 
 @kernel
@@ -345,12 +324,11 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
 
     The pieces are cut off attribute by attribute; the one that raises the bound most goes first and is the largest.
     """
-    boxes, landscape, control = search.boxes, search.landscape, search.control
     m = corner.size
-    lo, hi = control.scratch[0], control.scratch[1]
+    lo, hi = search.vector[0], search.vector[1]
     for i in range(m):
-        lo[i], hi[i] = boxes.lo[box, i], boxes.hi[box, i]
-    low, up, bound = boxes.low[box], boxes.up[box], boxes.bound[box]
+        lo[i], hi[i] = search.corner[box, 0, i], search.corner[box, 1, i]
+    low, up, bound = search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND]
     done = np.zeros(m, np.bool_)
     for _ in range(m):
         pick, best = -1, -INFINITE
@@ -358,14 +336,14 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
             if done[i]:
                 continue
             if below and hi[i] > corner[i]:
-                if landscape.separable:
-                    gain = landscape.base[i, corner[i] + 1] - landscape.base[i, lo[i]]
+                if search.facts[_SEPARABLE]:
+                    gain = search.base[i, corner[i] + 1] - search.base[i, lo[i]]
                 else:
-                    step = landscape.entropy[i, corner[i] + 1] - landscape.entropy[i, lo[i]]
-                    gain = control.weights[1, i] * step
+                    step = search.entropy[i, corner[i] + 1] - search.entropy[i, lo[i]]
+                    gain = search.model[m + 2, i] * step
             elif not below and lo[i] < corner[i]:
-                step = landscape.entropy[i, corner[i] - 1] - landscape.entropy[i, hi[i]]
-                gain = control.weights[0, i] * step
+                step = search.entropy[i, corner[i] - 1] - search.entropy[i, hi[i]]
+                gain = search.model[m + 1, i] * step
             else:
                 continue
             if gain > best:
@@ -388,22 +366,27 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
 @kernel
 def _cut(search: Search, box: int, threshold: float) -> bool:
     """Split a box by the evaluated node that rules out most of it; say whether there was one."""
-    boxes, evaluated, control = search.boxes, search.evaluated, search.control
-    lo, hi = boxes.lo[box], boxes.hi[box]
+    lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = lo.size
-    most, which, below = 0.0, -1, True
-    for e in range(control.count[_EVALUATED] - 1, -1, -1):
-        node = evaluated.node[e]
-        if evaluated.upper[e] + boxes.low[box] >= threshold:
-            volume = 1.0
+    most, which, below = 0.0, np.int64(-1), np.bool_(True)
+    needed, most_margin = threshold - search.number[box, _LOW], 0.0
+    for i in range(m):
+        most_margin += search.margin[i, lo[i]]
+    for e in range(search.count[_EVALUATED] - 1, -1, -1):
+        node = search.node[e]
+        upper, removed = search.part[e, _UPPER], search.part[e, _REMOVED]
+        if upper >= needed or removed * most_margin >= needed:
+            volume, margin = 1.0, 0.0
             for i in range(m):
                 if node[i] < lo[i]:
                     volume = 0.0
                     break
-                volume *= min(node[i], hi[i]) - lo[i] + 1
-            if volume > most:
-                most, which, below = volume, e, True
-        if evaluated.lower[e] + boxes.up[box] >= threshold and not search.landscape.separable:
+                level = min(node[i], hi[i])
+                volume *= level - lo[i] + 1
+                margin += search.margin[i, level]
+            if volume > most and (upper >= needed or removed * margin >= needed):
+                most, which, below = volume, e, np.bool_(True)
+        if search.part[e, _LOWER] + search.number[box, _UP] >= threshold and not search.facts[_SEPARABLE]:
             volume = 1.0
             for i in range(m):
                 if node[i] > hi[i]:
@@ -411,14 +394,14 @@ def _cut(search: Search, box: int, threshold: float) -> bool:
                     break
                 volume *= hi[i] - max(node[i], lo[i]) + 1
             if volume > most:
-                most, which, below = volume, e, False
+                most, which, below = volume, e, np.bool_(False)
     if which < 0:
         return False
-    corner = control.scratch[2]
+    corner = search.vector[2]
     for i in range(m):
-        node_i = evaluated.node[which, i]
+        node_i = search.node[which, i]
         corner[i] = min(node_i, hi[i]) if below else max(node_i, lo[i])
-    control.count[_CUT_BELOW if below else _CUT_ABOVE] += 1
+    search.count[_CUT_BELOW if below else _CUT_ABOVE] += 1
     _split(search, box, corner, below)
     return True
 
@@ -426,38 +409,37 @@ def _cut(search: Search, box: int, threshold: float) -> bool:
 @kernel
 def _halve(search: Search, box: int) -> None:
     """Split a box in the middle of its longest side; a box of one node is simply done."""
-    boxes, control = search.boxes, search.control
-    lo, hi = control.scratch[0], control.scratch[1]
+    lo, hi = search.vector[0], search.vector[1]
     side, length = 0, 0
     for i in range(lo.size):
-        lo[i], hi[i] = boxes.lo[box, i], boxes.hi[box, i]
+        lo[i], hi[i] = search.corner[box, 0, i], search.corner[box, 1, i]
         if hi[i] - lo[i] > length:
             side, length = i, hi[i] - lo[i]
     if length == 0:
         return
-    control.count[_HALVED] += 1
+    search.count[_HALVED] += 1
     last = hi[side]
     hi[side] = (lo[side] + last) // 2
-    _add(search, lo, hi, boxes.low[box], boxes.up[box], boxes.bound[box])
+    _add(search, lo, hi, search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND])
     lo[side], hi[side] = hi[side] + 1, last
-    _add(search, lo, hi, boxes.low[box], boxes.up[box], boxes.bound[box])
+    _add(search, lo, hi, search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND])
 
 
 @kernel
 def _climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
     """Raise a node, first within the box and then beyond, while it is predicted to cut all below it; return the volume cut."""
-    landscape, weights = search.landscape, search.control.weights
-    lo, hi = search.boxes.lo[box], search.boxes.hi[box]
+    weights = search.model[node.size + 1 :]
+    lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = node.size
-    log_removed = _predict(search, node, 0) + search.control.best[1]
+    log_removed = _predict(search, node, 0) + search.best[1]
     for inside in (True, False):
         while True:
             pick, best, least = -1, -1.0, 0.0
             for i in range(m):
                 level = node[i]
-                if level >= (hi[i] if inside else landscape.highest[i]):
+                if level >= (hi[i] if inside else search.levels[1, i]):
                     continue
-                drop = weights[0, i] * (landscape.entropy[i, level] - landscape.entropy[i, level + 1])
+                drop = weights[0, i] * (search.entropy[i, level] - search.entropy[i, level + 1])
                 gain = 1.0 / ((level - lo[i] + 1.5) * (max(drop, 0.0) + 1e-3))
                 if gain > best and log_removed - drop >= cutoff:
                     pick, best, least = i, gain, drop
@@ -474,18 +456,18 @@ def _climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> 
 @kernel
 def _sink(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
     """Lower a node, first within the box and then beyond, while it is predicted to cut all above it; return the volume cut."""
-    landscape, weights = search.landscape, search.control.weights
-    lo, hi = search.boxes.lo[box], search.boxes.hi[box]
+    weights = search.model[node.size + 1 :]
+    lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = node.size
-    log_lower = _predict(search, node, 1) + search.control.best[2]
+    log_lower = _predict(search, node, 1) + search.best[2]
     for inside in (True, False):
         while True:
             pick, best, least = -1, -1.0, 0.0
             for i in range(m):
                 level = node[i]
-                if level <= (lo[i] if inside else landscape.lowest[i]):
+                if level <= (lo[i] if inside else search.levels[0, i]):
                     continue
-                drop = -weights[1, i] * (landscape.entropy[i, level - 1] - landscape.entropy[i, level])
+                drop = -weights[1, i] * (search.entropy[i, level - 1] - search.entropy[i, level])
                 gain = 1.0 / ((hi[i] - level + 1.5) * (max(drop, 0.0) + 1e-3))
                 if gain > best and log_lower - drop >= cutoff:
                     pick, best, least = i, gain, drop
@@ -502,10 +484,9 @@ def _sink(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> f
 @kernel
 def _from_corner(search: Search, box: int, node: NDArray[np.int64], cutoff: float, side: int) -> float:
     """The furthest node from a corner of the box that is predicted to cut all up to that corner; 0 if none is."""
-    boxes = search.boxes
     for i in range(node.size):
-        node[i] = boxes.lo[box, i] if side == 0 else boxes.hi[box, i]
-    if _predict(search, node, side) + search.control.best[1 + side] < cutoff:
+        node[i] = search.corner[box, 0, i] if side == 0 else search.corner[box, 1, i]
+    if _predict(search, node, side) + search.best[1 + side] < cutoff:
         return 0.0
     return _climb(search, box, node, cutoff) if side == 0 else _sink(search, box, node, cutoff)
 
@@ -513,54 +494,49 @@ def _from_corner(search: Search, box: int, node: NDArray[np.int64], cutoff: floa
 @kernel
 def _correct(search: Search, node: NDArray[np.int64], side: int) -> None:
     """Carry the error of the prediction at the nearest evaluated node over to this one."""
-    evaluated, control = search.evaluated, search.control
-    nearest, which = INFINITE, -1
-    for e in range(control.count[_EVALUATED]):
+    nearest, which = INFINITE, np.int64(-1)
+    for e in range(search.count[_EVALUATED]):
         distance = 0.0
         for i in range(node.size):
-            distance += abs(evaluated.node[e, i] - node[i])
+            distance += abs(search.node[e, i] - node[i])
             if distance >= nearest:
                 break
         if distance < nearest:
             nearest, which = distance, e
     if which >= 0:
-        control.best[1 + side] = _error(search, which, side) / (1.0 + nearest / _REACH)
+        search.best[1 + side] = _error(search, which, side) / (1.0 + nearest / _REACH)
 
 
 @kernel
 def _error(search: Search, which: int, side: int) -> float:
-    evaluated, weights = search.evaluated, search.control.weights
-    m = evaluated.node.shape[1]
-    value = np.log(evaluated.removed[which] + 0.5) if side == 0 else np.log(evaluated.lower[which] + 1.0)
+    m = search.node.shape[1]
+    weights = search.model[m + 1 :]
+    value = np.log(search.part[which, _REMOVED] + 0.5) if side == 0 else np.log(search.part[which, _LOWER] + 1.0)
     for i in range(m):
-        value -= weights[side, i] * search.landscape.entropy[i, evaluated.node[which, i]]
+        value -= weights[side, i] * search.entropy[i, search.node[which, i]]
     return value - weights[side, m]
 
 
 @kernel
 def _explore(search: Search, box: int, threshold: float, node: NDArray[np.int64]) -> bool:  # node OUT
     """Choose the node whose evaluation is predicted to remove most of the box; say whether there is one left."""
-    boxes, control = search.boxes, search.control
-    count = control.count
-    up, down = control.scratch[2], control.scratch[3]
-    control.best[1], control.best[2] = 0.0, 0.0
-    cutoff = _cutoff(search, box, threshold, 0)
-    _from_corner(search, box, up, cutoff, 0)
-    _correct(search, up, 0)
-    below = _from_corner(search, box, up, cutoff, 0)
-    above = 0.0
-    if not search.landscape.separable:
-        cutoff = _cutoff(search, box, threshold, 1)
-        _from_corner(search, box, down, cutoff, 1)
-        _correct(search, down, 1)
-        above = _from_corner(search, box, down, cutoff, 1)
-    side = 1 if above > below else 0
+    count = search.count
+    up, down = search.vector[2], search.vector[3]
+    search.best[1], search.best[2] = 0.0, 0.0
+    volume = np.zeros(2)
+    for side in range(1 if search.facts[_SEPARABLE] else 2):
+        cutoff = _cutoff(search, box, threshold, side)
+        reached = down if side == 1 else up
+        _from_corner(search, box, reached, cutoff, side)
+        _correct(search, reached, side)
+        volume[side] = _from_corner(search, box, reached, cutoff, side)
+    side = np.int64(volume[1] > volume[0])
     for i in range(node.size):
         node[i] = down[i] if side == 1 else up[i]
     if _position(search, node) >= 0:
         for corner in range(2):
             for i in range(node.size):
-                node[i] = boxes.lo[box, i] if corner == side else boxes.hi[box, i]
+                node[i] = search.corner[box, 0, i] if corner == side else search.corner[box, 1, i]
             if _position(search, node) < 0:
                 break
         else:
@@ -572,22 +548,25 @@ def _explore(search: Search, box: int, threshold: float, node: NDArray[np.int64]
 @kernel
 def _follow(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     """After an evaluation asked for by a box: go on in the same direction, or back, or let go of the box."""
-    evaluated, boxes, control = search.evaluated, search.boxes, search.control
-    count = control.count
+    count = search.count
     box, side, e = count[_ACTIVE], count[_SIDE], count[_NODE]
     threshold = _threshold(search)
     count[_TRIES] += 1
     go_on = count[_TRIES] < _FOLLOW
     if go_on:
-        control.best[1 + side] = _error(search, e, side)
+        search.best[1 + side] = _error(search, e, side)
         cutoff = _cutoff(search, box, threshold, side)
-        cut = evaluated.upper[e] + boxes.low[box] if side == 0 else evaluated.lower[e] + boxes.up[box]
+        if side == 0:
+            upper = max(search.part[e, _UPPER], search.part[e, _REMOVED] * search.number[box, _MARGIN])
+            cut = upper + search.number[box, _LOW]
+        else:
+            cut = search.part[e, _LOWER] + search.number[box, _UP]
         if cut >= threshold:
             count[_HIT] = 1
             outside = False
             for i in range(node.size):
-                node[i] = evaluated.node[e, i]
-                outside |= (node[i] < boxes.lo[box, i]) if side == 0 else (node[i] > boxes.hi[box, i])
+                node[i] = search.node[e, i]
+                outside |= (node[i] < search.corner[box, 0, i]) if side == 0 else (node[i] > search.corner[box, 1, i])
             if outside:
                 go_on = False
             elif side == 0:
@@ -601,42 +580,45 @@ def _follow(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     if go_on and _position(search, node) < 0:
         return True
     count[_ACTIVE] = -1
-    _enqueue(boxes, count, box)
+    _enqueue(search, box)
     return False
 
 
 @kernel
-def _guess(landscape: Landscape, log_removed: float, log_lower: float, base: float, enough: float) -> float:
+def _guess(search: Search, log_removed: float, log_lower: float, base: float, enough: float) -> float:
     """The predicted cost of a node, with a penalty for breaking the limit; roughly, once it is clear it exceeds ``enough``."""
-    if landscape.separable and base >= enough:
+    if search.facts[_SEPARABLE] and base >= enough:
         return base
     removed = np.exp(min(log_removed, 60.0))
-    lower = base if landscape.separable else np.exp(min(log_lower, 200.0))
-    over = max(removed - 1.0 - landscape.limit, 0.0)
-    return lower + max(removed - 0.5, 0.0) * _extra(landscape, base) + 10.0 * over * landscape.worst / landscape.rows
+    lower = base if search.facts[_SEPARABLE] else np.exp(min(log_lower, 200.0))
+    over = max(removed - 1.0 - search.facts[_LIMIT], 0.0)
+    return (
+        lower
+        + max(removed - 0.5, 0.0) * _extra(search, base)
+        + 10.0 * over * search.facts[_WORST] / search.facts[_ROWS]
+    )
 
 
 @kernel
 def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
     """The unevaluated node of least predicted cost met on a descent from the incumbent over changes of one or two levels."""
-    landscape, control = search.landscape, search.control
-    w = control.weights
-    x = control.scratch[0]
+    w = search.model[node.size + 1 :]
+    x = search.vector[0]
     m = node.size
     for i in range(m):
-        x[i] = control.incumbent[i]
+        x[i] = search.vector[INCUMBENT, i]
     found, here = INFINITE, INFINITE
     for _ in range(4 * m):
-        log_removed, log_lower, base = _predict(search, x, 0), _predict(search, x, 1), _base(landscape, x)
+        log_removed, log_lower, base = _predict(search, x, 0), _predict(search, x, 1), _base(search, x)
         move_i, move_level, move_j, move_step = -1, 0, -1, 0
         for i in range(m):
             kept = x[i]
-            for level in range(landscape.lowest[i], landscape.highest[i] + 1):
+            for level in range(search.levels[0, i], search.levels[1, i] + 1):
                 if level == kept:
                     continue
-                change = landscape.entropy[i, level] - landscape.entropy[i, kept]
+                change = search.entropy[i, level] - search.entropy[i, kept]
                 removed_i, lower_i = log_removed + w[0, i] * change, log_lower + w[1, i] * change
-                base_i = base + landscape.base[i, level] - landscape.base[i, kept]
+                base_i = base + search.base[i, level] - search.base[i, kept]
                 for j in range(-1, m):
                     if j == i:
                         continue
@@ -644,15 +626,17 @@ def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
                         if j < 0:
                             if step == -1:
                                 continue
-                            value = _guess(landscape, removed_i, lower_i, base_i, max(found, here))
+                            value = _guess(search, removed_i, lower_i, base_i, max(found, here))
                         else:
                             other = x[j] + step
-                            if other < landscape.lowest[j] or other > landscape.highest[j]:
+                            if other < search.levels[0, j] or other > search.levels[1, j]:
                                 continue
-                            change = landscape.entropy[j, other] - landscape.entropy[j, x[j]]
-                            base_j = base_i + landscape.base[j, other] - landscape.base[j, x[j]]
+                            change = search.entropy[j, other] - search.entropy[j, x[j]]
+                            base_j = base_i + search.base[j, other] - search.base[j, x[j]]
                             log_j = removed_i + w[0, j] * change
-                            value = _guess(landscape, log_j, lower_i + w[1, j] * change, base_j, max(found, here))
+                            value = _guess(
+                                search, log_j, lower_i + w[1, j] * change, base_j, max(found, here)
+                            )
                         if value < here:
                             here, move_i, move_level, move_j, move_step = value, i, level, j, step
                         if value < found:
@@ -677,22 +661,23 @@ def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
 @kernel
 def _chain(search: Search, steps: int, node: NDArray[np.int64]) -> int:  # node OUT
     """Walk up from the lowest node by the raises that pay best; write the node after some steps, return how many there are."""
-    landscape = search.landscape
     m = node.size
     length = 0
     for i in range(m):
-        node[i] = landscape.lowest[i]
-        length += landscape.highest[i] - landscape.lowest[i]
+        node[i] = search.levels[0, i]
+        length += search.levels[1, i] - search.levels[0, i]
     for _ in range(min(steps, length)):
         pick, best = -1, -INFINITE
         for i in range(m):
-            if node[i] >= landscape.highest[i]:
+            if node[i] >= search.levels[1, i]:
                 continue
-            span = landscape.highest[i] - landscape.lowest[i]
-            gain = -(node[i] - landscape.lowest[i] + 0.5) / span
-            if landscape.separable:
-                drop = landscape.entropy[i, node[i]] - landscape.entropy[i, node[i] + 1]
-                gain = drop / (landscape.base[i, node[i] + 1] - landscape.base[i, node[i]] + 1e-9 * landscape.worst)
+            span = search.levels[1, i] - search.levels[0, i]
+            gain = -(node[i] - search.levels[0, i] + 0.5) / span
+            if search.facts[_SEPARABLE]:
+                drop = search.entropy[i, node[i]] - search.entropy[i, node[i] + 1]
+                gain = drop / (
+                    search.base[i, node[i] + 1] - search.base[i, node[i]] + 1e-9 * (search.facts[_WORST] + 1.0)
+                )
             if gain > best:
                 pick, best = i, gain
         node[pick] += 1
@@ -702,30 +687,29 @@ def _chain(search: Search, steps: int, node: NDArray[np.int64]) -> int:  # node 
 @kernel
 def open_root(search: Search) -> None:
     """Open the box of the whole lattice and get ready to search it."""
-    landscape, control = search.landscape, search.control
-    lo, hi = control.scratch[4], control.scratch[5]
+    lo, hi = search.vector[4], search.vector[5]
     for i in range(lo.size):
-        lo[i], hi[i] = landscape.lowest[i], landscape.highest[i]
-        control.incumbent[i] = hi[i]
-    control.count[_ACTIVE] = -1
-    control.count[_WAIT] = 1
-    control.count[_CHAIN_LOW] = 0
-    control.count[_CHAIN_HIGH] = _chain(search, 0, control.scratch[3])
+        lo[i], hi[i] = search.levels[0, i], search.levels[1, i]
+        search.vector[INCUMBENT, i] = hi[i]
+    search.count[_ACTIVE] = -1
+    search.count[_WAIT] = 1
+    search.count[_CHAIN_LOW] = 0
+    search.count[_CHAIN_HIGH] = _chain(search, np.int64(0), search.vector[3])
     _add(search, lo, hi, 0.0, 0.0, 0.0)
 
 
 @kernel
 def _warm_up(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     """The first nodes: top and bottom, then halving a chain between them until the edge of feasibility is found."""
-    landscape, evaluated, count = search.landscape, search.evaluated, search.control.count
+    count = search.count
     done = count[_EVALUATED]
     if done == 0 or (done == 1 and count[_CHAIN_HIGH] > 0):
         for i in range(node.size):
-            node[i] = landscape.highest[i] if done == 0 else landscape.lowest[i]
+            node[i] = search.levels[1, i] if done == 0 else search.levels[0, i]
         return True
     if done > 2 and count[_CHAIN_HIGH] - count[_CHAIN_LOW] > 1:
         middle = (count[_CHAIN_LOW] + count[_CHAIN_HIGH]) // 2
-        if evaluated.removed[done - 1] <= landscape.limit:
+        if search.part[done - 1, _REMOVED] <= search.facts[_LIMIT]:
             count[_CHAIN_HIGH] = middle
         else:
             count[_CHAIN_LOW] = middle
@@ -738,10 +722,9 @@ def _warm_up(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
 @kernel
 def choose(search: Search, node: NDArray[np.int64]) -> int:  # node OUT
     """Say what comes next: evaluate a node, grow the arrays, or stop because the proof is complete."""
-    boxes, control = search.boxes, search.control
-    count = control.count
+    count = search.count
     m = node.size
-    if count[_EVALUATED] >= search.evaluated.lower.size:
+    if count[_EVALUATED] >= search.node.shape[0]:
         return GROW
     if _warm_up(search, node):
         return EVALUATE
@@ -755,67 +738,70 @@ def choose(search: Search, node: NDArray[np.int64]) -> int:  # node OUT
             return EVALUATE
     while count[_STACK] + count[_HEAP] > 0:
         threshold = _threshold(search)
-        if count[_STACK] == 0 and boxes.bound[boxes.heap[0]] >= threshold:
+        if count[_STACK] == 0 and search.number[search.link[_HEAPED, 0], _BOUND] >= threshold:
             break
         if count[_FREE] < 2 * m + 4 and count[_DEEP] == 0:
             return GROW
-        box = _pop(boxes, count)
-        before = boxes.bound[box]
+        box = _pop(search)
+        before = search.number[box, _BOUND]
         _refresh(search, box)
-        if boxes.bound[box] >= threshold:
+        if search.number[box, _BOUND] >= threshold:
             count[_CLOSED] += 1
-            _release(boxes, count, box)
-        elif count[_DEEP] == 0 and count[_HEAP] > 0 and before < boxes.bound[box] > boxes.bound[boxes.heap[0]]:
-            _push(boxes, count, box)
+            _release(search, box)
+        elif (
+            count[_DEEP] == 0 and count[_HEAP] > 0 and before < search.number[box, _BOUND] > search.number[search.link[_HEAPED, 0], _BOUND]
+        ):
+            _push(search, box)
         elif _cut(search, box, threshold):
-            _release(boxes, count, box)
+            _release(search, box)
         elif _explore(search, box, threshold, node):
             return EVALUATE
         else:
             _halve(search, box)
-            _release(boxes, count, box)
+            _release(search, box)
     return DONE
 
 
 @kernel
-def tell(search: Search, node: NDArray[np.int64], removed: float, lower: float, upper: float, cost: float) -> None:
+def tell(
+    search: Search, node: NDArray[np.int64], removed: float, lower: float, upper: float, cost: float
+) -> None:
     """Take in what the evaluation of a node gave; ``cost`` is infinite where the node itself is not allowed.
 
     ``removed`` rows are suppressed here and everywhere below; ``lower`` and ``upper`` are the two parts of the bound.
     """
-    landscape, evaluated, control = search.landscape, search.evaluated, search.control
-    count = control.count
+    count = search.count
     e = count[_EVALUATED]
     count[_EVALUATED] += 1
     count[_NODE] = e
     for i in range(node.size):
-        evaluated.node[e, i] = node[i]
-    evaluated.lower[e] = lower
-    evaluated.upper[e] = INFINITE if removed > landscape.limit else upper
-    evaluated.removed[e] = removed
+        search.node[e, i] = node[i]
+    search.part[e, _LOWER] = lower
+    search.part[e, _UPPER] = INFINITE if removed > search.facts[_LIMIT] else upper
+    search.part[e, _REMOVED] = removed
     _learn(search, node, removed, lower)
-    if cost < control.best[0]:
-        control.best[0] = cost
+    if cost < search.best[0]:
+        search.best[0] = cost
         for i in range(node.size):
-            control.incumbent[i] = node[i]
+            search.vector[INCUMBENT, i] = node[i]
         count[_WAIT] = 1
 
 
 @kernel
 def go_deep(search: Search) -> None:
     """From now on open new boxes depth first, which needs little memory."""
-    search.control.count[_DEEP] = 1
+    search.count[_DEEP] = 1
 
 
 @kernel
 def lower_bound(search: Search) -> float:
     """The least cost anything not yet ruled out can have, capped by the incumbent."""
-    boxes, count = search.boxes, search.control.count
-    bound = search.control.best[0]
+    count = search.count
+    bound = search.best[0]
     if count[_HEAP] > 0:
-        bound = min(bound, boxes.bound[boxes.heap[0]])
+        bound = min(bound, search.number[search.link[_HEAPED, 0], _BOUND])
     for s in range(count[_STACK]):
-        bound = min(bound, boxes.bound[boxes.stack[s]])
+        bound = min(bound, search.number[search.link[_STACKED, s], _BOUND])
     if count[_ACTIVE] >= 0:
-        bound = min(bound, boxes.bound[count[_ACTIVE]])
+        bound = min(bound, search.number[count[_ACTIVE], _BOUND])
     return bound

@@ -111,19 +111,30 @@ def _schemes(table: CountTable, scheme: str | Scheme | Mapping[str, str | Scheme
         return (SCHEMES.make(scheme),) * len(table.attributes)
     for column in scheme:
         if column not in table.names:
-            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
+            raise UsageError(
+                f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column
+            )
     return tuple(SCHEMES.make(scheme.get(name, "full-domain")) for name in table.names)
 
 
-def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _level_limits(
+    table: CountTable, lowest: Levels, highest: Levels
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for column in {**lowest, **highest}:
         if column not in table.names:
-            raise UsageError(f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column)
+            raise UsageError(
+                f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column
+            )
     bottom, top = [], []
     for attribute in table.attributes:
         low = lowest.get(attribute.name, 0)
         high = highest.get(attribute.name, attribute.height)
-        if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
+        if (
+            isinstance(low, bool)
+            or isinstance(high, bool)
+            or not isinstance(low, int)
+            or not isinstance(high, int)
+        ):
             raise UsageError(f"A level of '{attribute.name}' must be a whole number.", column=attribute.name)
         if not 0 <= low <= high <= attribute.height:
             raise UsageError(

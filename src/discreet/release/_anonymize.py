@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -63,7 +63,7 @@ def anonymize(
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
     types
-        The type of a column, where it is not what its values look like: text, ordered, integer, decimal, date.
+        The types of columns that are not what they look like: text, ordered, integer, decimal or date.
     privacy
         The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
     cost, suppression, scheme, solver
@@ -78,7 +78,7 @@ def anonymize(
     min_levels, max_levels
         Limits on the level of a quasi-identifier in its hierarchy.
     output
-        A file for the released table. It appears under this name only after what was written passed its audit.
+        A file for the released table. It appears under this name once what was written passed its audit.
     progress, budget
         A function that is told how the search goes, and a switch to stop it; for user interfaces.
 
@@ -89,6 +89,7 @@ def anonymize(
     ... )
     >>> release.frame["age"].to_list(), release.status
     (['[30, 35)', '[30, 35)', '[45, 50)', '[45, 50)'], 'optimal')
+
     """
     clock = Clock()
     with _interruptible():
@@ -98,9 +99,7 @@ def anonymize(
         target = None if output is None else check_output(output, data)
         with clock("read"):
             source = open_source(data)
-            schema = Schema.make(
-                source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types
-            )
+            schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
             trees = _hierarchies(sensitive)
         with clock("count"):
             counted = count(source, schema, missing=missing, hierarchies=trees)
@@ -186,10 +185,10 @@ def _interruptible() -> Iterator[None]:
         raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
 
 
-def _check_options(missing: str, time_limit: float | None, seed: int) -> None:
+def _check_options(missing: Any, time_limit: Any, seed: Any) -> None:
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
         raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
@@ -218,9 +217,14 @@ def _solve(
     progress: ProgressCallback | None,
     budget: Budget | None,
 ) -> Solution:
-    from discreet.solve import Budget, solve  # compiled code is loaded here, and only here
+    from discreet.solve import Budget, choose_solver  # compiled code is loaded here, and only here
 
-    solution = solve(problem, solver, budget or Budget(time_limit), progress)
+    chosen = choose_solver(problem, solver)
+    if budget is None:
+        budget = Budget(time_limit)
+    elif time_limit is not None:  # the limit is one on the search, so its clock starts here
+        budget.time_limit, budget.started = time_limit, time.monotonic()
+    solution = chosen.solve(problem, budget, progress)
     if solution.status != "infeasible":
         return solution
     promised = " and ".join(model.text for model in problem.privacy)
@@ -229,7 +233,7 @@ def _solve(
     if smallest is None:
         way_out = "allow more suppression or higher levels, or promise less"
     else:
-        way_out = f"the smallest budget that can be met is {smallest:,} rows, as in suppression='budget({smallest})'"
+        way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
     raise InfeasibleError(
         f"No recoding keeps {promised} by suppressing {at_most}; {way_out}.", smallest_budget=smallest
     )

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import TableFile, open_table, reading, to_lazy
+from discreet.engines import TableFile, exactly, open_table, reading, to_lazy
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
-from discreet.release._reference import Reference, read_reference
+from discreet.release._reference import Reference, make_reference, original_counts
 
 __all__ = ["Audit", "Check", "audit"]
 
@@ -103,10 +103,11 @@ def audit(
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be left out where
-    the models name their columns, and may map columns to hierarchies (for hierarchical t-closeness). ``reference`` is
-    the table the release was made from, where models compare with it (t-closeness, l+-diversity by frequency); without it
-    they compare with the released table itself. With ``rows`` the number of released rows is checked too.
+    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be
+    left out where the models name their columns, and may map columns to hierarchies (for hierarchical
+    t-closeness). ``reference`` is the table the release was made from, where models compare with it
+    (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. With
+    ``rows`` the number of released rows is checked too.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
@@ -154,19 +155,19 @@ def audit_table(
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
+    blank = isinstance(data, TableFile) and data.format.kind in ("csv", "xlsx")
     trees = sensitive if isinstance(sensitive, Mapping) else {}
-    known = {
-        column: read_reference(
-            column, reference, values, classes.count, trees.get(column), (types or {}).get(column)
-        )
-        for column, values in classes.values.items()
-    }
+    known = {}
+    for column, values in classes.values.items():
+        released = pl.DataFrame({"value": values, "rows": classes.count})
+        counted = original_counts(column, reference, released, blank)
+        known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
     checks = [_check(model, classes, known) for model in models]
-    released = int(classes.sizes.sum())
+    total = int(classes.sizes.sum())
     if rows is not None:
-        checks.append(Check("number of rows", rows, released, released == rows))
+        checks.append(Check("number of rows", rows, total, total == rows))
     smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-    return Audit(tuple(checks), released, classes.sizes.size, smallest, tuple(columns))
+    return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +223,7 @@ def _groups(classes: _Classes, column: str, known: Reference) -> Groups:
 
 
 def _value(column: str, dtype: pl.DataType) -> pl.Expr:
-    return pl.col(column).fill_nan(None) if dtype.is_float() else pl.col(column)
+    return exactly(column).fill_nan(None) if dtype.is_float() else exactly(column)
 
 
 def _promised(model: PrivacyModel) -> float | None:

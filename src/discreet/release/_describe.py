@@ -15,7 +15,6 @@ import discreet
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
-    from discreet.problem import Problem
     from discreet.release._output import Output
     from discreet.solve import Solution
 
@@ -46,7 +45,7 @@ def notes(source: Source, counted: Counted, solution: Solution, output: Output |
         if domain.automatic:
             yield f"Column '{name}' has no hierarchy of its own; an automatic one ({domain.text}) was made."
     if counted.dropped:
-        yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out; they are not part of n."
+        yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out and are not part of n."
     else:
         for name, rows in counted.missing.items():
             yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."

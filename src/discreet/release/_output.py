@@ -1,4 +1,4 @@
-"""Where a release goes: looked at before any work starts, and filled in one step when everything is proven."""
+"""Where a release goes: looked at before any work starts, and filled in one step when all is proven."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from discreet.engines import Format, format_of, writing
 from discreet.errors import OutputError
 
-__all__ = ["Output", "check_output", "replacing"]
+__all__ = ["Output", "check_folder", "check_output", "like_input", "replacing"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Output:
 
 
 def check_output(path: str | PathLike[str], data: Any) -> Output:
-    """Refuse what could not be written in the end: no such folder, no permission, no known format, or the input itself."""
+    """Refuse what could not be written in the end: a missing folder, an unknown format, the input itself."""
     target = Path(path)
     found = format_of(target)
     target = target.resolve()
@@ -52,7 +52,7 @@ def check_folder(target: Path) -> None:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Give out a hidden name beside the target; it becomes the target when all went well, and goes when it did not.
+    """Give out a hidden name beside the target; it becomes the target if all goes well, and goes if not.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "note.txt"

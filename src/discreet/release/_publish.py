@@ -70,7 +70,7 @@ class Promises:
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
             raise AuditError(
-                f"The audit of the release found {broken.model} broken: it reached {number_text(broken.reached)}"
+                f"The audit found {broken.model} broken: the release reached {number_text(broken.reached)}"
                 f"{promised}. Nothing was released; please report this."
             )
         return verdict
@@ -88,9 +88,7 @@ def publish(
         return table, promises.check(table)
 
 
-def _to_file(
-    source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock
-) -> tuple[Any, Audit]:
+def _to_file(source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock) -> tuple[Any, Audit]:
     with replacing(output.path) as unfinished:
         with clock("recode"), source.guard():
             released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
@@ -107,6 +105,6 @@ def _to_file(
 def _reopen(path: Path, output: Output, plan: pl.LazyFrame) -> TableFile:
     """Open what was just written; JSON lines without a line say nothing, not even which columns there are."""
     if path.stat().st_size:
-        return open_table(path, format=output.format)
+        return open_table(path, output.format)
     schema = plan.collect_schema()
     return TableFile(path, output.format, tuple(schema), table=pl.DataFrame(schema=schema))

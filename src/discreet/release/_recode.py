@@ -1,4 +1,4 @@
-"""From a solution in codes to a recoding in values: one small table per attribute, and the classes to leave out."""
+"""From a solution in codes to a recoding in values: a small table per attribute, and classes to leave out."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def make_recoding(
 ) -> Recoding:
     """Return the recoding that carries out a solution.
 
-    An attribute that stays at level 0 keeps its values and their type. Classes are told apart by their released
-    values, of which those that are the same everywhere need not be looked at.
+    An attribute that stays at level 0 keeps its values and their type. Classes are told apart by their
+    released values, of which those that are the same everywhere need not be looked at.
     """
     levels = solution.levels or (0,) * len(domains)
     maps, kept = {}, []

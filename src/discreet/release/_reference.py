@@ -1,4 +1,4 @@
-"""The values of a sensitive column and how often the original table has each: what the audit compares with."""
+"""What the audit compares with: the values of a sensitive column and how often the original has each."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import to_lazy
+from discreet.engines import exactly, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
-__all__ = ["Reference", "read_reference"]
+__all__ = ["Reference", "make_reference", "original_counts"]
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The distinct values of a column, numbered in their order, with their number of rows in the original table."""
+    """The distinct values of a column, numbered in their order, and how many original rows have each."""
 
     column: str
     values: pl.Series
@@ -30,36 +30,43 @@ class Reference:
 
     def find(self, released: pl.Series) -> NDArray[np.int64]:
         """Return the number of each released value."""
+        if released.is_empty():
+            return np.zeros(0, dtype=np.int64)
         distinct = released.unique()
         known = as_written(distinct, self.values.dtype)
         code = known.replace_strict(self.values, self.codes, default=-1, return_dtype=pl.Int64)
         lost = known.is_null() & distinct.is_not_null()
         if lost.any() or (code == -1).any():
             raise AuditError(
-                f"Column '{self.column}' of the release holds values that the original table lacks.", column=self.column
+                f"Column '{self.column}' of the release holds values that the original table lacks.",
+                column=self.column,
             )
         return released.replace_strict(distinct, code, return_dtype=pl.Int64).to_numpy()
 
 
-def read_reference(
-    column: str,
-    reference: Any,
-    released: pl.Series,
-    count: NDArray[np.int64],
-    hierarchy: Any = None,
-    type: Any = None,  # noqa: A002
-) -> Reference:
-    """Make the reference of one column from a table, from counted values, or from the release itself.
+def original_counts(column: str, reference: Any, released: pl.DataFrame, blank: bool) -> pl.DataFrame:
+    """Return the distinct values of a column of the original table and how many rows have each.
 
-    ``reference`` maps columns to frames of distinct values and their counts; or it is a table; or None.
+    ``reference`` is that table, or maps columns to what this returns; without it the ``released`` values and
+    their counts stand for it. With ``blank`` an empty text is missing, as in a file that knows no other.
     """
     if isinstance(reference, Mapping):
-        counted = reference[column]
+        counted: pl.DataFrame = reference[column]
     elif reference is not None:
-        counted = _count(to_lazy(reference), column)
+        counted = _count(to_lazy(reference, [column]), column)
     else:
-        counted = _sum(pl.DataFrame({"value": released, "rows": count}))
+        counted = released
+    if blank and counted.schema["value"] == pl.String:
+        counted = counted.with_columns(pl.col("value").replace("", None))
+    return _sum(counted)
+
+
+def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, type: Any = None) -> Reference:  # noqa: A002
+    """Number the values of a column in their order, which a hierarchy may give."""
     values, rows = counted.to_series(0), counted.to_series(1).to_numpy()
+    if values.is_empty():
+        none = np.zeros(0, dtype=np.int64)
+        return Reference(column, values, none, none, None, ())
     domain = make_domain(column, values, hierarchy if hierarchy is not None else flat(), type=type)
     present, codes = np.unique(domain.codes, return_inverse=True)
     whole = np.zeros(present.size, dtype=np.int64)
@@ -86,8 +93,9 @@ def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     if dtype == pl.Date:
         return values.str.to_date("%Y-%m-%d", strict=False)
     if isinstance(dtype, pl.Datetime):
-        clock = values.str.replace("T", " ", literal=True).str.to_datetime("%Y-%m-%d %H:%M:%S%.f%#z" if dtype.time_zone else "%Y-%m-%d %H:%M:%S%.f", strict=False)
-        return clock.cast(dtype, strict=False)
+        zone = "%#z" if dtype.time_zone else ""
+        clock = values.str.replace("T", " ", literal=True)
+        return clock.str.to_datetime(f"%Y-%m-%d %H:%M:%S%.f{zone}", strict=False).cast(dtype, strict=False)
     return values.cast(dtype, strict=False)
 
 
@@ -95,7 +103,7 @@ def _count(frame: pl.LazyFrame, column: str) -> pl.DataFrame:
     schema = frame.collect_schema()
     if column not in schema:
         raise MissingColumnError(column, schema.names())
-    counted = frame.select(value=pl.col(column)).group_by("value").agg(rows=pl.len()).collect(engine="streaming")
+    counted = frame.select(value=exactly(column)).group_by("value").agg(rows=pl.len()).collect(engine="streaming")
     return _sum(counted)
 
 

@@ -55,7 +55,7 @@ class Release:
     suppressed: int
     """The rows that were left out to keep the promises."""
     dropped_missing: int
-    """The rows that were left out because a quasi-identifier was missing (``missing="suppress"``); not part of n."""
+    """The rows left out because a quasi-identifier was missing (``missing="suppress"``); not part of n."""
     classes: int
     """The number of classes of rows that cannot be told apart."""
     levels: dict[str, int]
@@ -82,7 +82,7 @@ class Release:
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
 
     def write(self, path: str | PathLike[str]) -> Path:
-        """Write the released table to a file in the format its name says; the file appears when it is complete."""
+        """Write the released table in the format the name says; the file appears when it is complete."""
         source = self.table.file.path if isinstance(self.table, Written) else None
         output = check_output(path, source)
         with replacing(output.path) as unfinished:
@@ -90,7 +90,7 @@ class Release:
         return output.path
 
     def report(self, path: str | PathLike[str]) -> Path:
-        """Write what is known about the release, without any value of the data: ``.json``, ``.txt`` or ``.md``."""
+        """Write what is known about the release, without a value of the data, as .json, .txt or .md."""
         return write_report(self, Path(path))
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,8 +103,9 @@ class Release:
 
     def __repr__(self) -> str:
         return (
-            f"Release({self.status}, cost={self.cost:g}, gap={self.gap:.2%}, rows={self.n - self.suppressed:,} of "
-            f"{self.n:,}, classes={self.classes:,}, audit={'passed' if self.audit.passed else 'FAILED'})"
+            f"Release({self.status}, cost={self.cost:g}, gap={self.gap:.2%}, "
+            f"rows={self.n - self.suppressed:,} of {self.n:,}, classes={self.classes:,}, "
+            f"audit={'passed' if self.audit.passed else 'FAILED'})"
         )
 
     def __str__(self) -> str:
@@ -112,7 +113,5 @@ class Release:
 
 
 def _sets(values: pl.Series, block: NDArray[np.integer]) -> list[set[Any]]:
-    grouped = (
-        pl.DataFrame({"value": values, "block": block}).group_by("block").agg("value").sort("block")["value"]
-    )
+    grouped = pl.DataFrame({"value": values, "block": block}).group_by("block").agg("value").sort("block")["value"]
     return [set(items) for items in grouped.to_list()]

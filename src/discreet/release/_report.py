@@ -1,4 +1,4 @@
-"""What is known about a release, written for people (text, Markdown) and for programs (JSON); no value of the data."""
+"""What is known about a release, for people (text, Markdown) and programs (JSON); no value of the data."""
 
 from __future__ import annotations
 
@@ -45,11 +45,14 @@ def summary(release: Release) -> str:
     """Return the main figures as aligned text."""
     kept = release.n - release.suppressed
     share = release.suppressed / release.n if release.n else 0.0
-    proof = "proven optimal" if release.status == "optimal" else f"at most {release.gap:.2%} above the optimum"
+    proof = "proven optimal" if release.status == "optimal" else f"gap at most {release.gap:.2%}"
     facts = [
         ("rows", f"{kept:,} of {release.n:,} released, {release.suppressed:,} suppressed ({share:.2%})"),
         ("classes", f"{release.classes:,}, the smallest of {release.audit.smallest_class:,} rows"),
-        ("cost", f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}"),
+        (
+            "cost",
+            f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}",
+        ),
         ("levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())),
         *(
             (check.model, f"{'kept' if check.passed else 'BROKEN'}, reached {number_text(check.reached)}")

@@ -123,14 +123,10 @@ def _occupations(
     studies = (age >= begin) & (age < 27) & (education >= 3) & (random.random(age.size) < 0.45)
     rests = (age >= end) | ((age >= 60) & (random.random(age.size) < 0.35))
     learns = (age < 16) | (random.random(age.size) < 0.85)
-    return np.select(
-        [age < 6, (age < begin) & learns, studies, rests], [child, pupil, student, retired], work
-    )
+    return np.select([age < 6, (age < begin) & learns, studies, rests], [child, pupil, student, retired], work)
 
 
-def _incomes(
-    age: NDArray[np.int64], occupation: NDArray[np.int64], random: np.random.Generator
-) -> NDArray[np.int64]:
+def _incomes(age: NDArray[np.int64], occupation: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
     median = np.array(words.INCOMES)[occupation]
     seniority = 0.75 + 0.5 * np.clip((age - 20) / 35, 0, 1)
     spread = np.exp(0.35 * random.standard_normal(age.size))

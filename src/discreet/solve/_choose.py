@@ -29,7 +29,10 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
 
 
 def solve(
-    problem: Problem, solver: str | Solver = "auto", budget: Budget | None = None, progress: ProgressCallback | None = None
+    problem: Problem,
+    solver: str | Solver = "auto",
+    budget: Budget | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Solution:
     """Solve a problem with the solver named, or with the one that fits."""
     return choose_solver(problem, solver).solve(problem, budget or Budget(), progress)

@@ -200,7 +200,11 @@ class NodeEvaluator:
         weights = table.weights
         codes = self.lattice.codes
         extent = "extent" in self.needs
-        labels = _dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
+        labels = (
+            _dense(table.labels, table.tuples)
+            if table.labels is not None and "labels" in self.needs
+            else None
+        )
 
         def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
             if numbers is None:
@@ -284,7 +288,10 @@ class NodeEvaluator:
     ) -> Iterator[tuple[slice, Classes]]:
         """Yield all classes at once, or in portions where their histograms are too large to hold."""
         if self.dense:
-            yield slice(0, count), self._classes(rep, sizes, rolled, rolled.sensitive, slice(0, count), levels)
+            yield (
+                slice(0, count),
+                self._classes(rep, sizes, rolled, rolled.sensitive, slice(0, count), levels),
+            )
             return
         widest = max(h.cardinality for h in self.watched)
         step = max(1, _DENSE_CELLS // widest)
@@ -295,18 +302,29 @@ class NodeEvaluator:
             yield part, self._classes(rep, sizes, rolled, sensitive, part, levels)
 
     def _classes(
-        self, rep: IntArray, sizes: IntArray, rolled: _Arrays, sensitive: dict[str, IntArray], part: slice, levels: IntArray
+        self,
+        rep: IntArray,
+        sizes: IntArray,
+        rolled: _Arrays,
+        sensitive: dict[str, IntArray],
+        part: slice,
+        levels: IntArray,
     ) -> Classes:
         attributes = self.table.attributes
         chosen = [int(level) for level in levels]
         rows = self.lattice.codes[rep[part]]
-        blocks = [a.ancestors[level][rows[:, i]] for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))]
+        blocks = [
+            a.ancestors[level][rows[:, i]]
+            for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))
+        ]
 
         def per_block(numbers: str) -> IntArray | None:
             if numbers not in self.needs:
                 return None
             pairs = zip(attributes, chosen, strict=True)
-            return np.stack([getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1)
+            return np.stack(
+                [getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1
+            )
 
         def cut(array: IntArray | None) -> IntArray | None:
             return None if array is None else array[part]

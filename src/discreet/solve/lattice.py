@@ -16,11 +16,10 @@ from discreet.kernels.search import (
     COUNTERS,
     DONE,
     EVALUATE,
+    FACTS,
     GROW,
-    Boxes,
-    Control,
-    Evaluated,
-    Landscape,
+    INCUMBENT,
+    INFINITE,
     Search,
     choose,
     go_deep,
@@ -36,6 +35,8 @@ __all__ = ["LatticeSolver"]
 
 _WORK = 2_000_000
 """Class entries looked at between two looks at the clock."""
+_FIRST = 1 << 10
+"""Evaluated nodes and open boxes there is room for at first."""
 _MOST_BOXES = 1 << 20
 """Open boxes kept before the search turns depth first."""
 
@@ -82,7 +83,7 @@ def _drive(
         outcome = step(search)
         if outcome == GROW:
             search = _grow(search)
-        now = Progress(budget.seconds, _best(search), lower_bound(search), int(search.control.count[0]))
+        now = Progress(budget.seconds, _best(search), lower_bound(search), int(search.count[0]))
         if not trace or now.best < trace[-1].best or now.bound > trace[-1].bound:
             trace.append(now)
         if progress is not None:
@@ -92,8 +93,8 @@ def _drive(
 
 
 def _best(search: Search) -> float:
-    best = float(search.control.best[0])
-    return best if best < 1e300 else float("inf")
+    best = float(search.best[0])
+    return best if best < INFINITE else float("inf")
 
 
 def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> Step | None:
@@ -132,7 +133,7 @@ def _plain_step(problem: Problem, lattice: Lattice, budget: Budget) -> Step:
         outcome = int(choose(search, node))
         if outcome == EVALUATE:
             found = evaluator.evaluate(node)
-            tell(search, node, found.removed, found.lower, found.upper, min(found.cost, 1e300))
+            tell(search, node, found.removed, found.lower, found.upper, min(found.cost, INFINITE))
         return outcome
 
     return step
@@ -174,82 +175,76 @@ def _prepare(problem: Problem, lattice: Lattice, separable: Separable | None) ->
     table = problem.table
     m = len(table.attributes)
     depth = max(attribute.height for attribute in table.attributes) + 1
-    base = np.zeros((m, depth))
+    base, margin = np.zeros((m, depth)), np.zeros((m, depth))
     for i, attribute in enumerate(table.attributes):
         for level in range(attribute.height + 1):
             if separable is not None:
                 block = attribute.ancestors[level]
                 per_leaf = separable.rate[i][level][block] * separable.moment[i] + separable.offset[i]
                 base[i, level] = (per_leaf * attribute.rows).sum()
+                margin[i, level] = (separable.penalty[i] - per_leaf).min()
     worst = problem.cost.worst(table)
-    landscape = Landscape(
+    facts = {
+        "separable": separable is not None,
+        "limit": problem.limit,
+        "rows": table.n,
+        "worst": worst,
+        "per_row": worst / table.n,
+    }
+    model = np.eye(m + 3, m + 1) * 10.0
+    model[m + 1, :m], model[m + 1, m] = 0.5, np.log(table.n) - 6.0
+    model[m + 2, :m], model[m + 2, m] = -1.0, np.log(worst + 1.0)
+    search = Search(
         base=base,
         entropy=lattice.entropy,
-        lowest=lattice.lowest,
-        highest=lattice.highest,
-        separable=separable is not None,
-        limit=float(problem.limit),
-        rows=float(table.n),
-        worst=float(worst),
-        per_row=float(worst) / table.n,
-    )
-    control = Control(
+        margin=np.maximum(margin, 0.0),
+        levels=np.stack([lattice.lowest, lattice.highest]),
+        facts=np.array([float(facts[name]) for name in FACTS]),
+        node=np.zeros((_FIRST, m), dtype=np.int16),
+        part=np.zeros((_FIRST, 3)),
+        corner=np.zeros((_FIRST, 2, m), dtype=np.int16),
+        number=np.zeros((_FIRST, 4)),
+        link=np.zeros((4, _FIRST), dtype=np.int64),
         count=np.zeros(len(COUNTERS), dtype=np.int64),
-        best=np.array([1e300, 0.0, 0.0]),
-        incumbent=np.zeros(m, dtype=np.int64),
-        covariance=np.eye(m + 1) * 10.0,
-        weights=np.full((2, m + 1), 0.5),
-        scratch=np.zeros((6, m), dtype=np.int64),
+        best=np.array([INFINITE, 0.0, 0.0]),
+        vector=np.zeros((7, m), dtype=np.int64),
+        model=model,
     )
-    control.weights[0, m] = np.log(table.n) - 6.0
-    control.weights[1, :m], control.weights[1, m] = -1.0, np.log(worst + 1.0)
-    search = Search(landscape, _evaluated(1 << 10, m), _boxes(1 << 10, m), control)
-    search.boxes.free[:] = np.arange(search.boxes.free.size)[::-1]
-    control.count[COUNTERS.index("free")] = search.boxes.free.size
+    search.link[3] = np.arange(_FIRST)[::-1]
+    search.count[COUNTERS.index("free")] = _FIRST
     return search
-
-
-def _evaluated(size: int, m: int) -> Evaluated:
-    return Evaluated(np.zeros((size, m), dtype=np.int16), np.zeros(size), np.zeros(size), np.zeros(size))
-
-
-def _boxes(size: int, m: int) -> Boxes:
-    corners = (np.zeros((size, m), dtype=np.int16), np.zeros((size, m), dtype=np.int16))
-    numbers = (np.zeros(size), np.zeros(size), np.zeros(size))
-    return Boxes(*corners, *numbers, *(np.zeros(size, dtype=np.int64) for _ in range(4)))
 
 
 def _grow(search: Search) -> Search:
     """Double whatever is full; once there are very many boxes, go on depth first in what is left."""
-    count = search.control.count
-    m = search.control.incumbent.size
-    evaluated, boxes = search.evaluated, search.boxes
-    if count[COUNTERS.index("evaluated")] >= evaluated.lower.size:
-        evaluated = Evaluated(*(_doubled(array) for array in evaluated))
-    size = boxes.bound.size
-    reserve = m * (int((search.landscape.highest - search.landscape.lowest).sum()) + 4)
-    if count[COUNTERS.index("free")] < 2 * m + 4:
+    count, m = search.count, search.node.shape[1]
+    if count[COUNTERS.index("evaluated")] >= search.node.shape[0]:
+        extra = search.node.shape[0]
+        search = search._replace(node=_extended(search.node, extra), part=_extended(search.part, extra))
+    free, size = int(count[COUNTERS.index("free")]), search.number.shape[0]
+    if free < 2 * m + 4:
+        extra = size
         if size >= _MOST_BOXES:
             go_deep(search)
-        extra = reserve if size >= _MOST_BOXES else size
-        boxes = Boxes(*(_extended(array, extra) for array in boxes))
-        free = int(count[COUNTERS.index("free")])
-        boxes.free[free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
+            extra = m * (int((search.levels[1] - search.levels[0]).sum()) + 4)
+        link = np.ascontiguousarray(_extended(search.link.T, extra).T)
+        link[3, free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
         count[COUNTERS.index("free")] += extra
-    return Search(search.landscape, evaluated, boxes, search.control)
-
-
-def _doubled(array: Any) -> Any:
-    return _extended(array, array.shape[0])
+        search = search._replace(
+            corner=_extended(search.corner, extra), number=_extended(search.number, extra), link=link
+        )
+    return search
 
 
 def _extended(array: Any, extra: int) -> Any:
     return np.concatenate([array, np.zeros((extra, *array.shape[1:]), dtype=array.dtype)])
 
 
-def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]) -> Solution:
+def _solution(
+    problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]
+) -> Solution:
     """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
-    count = dict(zip(COUNTERS, search.control.count.tolist(), strict=True))
+    count = dict(zip(COUNTERS, search.count.tolist(), strict=True))
     stats = {
         "space": prod(h - low + 1 for low, h in zip(problem.lowest, problem.highest, strict=True)),
         "examined": count["evaluated"],
@@ -263,8 +258,10 @@ def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, 
     evaluator = NodeEvaluator(problem, lattice)
     if not np.isfinite(_best(search)):
         smallest = evaluator.evaluate(lattice.highest).suppressed_rows if problem.superset_closed else None
-        return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
-    node = search.control.incumbent
+        return Solution(
+            "infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace)
+        )
+    node = search.vector[INCUMBENT]
     found = evaluator.evaluate(node, tuples=True)
     bound = found.cost if outcome == DONE else min(found.cost, lower_bound(search))
     levels = tuple(int(level) for level in node)

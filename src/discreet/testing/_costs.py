@@ -90,9 +90,7 @@ class CostContract:
             parts = np.bincount(inside, weights=resolved.published(fine), minlength=len(coarse))
             slack = SLACK * (1 + whole)
             assert (parts <= whole + slack).all(), "the parts of a class cost more than the class"
-            assert (whole <= resolved.suppressed(coarse) + slack).all(), (
-                "suppressing is cheaper than publishing"
-            )
+            assert (whole <= resolved.suppressed(coarse) + slack).all(), "suppressing is cheaper than publishing"
 
     def test_floor(self, cost: Cost) -> None:
         """No more general recoding costs a class's rows less than its floor."""
@@ -117,6 +115,16 @@ class CostContract:
                 margin = resolved.margin(coarse, smallest)[inside] * fine.sizes
                 slack = SLACK * (1 + resolved.suppressed(fine))
                 assert (margin <= adds + slack).all(), "suppressing a part adds less than the margin"
+
+    def test_lower(self, cost: Cost) -> None:
+        """Whatever a more general recoding suppresses, a total that is no sum keeps to its bound."""
+        if cost.additive:
+            return
+        for seed, (resolved, _, fine, coarse, _) in enumerate(self.cases(cost)):
+            for share in (0.0, 0.3, 0.9, 1.0):
+                ok = np.random.default_rng(seed).random(len(coarse)) >= share
+                lower = resolved.lower(fine, int(coarse.sizes[~ok].sum()))
+                assert lower <= resolved.total(coarse, ok) * (1 + SLACK), "the bound exceeds a total"
 
     def test_separable(self, cost: Cost) -> None:
         """The row-by-row form, if there is one, gives the same numbers."""

@@ -57,11 +57,11 @@ class PrivacyModelContract:
             classes = self.every_class(table)
             before = all_histograms(4, 4)
             ok = model.ok(classes)
-            order = np.random.default_rng(0).permutation(len(classes))[:100]
-            some = as_classes(table, before[order])
+            order = np.random.default_rng(0).permutation(len(classes))[:50]
+            alone = [model.ok(as_classes(table, before[[i]]))[0] for i in order]
             assert ok.dtype == np.bool_, "ok must be a mask"
             assert ok.shape == (len(classes),), "ok must have an answer for each class"
-            assert np.array_equal(model.ok(some), ok[order]), "ok depends on the other classes"
+            assert np.array_equal(alone, ok[order]), "ok depends on the other classes"
             assert np.array_equal(classes.sensitive[SENSITIVE], before), "ok changed its input"
             assert model.ok(as_classes(table, before[:0])).shape == (0,), "no classes, no answers"
 
@@ -73,9 +73,7 @@ class PrivacyModelContract:
         for seed, table in enumerate(self.tables()):
             first, second = self.pairs(seed)
             both = model.ok(as_classes(table, first)) & model.ok(as_classes(table, second))
-            assert model.ok(as_classes(table, (first + second)[both])).all(), (
-                "a union of ok classes is not ok"
-            )
+            assert model.ok(as_classes(table, (first + second)[both])).all(), "a union of ok classes is not ok"
 
     def test_superset_closed(self, model: PrivacyModel) -> None:
         """If the model says so, an ok class stays ok whatever is added."""
@@ -123,9 +121,7 @@ class PrivacyModelContract:
             caps = np.full(counts.shape, np.iinfo(np.int64).max)
             if model.limits_values:
                 caps = model.caps(table, classes.sizes)
-                assert np.array_equal(ok, (counts <= caps).all(axis=1)), (
-                    "ok is not the same as within the caps"
-                )
+                assert np.array_equal(ok, (counts <= caps).all(axis=1)), "ok is not the same as within the caps"
                 assert (model.caps(table, classes.sizes + 1) >= caps).all(), "caps fall as the class grows"
             if not model.favors_even:
                 continue

@@ -18,9 +18,7 @@ __all__ = ["SENSITIVE", "all_histograms", "as_classes", "as_groups", "classes_of
 SENSITIVE = "secret"
 
 
-def random_attribute(
-    rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int
-) -> CodedAttribute:
+def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
     """Return an attribute with a random hierarchy over its leaves; every other one is numeric."""
     levels = [np.arange(leaves)]
     for _ in range(int(rng.integers(0, 3))):
@@ -28,16 +26,12 @@ def random_attribute(
         starts = np.concatenate([[0], rng.integers(0, 2, max(int(below.max()), 0))])
         levels.append(np.cumsum(starts)[below])
     levels.append(np.zeros(leaves, dtype=np.int64))
-    positions = (
-        np.sort(rng.choice(50, leaves, replace=False)).astype(np.float64) if rng.random() < 0.5 else None
-    )
+    positions = np.sort(rng.choice(50, leaves, replace=False)).astype(np.float64) if rng.random() < 0.5 else None
     rows = np.bincount(column, minlength=leaves)
     return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions)
 
 
-def random_table(
-    rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4
-) -> CountTable:
+def random_table(rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4) -> CountTable:
     """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels."""
     columns = rng.integers(0, leaves, (attributes, rows))
     codes, where, weights = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
@@ -70,9 +64,7 @@ def _histogram(
 def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = None) -> Classes:
     """Return the classes of a full-domain recoding with every array; moments are those the cost asks for."""
     each = list(zip(table.attributes, levels, strict=True))
-    blocks = np.array(
-        [a.ancestors[level][codes] for (a, level), codes in zip(each, table.codes, strict=True)]
-    )
+    blocks = np.array([a.ancestors[level][codes] for (a, level), codes in zip(each, table.codes, strict=True)])
     keys, where = np.unique(blocks, axis=1, return_inverse=True)
     where = where.reshape(-1)
     count = keys.shape[1]
@@ -93,9 +85,7 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
         sizes,
         sensitive={name: _by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
         labels=None if table.labels is None else _by_class(table.labels, where, count),
-        block_leaves=np.array(
-            [a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]
-        ).T,
+        block_leaves=np.array([a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_rows=np.array([a.block_rows[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_levels=np.tile(np.array(levels, dtype=np.int64), (count, 1)),
         low=low,

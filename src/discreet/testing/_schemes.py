@@ -59,26 +59,20 @@ class SchemeContract:
             assert scheme.allows(attribute, single), "original values are not allowed"
             assert not scheme.allows(attribute, single[1:]), "a leaf is left out"
             assert not scheme.allows(attribute, (*single, (0,))), "a leaf is there twice"
-            assert not scheme.allows(attribute, (*single, (attribute.leaves,))), (
-                "a leaf is not one of the attribute's"
-            )
+            assert not scheme.allows(attribute, (*single, (attribute.leaves,))), "a leaf is not one of the attribute's"
 
     def test_hierarchy_matters_only_if_said(self, scheme: Scheme) -> None:
         """A scheme that does not use the hierarchy allows the same with another one."""
         if scheme.uses_hierarchy:
             return
         for attribute in self.attributes():
-            flat = CodedAttribute(
-                attribute.name, attribute.ancestors[[0, -1]], attribute.rows, attribute.positions
-            )
+            flat = CodedAttribute(attribute.name, attribute.ancestors[[0, -1]], attribute.rows, attribute.positions)
             assert scheme.count(flat) == scheme.count(attribute), "the hierarchy changes the count"
 
     def test_large_domains(self, scheme: Scheme) -> None:
         """A hundred leaves are counted, and the first partitions come at once."""
         leaf = np.arange(100)
-        attribute = CodedAttribute(
-            "q", np.array([leaf, leaf // 5, leaf // 20, leaf * 0]), np.ones(100, dtype=np.int64)
-        )
+        attribute = CodedAttribute("q", np.array([leaf, leaf // 5, leaf // 20, leaf * 0]), np.ones(100, dtype=np.int64))
         assert scheme.count(attribute) >= 4, "a hundred leaves in three levels leave some choice"
         try:
             few = list(itertools.islice(scheme.partitions(attribute), 3))

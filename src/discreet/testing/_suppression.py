@@ -55,8 +55,8 @@ class SuppressionContract:
     def mended(model: PrivacyModel, classes: Classes, done: Suppressed) -> NDArray[np.bool_]:
         """Return which classes a model has nothing more to say against.
 
-        It has not if no row is left; if it looks at the sensitive attribute and none of it is left to know; or
-        if what is left is ok, where the shares of what is known are shares of all rows that stay.
+        It has not if no row is left; if it looks at the sensitive attribute and none of it is left to know;
+        or if what is left is ok, where the shares of what is known are shares of all rows that stay.
         """
         counts = classes.sensitive[SENSITIVE]
         left = classes.sizes - done.records

@@ -78,9 +78,10 @@ class Cost(Part, ABC):
         return self.published(classes)
 
     def lower(self, classes: Classes, limit: int) -> float:
-        """A lower bound on the total of a recoding with these classes, and of every generalization of it.
+        """Return a lower bound on the total of a recoding with these classes, and of every more general one.
 
-        ``limit`` records may be suppressed. Only used where the cost is not additive; the default knows nothing.
+        ``limit`` records may be suppressed. Only used where the cost is not additive; the default knows
+        nothing.
         """
         return 0.0
 

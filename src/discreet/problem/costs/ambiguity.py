@@ -45,7 +45,5 @@ class Ambiguity(PerRow):
         """Raise a UsageError if the product cannot be told from infinity."""
         digits = sum(math.log10(max(attribute.leaves, 1)) for attribute in table.attributes)
         if digits + math.log10(max(table.n, 1)) > 300:
-            raise UsageError(
-                "The cost ambiguity multiplies all domain sizes, too large here; choose LM or entropy."
-            )
+            raise UsageError("The cost ambiguity multiplies all domain sizes, too large here; choose LM or entropy.")
         return super().resolve(table, privacy)

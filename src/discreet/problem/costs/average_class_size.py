@@ -55,6 +55,11 @@ class AverageClassSize(Cost):
         """Return the mean size of the classes that are ok, over k."""
         return float(self.published(classes)[ok].mean()) if ok.any() else self.worst(classes.table)
 
+    def lower(self, classes: Classes, limit: int) -> float:
+        """Return the mean size if as many rows go and as many classes stay as possible."""
+        rows = classes.table.n - min(limit, classes.table.n)
+        return max(rows / max(len(classes), 1), 1.0) / (self.k or 1)
+
     def worst(self, table: CountTable) -> float:
         """Return the cost of a single class."""
         return table.n / (self.k or 1)

@@ -37,9 +37,7 @@ class Classification(Cost):
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the number of rows outside the majority."""
-        minority: FloatArray = (classes.sizes - given(classes.labels).max(axis=1, initial=0)).astype(
-            np.float64
-        )
+        minority: FloatArray = (classes.sizes - given(classes.labels).max(axis=1, initial=0)).astype(np.float64)
         return minority
 
     def suppressed(self, classes: Classes) -> FloatArray:

@@ -108,7 +108,8 @@ class PrivacyModel(Part, ABC):
             return dataclasses.replace(self, attribute=sensitive[0])  # type: ignore[type-var]
         if attribute not in sensitive:
             raise UsageError(
-                f"'{self.text}' looks at column '{attribute}', which is not sensitive; add it to the sensitive columns.",
+                f"'{self.text}' looks at column '{attribute}', which is not sensitive; "
+                "add it to the sensitive columns.",
                 column=attribute,
             )
         return self

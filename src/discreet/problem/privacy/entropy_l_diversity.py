@@ -56,7 +56,7 @@ class EntropyLDiversity(SensitiveModel):
         rows = groups.count[groups.count > 0]
         bits = np.bincount(groups.group[groups.count > 0], weights=rows * np.log2(rows), minlength=known.size)
         entropies = np.log2(known[known > 0]) - bits[known > 0] / known[known > 0]
-        return min(np.exp2(entropies).tolist(), default=math.inf)
+        return float(np.exp2(entropies).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the worst class is uncertain enough."""

@@ -42,7 +42,7 @@ class KAnonymity(PrivacyModel):
 
     def reached(self, groups: Groups) -> float:
         """Return the size of the smallest class; infinite if nothing was released."""
-        return float(min(groups.sizes.tolist(), default=float("inf")))
+        return float(groups.sizes.astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the smallest class is large enough."""

@@ -46,7 +46,7 @@ class LDiversity(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the fewest values in a class; classes whose values were all made unknown do not count."""
         different = np.bincount(groups.group[groups.count > 0])
-        return float(min(different[different > 0].tolist(), default=float("inf")))
+        return float(different[different > 0].astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the class with the fewest values has enough."""

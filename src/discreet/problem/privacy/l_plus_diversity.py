@@ -89,7 +89,7 @@ class LPlusDiversity(SensitiveModel):
         thetas = self.thetas(groups.whole, groups.names)[groups.value]
         shares = groups.count / groups.sizes[groups.group]
         multiples = np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
-        return max(multiples.tolist(), default=0.0)
+        return float(multiples.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether no value exceeds its threshold."""

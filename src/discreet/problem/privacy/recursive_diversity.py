@@ -64,7 +64,7 @@ class RecursiveDiversity(SensitiveModel):
         rest = np.bincount(entry, weights=np.where(rank >= self.l - 1, count, 0), minlength=first.size)
         top = count[first].astype(np.float64)
         ratios = np.divide(top, rest, out=np.full(top.size, math.inf), where=rest > 0)
-        return max(ratios[top > 0].tolist(), default=0.0)
+        return float(ratios[top > 0].max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the largest ratio stays below c."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
 
 __all__ = ["TCloseness"]
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @PRIVACY.register
@@ -58,7 +61,7 @@ class TCloseness(SensitiveModel):
             distance = np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1)
         else:
             levels = _levels(histogram.ancestors)
-            halves = [np.abs(apart @ _members(level)).sum(axis=1) / 2 for level in levels]
+            halves = [np.abs(_node_sums(apart, level)).sum(axis=1) / 2 for level in levels]
             distance = sum(halves, np.zeros(len(classes))) / max(len(levels), 1)
         return np.asarray(distance <= self.t + TOLERANCE)
 
@@ -69,7 +72,7 @@ class TCloseness(SensitiveModel):
             return 0.0
         whole = groups.whole / groups.whole.sum()
         if self.distance == "ordered":
-            return max(_ordered_distance(groups, known, whole))
+            return _ordered_distance(groups, known, whole)
         levels = [np.arange(whole.size)] if self.distance == "equal" else _levels(groups.ancestors)
         total = np.zeros(groups.sizes.size)
         for level in levels:
@@ -110,8 +113,8 @@ class TCloseness(SensitiveModel):
         else:
             equal = self.distance == "equal"
             levels = [np.arange(whole.size)] if equal else _levels(histogram.ancestors)
-            held = [counts @ _members(level).astype(np.int64) for level in levels]
-            shares = [whole @ _members(level) for level in levels]
+            held = [_node_sums(counts, level) for level in levels]
+            shares = [_node_sums(whole, level) for level in levels]
             scale = max(len(levels), 1)
 
             def lacking(kept: FloatArray) -> FloatArray:
@@ -119,10 +122,7 @@ class TCloseness(SensitiveModel):
                 return np.asarray(sum(parts, np.zeros(fix.size)))
 
         def holds(kept: NDArray[np.int64]) -> NDArray[np.bool_]:
-            return (
-                lacking(np.maximum(kept, 1)[:, np.newaxis].astype(np.float64)) / scale
-                <= self.t + 2 * TOLERANCE
-            )
+            return lacking(np.maximum(kept, 1)[:, np.newaxis].astype(np.float64)) / scale <= self.t + 2 * TOLERANCE
 
         removed[fix] = sizes - largest(holds, np.zeros(fix.size, np.int64), sizes)
         return removed
@@ -139,23 +139,21 @@ class TCloseness(SensitiveModel):
 def _levels(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
     """Return the levels below the root, at which two values can lie apart."""
     if ancestors is None:
-        raise UsageError(
-            "The hierarchical distance of t-closeness needs a hierarchy of the sensitive attribute."
-        )
+        raise UsageError("The hierarchical distance of t-closeness needs a hierarchy of the sensitive attribute.")
     rooted = int(ancestors[-1].max(initial=0)) == 0
     return [level.astype(np.int64) for level in (ancestors[:-1] if rooted else ancestors)]
 
 
-def _members(level: NDArray[np.int64]) -> FloatArray:
-    """Return the 0/1 matrix that adds up values to the nodes of a level."""
-    return np.eye(int(level.max()) + 1)[level]
+def _node_sums(values: NDArray[Number], level: NDArray[np.int64]) -> NDArray[Number]:
+    """Add up numbers per sensitive value, along the last axis, to numbers per node of a level."""
+    order = np.argsort(level, kind="stable")
+    starts = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 1))
+    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
-def _ordered_distance(
-    groups: Groups, known: FloatArray, whole: FloatArray, at_once: int = 4096
-) -> list[float]:
-    """Return the ordered distance of each class, a slice of the classes at a time."""
-    distances: list[float] = []
+def _ordered_distance(groups: Groups, known: FloatArray, whole: FloatArray, at_once: int = 4096) -> float:
+    """Return the largest ordered distance of a class, a slice of the classes at a time."""
+    farthest = 0.0
     starts = np.arange(0, known.size, at_once)
     bounds = np.searchsorted(groups.group, [*starts, known.size])
     for start, low, high in zip(starts, bounds[:-1], bounds[1:], strict=True):
@@ -163,6 +161,6 @@ def _ordered_distance(
         flow = np.tile(-whole, (here.size, 1))
         share = groups.count[low:high] / known[groups.group[low:high]]
         np.add.at(flow, (groups.group[low:high] - start, groups.value[low:high]), share)
-        moved = np.abs(np.cumsum(flow[here > 0], axis=1))
-        distances.extend((moved.sum(axis=1) / max(whole.size - 1, 1)).tolist())
-    return distances
+        moved = np.abs(np.cumsum(flow[here > 0], axis=1)).sum(axis=1)
+        farthest = max(farthest, float(moved.max(initial=0.0)))
+    return farthest / max(whole.size - 1, 1)

@@ -24,6 +24,4 @@ def runs(items: Sequence[T]) -> Iterator[tuple[tuple[T, ...], ...]]:
     gaps = max(len(items) - 1, 0)
     for cuts in range(1 << gaps):
         ends = [*(gap + 1 for gap in range(gaps) if cuts >> (gaps - 1 - gap) & 1), len(items)]
-        yield tuple(
-            tuple(items[start:end]) for start, end in zip([0, *ends], ends, strict=False) if start < end
-        )
+        yield tuple(tuple(items[start:end]) for start, end in zip([0, *ends], ends, strict=False) if start < end)

@@ -53,7 +53,7 @@ def _tree(attribute: CodedAttribute) -> Node:
         open_.extend(node.children)
         if not is_run(node.leaves):
             raise UsageError(
-                f"The order of '{attribute.name}' does not agree with its hierarchy, as guided-ordered needs; "
+                f"guided-ordered needs the order of '{attribute.name}' to agree with its hierarchy; "
                 "choose guided-set or another order.",
                 column=attribute.name,
             )

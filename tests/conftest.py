@@ -1,0 +1,92 @@
+"""Fixtures for all tests: every kind of data a user may bring, and where the benchmark data is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from discreet.engines import format_of, write_table
+
+Constructor = Callable[[pl.DataFrame], Any]
+
+FRAMES = ("pandas", "pandas-nullable", "pandas-arrow", "polars", "polars-lazy", "pyarrow")
+FILES = ("csv", "csv;", "tsv", "csv.gz", "csv.zst", "csv.bz2", "parquet", "jsonl", "ndjson.gz", "xlsx")
+
+
+def make_frame(kind: str, table: pl.DataFrame) -> Any:
+    if kind == "pandas":
+        return table.to_pandas()
+    if kind == "pandas-nullable":
+        return table.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
+    if kind == "pandas-arrow":
+        return table.to_pandas(use_pyarrow_extension_array=True)
+    if kind == "polars-lazy":
+        return table.lazy()
+    return table.to_arrow() if kind == "pyarrow" else table
+
+
+def make_file(kind: str, table: pl.DataFrame, folder: Path) -> Path:
+    if kind == "csv;":
+        path = folder / "people.csv"
+        table.write_csv(path, separator=";")
+        return path
+    path = folder / f"people.{kind}"
+    write_table(table.lazy(), path, format_of(path))
+    return path
+
+
+@pytest.fixture(params=[*FRAMES, *FILES])
+def constructor(request: pytest.FixtureRequest, tmp_path: Path) -> Constructor:
+    """Turn a polars table into one kind of data: a frame of some library, or a file of some format."""
+    kind: str = request.param
+    if kind in FRAMES:
+        return lambda table: make_frame(kind, table)
+    return lambda table: make_file(kind, table, tmp_path)
+
+
+@pytest.fixture(params=FRAMES)
+def frame_constructor(request: pytest.FixtureRequest) -> Constructor:
+    return lambda table: make_frame(request.param, table)
+
+
+@pytest.fixture
+def people() -> pl.DataFrame:
+    """A small table with everything in it that has to survive: nulls, zeros in front, quotes, line breaks."""
+    n = 60
+    return pl.DataFrame(
+        {
+            "name": [f"Person {number}" for number in range(n)],
+            "age": [None if number % 20 == 7 else 20 + number * 7 % 40 for number in range(n)],
+            "note": [None if number % 9 == 0 else f'said "hi", number {number}' for number in range(n)],
+            "zip": [f"0{1000 + number % 4}" for number in range(n)],
+            "sex": [None if number % 15 == 3 else "mf"[number % 2] for number in range(n)],
+            "disease": [["flu", "hiv", "ache", None][number % 4 * (number % 3 > 0)] for number in range(n)],
+            "score": [number / 8 for number in range(n)],
+        }
+    )
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The folder with the benchmark data."""
+    folder = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the benchmark data is not here; set DISCREET_DATA to the folder that holds it")
+    return folder
+
+
+@pytest.fixture
+def adult(data_folder: Path) -> Path:
+    return data_folder / "arx" / "adult"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind(tmp_path: Path) -> Iterator[None]:
+    """Whatever happens in a test, no unfinished file may stay."""
+    yield
+    assert not list(tmp_path.rglob(".*.part"))

@@ -1,0 +1,269 @@
+"""The same table gives the same release, whatever kind of data it comes as."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from discreet.engines import _polars as engine
+from discreet.engines import open_table, to_lazy
+from discreet.release import Release, anonymize
+
+JOB: dict[str, Any] = {
+    "identifiers": "name",
+    "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"},
+    "sensitive": ["disease"],
+    "privacy": ["k(4)", "distinct-l(2, disease)"],
+    "suppression": "budget(0.2)",
+    "cost": "LM",
+}
+
+
+def cells(frame: Any) -> Counter[tuple[str | None, ...]]:
+    """The rows as a multiset of text: a number is the same number however it is kept."""
+    table = to_lazy(frame).collect()
+    columns = []
+    for column in table:
+        text = column.cast(pl.String)
+        columns.append(text.str.strip_suffix(".0") if column.name in ("age", "score") else text)
+    return Counter(zip(*(column.to_list() for column in columns), strict=True))
+
+
+def figures(release: Release) -> dict[str, Any]:
+    facts = release.to_dict()
+    for key in ("seconds", "job", "notes", "stats"):
+        del facts[key]
+    return facts
+
+
+@pytest.fixture
+def expected(people: pl.DataFrame) -> Release:
+    return anonymize(people, **JOB)
+
+
+def test_same_release_from_every_kind(constructor: Any, people: pl.DataFrame, expected: Release) -> None:
+    release = anonymize(constructor(people), **JOB)
+    assert figures(release) == figures(expected)
+    assert cells(release.frame) == cells(expected.frame)
+    assert 0 < release.suppressed < release.n == 60
+    assert [set(map(str, block)) for block in release.blocks["sex"]] == [
+        set(map(str, block)) for block in expected.blocks["sex"]
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "csv.zst", "csv.bz2", "parquet", "jsonl", "xlsx"])
+def test_same_release_into_every_format(suffix: str, people: pl.DataFrame, expected: Release, tmp_path: Path) -> None:
+    output = tmp_path / f"safe.{suffix}"
+    release = anonymize(people, **JOB, output=output)
+    assert figures(release) == figures(expected)
+    assert cells(output) == cells(expected.frame)
+    assert release.frame.equals(expected.frame)
+
+
+def test_file_to_file(constructor: Any, people: pl.DataFrame, expected: Release, tmp_path: Path) -> None:
+    data = constructor(people)
+    output = tmp_path / "safe.parquet"
+    release = anonymize(data, **JOB, output=output)
+    assert cells(output) == cells(release.frame) == cells(expected.frame)
+    assert type(release.frame) is (pl.DataFrame if isinstance(data, Path) else type(data))
+
+
+def test_text_that_is_too_large_to_hold_is_read_twice(
+    people: pl.DataFrame, expected: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "HELD", 0)
+    people.write_csv(tmp_path / "people.csv")
+    release = anonymize(tmp_path / "people.csv", **JOB, output=tmp_path / "safe.csv")
+    assert figures(release) == figures(expected)
+    assert cells(tmp_path / "safe.csv") == cells(expected.frame)
+
+
+def test_rows_keep_their_order(constructor: Any, people: pl.DataFrame) -> None:
+    released = to_lazy(anonymize(constructor(people), **JOB).frame).collect()
+    scores = released["score"].cast(pl.Float64).to_list()
+    assert scores == sorted(scores)
+    assert released.columns == [column for column in people.columns if column != "name"]
+
+
+def test_untouched_columns_keep_type_and_values(frame_constructor: Any, people: pl.DataFrame) -> None:
+    data = frame_constructor(people)
+    before = nw.from_native(data).lazy().collect() if isinstance(data, pl.LazyFrame) else nw.from_native(data)
+    frame = nw.from_native(anonymize(data, **{**JOB, "suppression": "none"}).frame).lazy().collect()
+    for column in ("note", "disease", "score"):
+        assert frame.schema[column] == before.schema[column]
+        assert frame[column].to_list() == before[column].to_list()
+
+
+def test_level_zero_keeps_type_and_values(frame_constructor: Any, people: pl.DataFrame) -> None:
+    data = frame_constructor(people)
+    before = nw.from_native(data).lazy().collect()
+    release = anonymize(data, quasi_identifiers=["age", "sex"], privacy="k(1)")
+    assert release.levels == {"age": 0, "sex": 0}
+    frame = nw.from_native(release.frame).lazy().collect()
+    assert frame.schema["age"] == before.schema["age"]
+    assert nw.to_native(frame).__class__ is nw.to_native(before).__class__
+    assert to_lazy(release.frame).collect()["age"].to_list() == to_lazy(data).collect()["age"].to_list()
+
+
+def test_input_is_not_changed(frame_constructor: Any, people: pl.DataFrame) -> None:
+    data = frame_constructor(people)
+    before = to_lazy(data).collect().clone()
+    index = data.index.copy() if isinstance(data, pd.DataFrame) else None
+    anonymize(data, **JOB)
+    assert to_lazy(data).collect().equals(before)
+    if isinstance(data, pd.DataFrame):
+        pd.testing.assert_index_equal(data.index, index)
+
+
+def test_same_kind_comes_out(frame_constructor: Any, people: pl.DataFrame) -> None:
+    data = frame_constructor(people)
+    assert type(anonymize(data, **JOB).frame) is type(data)
+
+
+def test_narwhals_comes_out_as_narwhals(people: pl.DataFrame) -> None:
+    released = anonymize(nw.from_native(people.to_pandas(), eager_only=True), **JOB).frame
+    assert isinstance(released, nw.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index([number // 7 for number in range(60)], name="twice"),
+        pd.Index([f"row {number}" for number in range(60)]),
+        pd.MultiIndex.from_product([range(6), range(10)]),
+        pd.RangeIndex(100, 40, -1),
+    ],
+    ids=["duplicates", "text", "levels", "backwards"],
+)
+def test_pandas_index_is_kept(index: pd.Index, people: pl.DataFrame) -> None:
+    frame = people.to_pandas().set_index(index)
+    frame["place"] = range(60)
+    released = anonymize(frame, **JOB).frame
+    assert 0 < len(released) < 60
+    pd.testing.assert_index_equal(released.index, frame.index[released["place"].to_numpy()])
+    pd.testing.assert_series_equal(released["score"], frame["score"].iloc[released["place"].to_numpy()])
+
+
+def test_pandas_columns_of_any_kind_pass_through(people: pl.DataFrame) -> None:
+    frame = people.to_pandas()
+    frame["object"] = [{"any": "thing"}, 3, None] * 20
+    frame[7] = range(60)
+    released = anonymize(frame, **JOB).frame
+    assert list(released.columns) == [column for column in frame.columns if column != "name"]
+    assert released["object"].tolist() == [frame["object"].iloc[place] for place in released[7]]
+
+
+def test_pandas_categories_and_booleans(people: pl.DataFrame) -> None:
+    frame = people.to_pandas()
+    frame["sex"] = frame["sex"].astype("category")
+    frame["zip"] = pd.Categorical(frame["zip"], categories=sorted(set(frame["zip"]), reverse=True), ordered=True)
+    frame["member"] = [True, False, None] * 20
+    job = {**JOB, "quasi_identifiers": {**JOB["quasi_identifiers"], "member": "flat()"}}
+    mine = anonymize(frame, **job)
+    theirs = anonymize(people.with_columns(member=pl.Series([True, False, None] * 20)), **job)
+    assert figures(mine) == figures(theirs)
+    assert cells(mine.frame) == cells(theirs.frame)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_categories_of_suppressed_rows_are_forgotten(kind: str) -> None:
+    table = pl.DataFrame({"sex": ["m"] * 5 + ["f"] * 5 + ["rare"], "job": ["a", "b"] * 5 + ["secret"]})
+    frame: Any = table.to_pandas().astype("category")
+    if kind == "pyarrow":
+        frame = pa.Table.from_pandas(frame)
+    released = anonymize(frame, quasi_identifiers={"sex": "flat()"}, privacy="k(5)", suppression="budget(1)").frame
+    assert len(released) == 10
+    if kind == "pandas":
+        kept = {column: set(released[column].cat.categories) for column in released}
+        assert isinstance(released["sex"].dtype, pd.CategoricalDtype)
+    else:
+        kept = {c: set(released[c].combine_chunks().dictionary.to_pylist()) for c in released.column_names}
+    assert kept == {"sex": {"m", "f"}, "job": {"a", "b"}}
+
+
+def test_nan_is_missing_and_released_as_missing() -> None:
+    table = pl.DataFrame({"dose": [1.5, 1.5, float("nan"), None]})
+    release = anonymize(table, quasi_identifiers={"dose": "intervals(1)"}, privacy="k(2)")
+    assert release.levels == {"dose": 0}
+    assert release.frame["dose"].to_list() == [1.5, 1.5, None, None]
+    arrow = anonymize(table.to_arrow(), quasi_identifiers={"dose": "intervals(1)"}, privacy="k(2)")
+    assert arrow.frame["dose"].to_pylist() == [1.5, 1.5, None, None]
+
+
+def test_empty_text_is_a_value_in_a_frame_and_missing_in_a_file(tmp_path: Path) -> None:
+    table = pl.DataFrame({"sex": ["m", "m", "", ""], "job": ["a", "", "b", "c"]})
+    assert anonymize(table, quasi_identifiers=["sex"], privacy="k(2)").frame["sex"].to_list() == ["m", "m", "", ""]
+    table.write_csv(tmp_path / "people.csv")
+    release = anonymize(tmp_path / "people.csv", quasi_identifiers=["sex"], privacy="k(2)")
+    assert release.frame["sex"].to_list() == ["m", "m", None, None]
+
+
+@pytest.mark.parametrize("missing", ["value", "suppress"])
+def test_missing_rows(missing: Any, constructor: Any, people: pl.DataFrame) -> None:
+    job = {**JOB, "suppression": "budget(1.0)", "missing": missing}
+    release = anonymize(constructor(people), **job)
+    without = people.drop_nulls(["age", "zip", "sex"])
+    rows = to_lazy(release.frame).collect()
+    if missing == "value":
+        assert (release.n, release.dropped_missing) == (60, 0)
+        assert any("'age' has no value in 3 rows" in note for note in release.notes)
+    else:
+        assert (release.n, release.dropped_missing) == (without.height, 60 - without.height)
+        assert cells(rows) == cells(anonymize(without, **job).frame)
+        assert not rows["sex"].null_count()
+        assert any("left out" in note for note in release.notes)
+    assert rows.height == release.n - release.suppressed
+
+
+def test_missing_values_form_a_class_of_their_own(constructor: Any) -> None:
+    table = pl.DataFrame({"sex": ["m", None, "m", None, "f"], "dose": [1, 2, 3, 4, 5]})
+    release = anonymize(
+        constructor(table), quasi_identifiers={"sex": "flat()"}, privacy="k(2)", suppression="budget(1)"
+    )
+    rows = to_lazy(release.frame).collect()
+    assert rows["sex"].to_list() == ["m", None, "m", None]
+    assert (release.classes, release.suppressed) == (2, 1)
+
+
+def test_seeded_random_tables_agree_over_kinds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    for trial in range(15):
+        n = int(rng.integers(8, 60))
+        table = pl.DataFrame(
+            {
+                "a": [None if v == 0 else f"v{v}" for v in rng.integers(0, 5, n)],
+                "b": [None if v == 0 else int(v) for v in rng.integers(0, 12, n)],
+                "c": [None if v == 0 else "xyz"[v - 1] for v in rng.integers(0, 4, n)],
+                "row": range(n),
+            }
+        )
+        job: dict[str, Any] = {
+            "quasi_identifiers": {"a": "flat()", "b": "intervals(2, 4)", "c": "flat()"},
+            "privacy": "k(3)",
+            "suppression": "budget(0.3)",
+        }
+        table.write_csv(tmp_path / f"{trial}.csv")
+        releases = [anonymize(data, **job) for data in (table, table.to_pandas(), tmp_path / f"{trial}.csv")]
+        assert len({str(figures(release)) for release in releases}) == 1
+        frames = [to_lazy(release.frame).collect() for release in releases]
+        rows = [frame["row"].cast(pl.Int64).to_list() for frame in frames]
+        assert rows[0] == rows[1] == rows[2]
+        for column in "abc":
+            texts = [frame[column].cast(pl.String).str.strip_suffix(".0").to_list() for frame in frames]
+            assert texts[0] == texts[1] == texts[2]
+
+
+def test_separator_of_the_input_is_kept(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_csv(tmp_path / "people.csv", separator=";")
+    anonymize(tmp_path / "people.csv", **JOB, output=tmp_path / "safe.csv")
+    assert open_table(tmp_path / "safe.csv").dialect.separator == ";"
+    anonymize(tmp_path / "people.csv", **JOB, output=tmp_path / "safe.tsv")
+    assert open_table(tmp_path / "safe.tsv").dialect.separator == "\t"

@@ -1,0 +1,231 @@
+"""Files appear whole or not at all, after their audit, and never over the input."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet.release._anonymize as flow
+import discreet.release._output as output_module
+import discreet.release._publish as publishing
+from discreet.engines import write_table
+from discreet.errors import AuditError, DataError, InterruptedRun, OutputError, UsageError
+from discreet.release import Audit, anonymize
+from discreet.release._output import check_output, replacing
+
+JOB: dict[str, Any] = {
+    "quasi_identifiers": {"age": "intervals(5, 10)"},
+    "privacy": "k(2)",
+    "suppression": "budget(1.0)",
+}
+
+
+@pytest.fixture
+def table() -> pl.DataFrame:
+    return pl.DataFrame({"age": [str(20 + number % 7) for number in range(40)], "note": ["x"] * 40})
+
+
+@pytest.fixture
+def source(table: pl.DataFrame, tmp_path: Path) -> Path:
+    table.write_csv(tmp_path / "people.csv")
+    return tmp_path / "people.csv"
+
+
+def test_output_must_not_be_the_input(source: Path, tmp_path: Path) -> None:
+    before = source.read_bytes()
+    (tmp_path / "link.csv").symlink_to(source)
+    (tmp_path / "hard.csv").hardlink_to(source)
+    (tmp_path / "folder").mkdir()
+    for name in ("people.csv", "link.csv", "hard.csv", "folder/../people.csv"):
+        with pytest.raises(OutputError, match="is the input itself"):
+            anonymize(source, **JOB, output=tmp_path / name)
+    assert source.read_bytes() == before
+
+
+def test_input_named_through_a_link(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to(source)
+    with pytest.raises(OutputError, match="is the input itself"):
+        anonymize(tmp_path / "link.csv", **JOB, output=source)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("nowhere/safe.csv", OutputError, "There is no folder"),
+        ("folder.csv", OutputError, "is a folder"),
+        ("safe.doc", UsageError, "which format"),
+        ("safe", UsageError, "which format"),
+    ],
+)
+def test_bad_outputs_are_refused_before_any_work(
+    name: str, error: type[Exception], message: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    monkeypatch.setattr(flow, "open_source", lambda _: pytest.fail("work had started"))
+    with pytest.raises(error, match=message):
+        anonymize(source, **JOB, output=tmp_path / name)
+
+
+def test_a_folder_that_cannot_be_written_to(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, **_: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    with pytest.raises(OutputError, match="cannot be written to"):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert not (tmp_path / "safe.csv").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.bz2", "parquet", "jsonl", "xlsx"])
+def test_disk_full(suffix: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = iter(range(10))
+
+    def on_a_full_disk(target: Path) -> Path:
+        place = target.with_name(f".{target.name}.{next(names)}.part")
+        if place.name.endswith("1.part"):  # the first is the trial before the work starts
+            place.symlink_to("/dev/full")
+        return place
+
+    monkeypatch.setattr(output_module, "_temporary", on_a_full_disk)
+    with pytest.raises(OutputError, match="The disk is full"):
+        anonymize(source, **JOB, output=tmp_path / f"safe.{suffix}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_a_release_that_fails_its_audit_is_not_left_on_disk(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoiled(frame: pl.LazyFrame, path: Path, layout: Any) -> None:
+        number = pl.int_range(pl.len())
+        age = pl.when(number == 0).then(pl.lit("unique")).otherwise(pl.col("age").cast(pl.String))
+        write_table(frame.with_columns(age=age), path, layout)
+
+    monkeypatch.setattr(publishing, "write_table", spoiled)
+    with pytest.raises(AuditError, match=r"k\(2\) broken: the release reached 1 where 2 was promised"):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_rows_that_get_lost_on_the_way_fail_the_audit(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        publishing, "write_table", lambda frame, path, layout: write_table(frame.head(30), path, layout)
+    )
+    with pytest.raises(AuditError, match="number of rows"):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert not (tmp_path / "safe.csv").exists()
+
+
+def test_an_older_file_stays_until_the_new_one_is_proven(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "safe.csv").write_text("old")
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "write_table", lambda frame, path, layout: write_table(frame.head(3), path, layout))
+        with pytest.raises(AuditError):
+            anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert (tmp_path / "safe.csv").read_text() == "old"
+    anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert (tmp_path / "safe.csv").read_text() != "old"
+
+
+@pytest.mark.parametrize("stage", ["open_source", "count", "make_recoding", "publish"])
+def test_interrupted_outside_the_search(
+    stage: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(flow, stage, interrupt)
+    with pytest.raises(InterruptedRun, match="nothing was written"):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, SystemExit])
+def test_whatever_happens_while_writing_nothing_stays(
+    error: type[BaseException], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(frame: pl.LazyFrame, path: Path, layout: Any) -> None:
+        path.write_text("age\n")
+        raise error
+
+    monkeypatch.setattr(publishing, "write_table", half)
+    with pytest.raises(InterruptedRun if error is KeyboardInterrupt else error):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_the_audit_comes_before_the_name(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = publishing.Promises.check
+
+    def watched(self: Any, data: Any, categories: Any = ()) -> Audit:
+        assert not (tmp_path / "safe.csv").exists()
+        assert [path.name[:10] for path in tmp_path.glob(".*")] == [".safe.csv."]
+        return check(self, data, categories)
+
+    monkeypatch.setattr(publishing.Promises, "check", watched)
+    anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert (tmp_path / "safe.csv").exists()
+
+
+def test_input_that_changes_meanwhile(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: pl.DataFrame
+) -> None:
+    import discreet.engines._polars as engine
+
+    monkeypatch.setattr(engine, "HELD", 0)
+    solve = flow._solve
+
+    def meanwhile(*arguments: Any) -> Any:
+        table.with_columns(age=pl.lit("SECRET")).write_csv(source)
+        return solve(*arguments)
+
+    monkeypatch.setattr(flow, "_solve", meanwhile)
+    job = {**JOB, "min_levels": {"age": 1}, "max_levels": {"age": 1}}
+    with pytest.raises(DataError, match="changed while it was being read") as caught:
+        anonymize(source, **job, output=tmp_path / "safe.csv")
+    assert "SECRET" not in repr(caught.value)
+    assert not (tmp_path / "safe.csv").exists()
+
+
+def test_replacing_is_all_or_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+
+    def fail() -> None:
+        with replacing(target) as unfinished:
+            unfinished.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert not list(tmp_path.iterdir())
+    with replacing(target) as unfinished:
+        unfinished.write_text("whole")
+        assert unfinished.parent == tmp_path
+        assert unfinished.name.startswith(".")
+    assert target.read_text() == "whole"
+
+
+def test_a_link_to_elsewhere_is_followed(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "safe.csv").symlink_to(tmp_path / "vault" / "real.csv")
+    anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert (tmp_path / "safe.csv").is_symlink()
+    assert (tmp_path / "vault" / "real.csv").exists()
+
+
+def test_home_and_relative_paths(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    release = anonymize("people.csv", **JOB, output="safe.csv")
+    assert (tmp_path / "safe.csv").exists()
+    os.chdir("/")
+    assert release.frame.height == 40
+    assert check_output(tmp_path / "new.csv", "people.csv").path == (tmp_path / "new.csv").resolve()
