@@ -60,7 +60,7 @@ def test_blocks_are_the_values_released_as_one(release: Release, people: pl.Data
 
 def test_job_says_what_was_asked(release: Release, people: pl.DataFrame, tmp_path: Path) -> None:
     job = release.job
-    assert job["quasi_identifiers"] == {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"}
+    assert job["quasi_identifiers"] == {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat"}
     assert job["privacy"] == ["k(4)", "distinct-l(2, disease)"]
     assert job["suppression"] == "budget(0.2)"
     assert job["seed"] == 3

@@ -186,11 +186,16 @@ def _scan_csv(source: Path | BytesIO, dialect: Dialect, rows: int | None, catego
         has_header=False,
         skip_rows=1,
         separator=dialect.separator,
-        schema={c: pl.Categorical if c in categories else pl.String for c in dialect.columns},
+        schema={column: _few() if column in categories else pl.String() for column in dialect.columns},
         null_values=[""],
         n_rows=rows,
         glob=False,
     )
+
+
+def _few() -> pl.Categorical:
+    """Return a type for a column with at most 65,535 different values, at two bytes a cell."""
+    return pl.Categorical(pl.Categories.random("discreet", pl.UInt16))
 
 
 def _decompress(path: Path) -> bytes:

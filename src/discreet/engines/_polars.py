@@ -104,12 +104,12 @@ class FileSource:
         with self.guard():
             if self._held is None and self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
                 self._held = self._read()
-            frame = self.file.scan() if self._held is None else self._held.lazy()
+            if self._held is not None:
+                return count_rows(self._held.lazy(), by, "streaming")
             if self.file.dialect is None:
-                return count_rows(frame, by, "streaming")
-            # polars fills up short rows with nulls, so one can only be where the last column has nulls
+                return count_rows(self.file.scan(), by, "streaming")
             last = exactly(self.columns[-1]).is_null().any().alias(unused("short", self.columns))
-            counted = count_rows(frame, by, "streaming", last)
+            counted = count_rows(self.file.scan(), by, "streaming", last)
             if counted.to_series(-1).any():
                 self.file.check_rows()
             return counted[:, :-1]
@@ -131,7 +131,14 @@ class FileSource:
     def _read(self) -> pl.DataFrame:
         sample = self.file.sample()
         few = [column.name for column in sample if column.n_unique() <= sample.height // _FEW]
-        return self.file.scan(few).collect(engine="streaming")
+        try:
+            held = self.file.scan(few).collect(engine="streaming")
+        except pl.exceptions.PolarsError:  # a column may have more values than its start promised
+            held = self.file.scan().collect(engine="streaming")
+        # polars fills up short rows with nulls, so one can only be where the last column has nulls
+        if self.file.dialect is not None and held.to_series(-1).null_count():
+            self.file.check_rows()
+        return held
 
 
 def _explain_plan(text: str) -> DataError | None:

@@ -3,8 +3,8 @@
 Set ``DISCREET_PLAIN_KERNELS=1`` to run every kernel as plain Python (for debugging, coverage and checks), or
 ``DISCREET_CHECK_BOUNDS=1`` to compile with bounds checks.
 
-Compiled code is cached on disk under a name made from the text of all kernels: kernels call each other across files, and
-numba itself would not notice that a called one has changed.
+Compiled code is cached on disk under a name made from the text of all kernels: kernels call each other across files,
+and numba itself would not notice that a called one has changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 __all__ = ["PLAIN", "cache_folder", "kernel"]
 
@@ -35,9 +35,7 @@ def cache_folder() -> Path | None:
     roots = [os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")]
     candidates = [Path(root) / "discreet" / name for root in roots if root]
     candidates += [Path("~/.cache/discreet").expanduser() / name]
-    candidates += [
-        Path(tempfile.gettempdir()) / f"discreet-{os.getuid() if hasattr(os, 'getuid') else 0}" / name
-    ]
+    candidates += [Path(tempfile.gettempdir()) / f"discreet-{os.getuid() if hasattr(os, 'getuid') else 0}" / name]
     for folder in candidates:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -54,12 +52,16 @@ def kernel(function: F) -> F:
         return function
     import numba
 
+    config: Any = numba.config
+
     checks = os.environ.get("DISCREET_CHECK_BOUNDS") == "1"
     folder = None if checks else cache_folder()
-    elsewhere = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder or "")
+    elsewhere = config.CACHE_DIR
+    config.CACHE_DIR = str(folder or "")
     try:
-        compiled: F = numba.njit(cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy")(function)
+        compiled: Any = numba.njit(cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy")(
+            function
+        )
     finally:
-        numba.config.CACHE_DIR = elsewhere
-    return compiled
+        config.CACHE_DIR = elsewhere
+    return cast(F, compiled)

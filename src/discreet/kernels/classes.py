@@ -66,9 +66,9 @@ class ClassLists(NamedTuple):
     """The pool of class lists; list q is first[q] .. first[q] + count[q] of the entry arrays."""
 
     columns: NDArray[np.uint32]
-    """(packs and wide attributes, entries) code of each pack, and leaf code of each wide attribute, in some tuple of the class."""
+    """(packs and wide attributes, entries) codes of the packs, and leaf codes of the wide attributes, of ``rep``."""
     rep: NDArray[np.int32]
-    """The tuple the codes are of."""
+    """Some tuple of the class."""
     size: NDArray[np.int64]
     sums: NDArray[np.float64]
     """(entries, a) further additive numbers of each class; a may be 0."""
@@ -192,9 +192,7 @@ def step_between(
 
 
 @kernel
-def learn_reduction(
-    lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], count: int
-) -> None:
+def learn_reduction(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], count: int) -> None:
     """Remember how much shorter the list of a node turned out than its source."""
     source = source_of(lists, node)
     drop = 0.0
@@ -251,8 +249,8 @@ def _renumber(ws: Workspace, items: int, span: int) -> int:
 def group(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64]) -> tuple[int, int]:
     """Write the classes of a node at the free end of the pool; return how many there are and from how many entries.
 
-    They stay there until the next call, or for good if :func:`keep_list` is called next. ``ws.ids`` then holds, entry by
-    entry of the list they were made from (see :func:`source_of`), the class it went to.
+    They stay there until the next call, or for good if :func:`keep_list` is called next. ``ws.ids`` then holds, entry
+    by entry of the list they were made from (see :func:`source_of`), the class it went to.
     """
     source = source_of(lists, node)
     begin, items = lists.first[source], lists.count[source]

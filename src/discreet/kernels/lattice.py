@@ -1,4 +1,4 @@
-"""The compiled search for minimum class sizes: choose a node, group it, price it, tell, and so on without leaving the kernel."""
+"""The compiled search for minimum class sizes: choose a node, group it, price it, tell, and so on in one kernel."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 _LIMIT = FACTS.index("limit")
 SEPARABLE, SEPARABLE_SUMS, SQUARES, MINORITY = 0, 1, 2, 3
-"""Kinds of cost: by rates alone; by rates times sums kept with each class; class size squared; rows off the majority label."""
+"""Kinds of cost: rates; rates times sums kept with each class; class size squared; rows off the majority label."""
 
 
 class Prices(NamedTuple):
@@ -72,7 +72,7 @@ def _upper_by_rates(
     smallest: int,
     penalty: float,
 ) -> tuple[int, float]:
-    """Rows in classes that are too small, and what suppressing them costs more than publishing them, wide attributes aside."""
+    """Rows in classes that are too small, and what suppressing them adds to their cost, wide attributes aside."""
     removed, upper = 0, 0.0
     for c in range(size.size):
         if size[c] < smallest:
@@ -204,9 +204,7 @@ def run(
 
 
 @kernel
-def add_rows(
-    ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]
-) -> None:  # target OUT
+def add_rows(ids: NDArray[np.integer], source: NDArray[np.int64], target: NDArray[np.int64]) -> None:  # target OUT
     """Add each row of source to the row of target that its id names."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):
@@ -214,9 +212,7 @@ def add_rows(
 
 
 @kernel
-def min_rows(
-    ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]
-) -> None:  # target OUT
+def min_rows(ids: NDArray[np.integer], source: NDArray[np.int32], target: NDArray[np.int32]) -> None:  # target OUT
     """Lower each row of target to the rows of source whose id names it."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):
@@ -224,9 +220,7 @@ def min_rows(
 
 
 @kernel
-def max_rows(
-    ids: NDArray[np.int64], source: NDArray[np.int32], target: NDArray[np.int32]
-) -> None:  # target OUT
+def max_rows(ids: NDArray[np.integer], source: NDArray[np.int32], target: NDArray[np.int32]) -> None:  # target OUT
     """Raise each row of target to the rows of source whose id names it."""
     for j in range(source.shape[0]):
         for a in range(source.shape[1]):

@@ -1,13 +1,14 @@
 """Best-first branch and bound over boxes of a lattice of level vectors.
 
 A box is all level vectors between two corners. What an evaluated node tells about other nodes comes in two parts that
-add up. Its *lower* part bounds the cost of every node above it: generalizing never makes published rows cheaper. Its *upper* part
-is what its suppressed rows cost more than that, and bounds every node below it: those rows stay suppressed. A box is
-done when the lower part of a node below its low corner and the upper part of a node above its high corner add up to the
-best cost known, or when a node above it breaks the suppression limit (its upper part is then infinite).
+add up. Its *lower* part bounds the cost of every node above it: generalizing never makes published rows cheaper. Its
+*upper* part is what its suppressed rows cost more than that, and bounds every node below it: those rows stay
+suppressed. A box is done when the lower part of a node below its low corner and the upper part of a node above its
+high corner add up to the best cost known, or when a node above it breaks the suppression limit (its upper part is then
+infinite).
 
-Which node to evaluate next is a matter of prediction only: an online regression of the logarithms of suppressed rows and
-of the lower part on the entropies of the attributes. It orders the search and never decides what is pruned.
+Which node to evaluate next is a matter of prediction only: an online regression of the logarithms of suppressed rows
+and of the lower part on the entropies of the attributes. It orders the search and never decides what is pruned.
 """
 
 from __future__ import annotations
@@ -70,12 +71,15 @@ class Search(NamedTuple):
     """By the names in FACTS."""
     node: NDArray[np.int16]
     """(evaluated, m) the nodes evaluated so far."""
+    bits: NDArray[np.uint64]
+    """(evaluated + 4, words) the same nodes as sets of steps taken up the lattice, so that comparing is one operation.
+    The last four rows are scratch space."""
     part: NDArray[np.float64]
     """(evaluated, 3) their lower part, upper part, and the rows suppressed there and at every node below."""
     corner: NDArray[np.int16]
     """(boxes, 2, m) low and high corner of each box."""
     number: NDArray[np.float64]
-    """(boxes, 4) bound of each box, the lower and upper part it is made of, and what suppressing a row adds at least."""
+    """(boxes, 4) bound, the lower and upper part it is made of, and what suppressing a row adds at least."""
     link: NDArray[np.int64]
     """(4, boxes) how many evaluated nodes each box has seen; the heap by bound; the stack; the free places."""
     count: NDArray[np.int64]
@@ -89,8 +93,8 @@ class Search(NamedTuple):
 
 
 FACTS = ("separable", "limit", "rows", "worst", "per_row")
-"""Whether ``base`` is the exact lower part of every node; how many rows may be suppressed; how many there are; the cost of
-suppressing them all; what suppressing one adds to the cost, roughly (for prediction only, where ``base`` is zero)."""
+"""Whether ``base`` is the exact lower part of every node; how many rows may be suppressed; how many there are; the cost
+of suppressing them all; what suppressing one adds to the cost, roughly (for prediction, where ``base`` is zero)."""
 _SEPARABLE, _LIMIT, _ROWS, _WORST, _PER_ROW = range(5)
 _LOWER, _UPPER, _REMOVED = range(3)
 _BOUND, _LOW, _UP, _MARGIN = range(4)
@@ -247,14 +251,47 @@ def _cutoff(search: Search, box: int, threshold: float, side: int) -> float:
 
 
 @kernel
+def _encode(search: Search, node: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:  # bits OUT
+    """Write a node as the set of steps that lead up to it from the lowest one."""
+    bits[:] = np.uint64(0)
+    place = 0
+    for i in range(node.size):
+        for level in range(search.levels[0, i], search.levels[1, i]):
+            if level < node[i]:
+                bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+            place += 1
+
+
+@kernel
+def _within(inner: NDArray[np.uint64], outer: NDArray[np.uint64]) -> bool:
+    """Whether one set of steps lies within another: whether one node is at or below the other."""
+    for w in range(inner.size):
+        if inner[w] & ~outer[w]:
+            return False
+    return True
+
+
+@kernel
+def _distance(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """How many steps two nodes are apart."""
+    total = 0
+    for w in range(first.size):
+        rest = first[w] ^ second[w]
+        while rest:
+            rest &= rest - np.uint64(1)
+            total += 1
+    return total
+
+
+@kernel
 def _position(search: Search, node: NDArray[np.int64]) -> int:
     """Where the node is among the evaluated ones, or -1."""
+    bits = search.bits[-1]
+    _encode(search, node, bits)
     for e in range(search.count[_EVALUATED]):
         same = True
-        for i in range(node.size):
-            if search.node[e, i] != node[i]:
-                same = False
-                break
+        for w in range(bits.size):
+            same &= search.bits[e, w] == bits[w]
         if same:
             return e
     return -1
@@ -263,34 +300,25 @@ def _position(search: Search, node: NDArray[np.int64]) -> int:
 @kernel
 def _refresh(search: Search, box: int) -> None:
     """Bring the bound of a box up to date with what was evaluated since."""
-    lo, hi = search.corner[box, 0], search.corner[box, 1]
+    lo, hi = search.bits[-2], search.bits[-3]
+    _encode(search, search.corner[box, 0], lo)
+    _encode(search, search.corner[box, 1], hi)
+    low, up, margin = search.number[box, _LOW], search.number[box, _UP], search.number[box, _MARGIN]
     last = search.count[_EVALUATED]
+    exact = search.facts[_SEPARABLE] == 1
     for e in range(search.link[_SEEN, box], last):
-        upper = max(search.part[e, _UPPER], search.part[e, _REMOVED] * search.number[box, _MARGIN])
-        if upper > search.number[box, _UP]:
-            above = True
-            for i in range(lo.size):
-                if search.node[e, i] < hi[i]:
-                    above = False
-                    break
-            if above:
-                search.number[box, _UP] = upper
-        if not search.facts[_SEPARABLE] and search.part[e, _LOWER] > search.number[box, _LOW]:
-            below = True
-            for i in range(lo.size):
-                if search.node[e, i] > lo[i]:
-                    below = False
-                    break
-            if below:
-                search.number[box, _LOW] = search.part[e, _LOWER]
+        upper = max(search.part[e, _UPPER], search.part[e, _REMOVED] * margin)
+        if upper > up and _within(hi, search.bits[e]):
+            up = upper
+        if not exact and search.part[e, _LOWER] > low and _within(search.bits[e], lo):
+            low = search.part[e, _LOWER]
     search.link[_SEEN, box] = last
-    search.number[box, _BOUND] = max(search.number[box, _BOUND], search.number[box, _LOW] + search.number[box, _UP])
+    search.number[box, _LOW], search.number[box, _UP] = low, up
+    search.number[box, _BOUND] = max(search.number[box, _BOUND], low + up)
 
 
 @kernel
-def _add(
-    search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: float, up: float, bound: float
-) -> None:
+def _add(search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: float, up: float, bound: float) -> None:
     """Open a box unless it is ruled out already; its high corner is pulled in as far as the base costs allow."""
     count = search.count
     count[_FREE] -= 1
@@ -298,7 +326,12 @@ def _add(
     for i in range(lo.size):
         search.corner[box, 0, i] = lo[i]
         search.corner[box, 1, i] = hi[i]
-    search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND], search.link[_SEEN, box] = low, up, bound, 0
+    search.number[box, _LOW], search.number[box, _UP], search.number[box, _BOUND], search.link[_SEEN, box] = (
+        low,
+        up,
+        bound,
+        0,
+    )
     threshold = _threshold(search)
     if search.facts[_SEPARABLE]:
         base = _base(search, lo)
@@ -367,31 +400,30 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
 def _cut(search: Search, box: int, threshold: float) -> bool:
     """Split a box by the evaluated node that rules out most of it; say whether there was one."""
     lo, hi = search.corner[box, 0], search.corner[box, 1]
+    low_bits, high_bits = search.bits[-2], search.bits[-3]
+    _encode(search, lo, low_bits)
+    _encode(search, hi, high_bits)
     m = lo.size
     most, which, below = 0.0, np.int64(-1), np.bool_(True)
     needed, most_margin = threshold - search.number[box, _LOW], 0.0
     for i in range(m):
         most_margin += search.margin[i, lo[i]]
+    exact = search.facts[_SEPARABLE] == 1
     for e in range(search.count[_EVALUATED] - 1, -1, -1):
         node = search.node[e]
         upper, removed = search.part[e, _UPPER], search.part[e, _REMOVED]
-        if upper >= needed or removed * most_margin >= needed:
+        if (upper >= needed or removed * most_margin >= needed) and _within(low_bits, search.bits[e]):
             volume, margin = 1.0, 0.0
             for i in range(m):
-                if node[i] < lo[i]:
-                    volume = 0.0
-                    break
                 level = min(node[i], hi[i])
                 volume *= level - lo[i] + 1
                 margin += search.margin[i, level]
             if volume > most and (upper >= needed or removed * margin >= needed):
                 most, which, below = volume, e, np.bool_(True)
-        if search.part[e, _LOWER] + search.number[box, _UP] >= threshold and not search.facts[_SEPARABLE]:
+        cuts_above = not exact and search.part[e, _LOWER] + search.number[box, _UP] >= threshold
+        if cuts_above and _within(search.bits[e], high_bits):
             volume = 1.0
             for i in range(m):
-                if node[i] > hi[i]:
-                    volume = 0.0
-                    break
                 volume *= hi[i] - max(node[i], lo[i]) + 1
             if volume > most:
                 most, which, below = volume, e, np.bool_(False)
@@ -427,7 +459,7 @@ def _halve(search: Search, box: int) -> None:
 
 @kernel
 def _climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
-    """Raise a node, first within the box and then beyond, while it is predicted to cut all below it; return the volume cut."""
+    """Raise a node, in the box and then beyond, while it is predicted to cut all below it; return the volume cut."""
     weights = search.model[node.size + 1 :]
     lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = node.size
@@ -455,7 +487,7 @@ def _climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> 
 
 @kernel
 def _sink(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
-    """Lower a node, first within the box and then beyond, while it is predicted to cut all above it; return the volume cut."""
+    """Lower a node, in the box and then beyond, while it is predicted to cut all above it; return the volume cut."""
     weights = search.model[node.size + 1 :]
     lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = node.size
@@ -494,13 +526,11 @@ def _from_corner(search: Search, box: int, node: NDArray[np.int64], cutoff: floa
 @kernel
 def _correct(search: Search, node: NDArray[np.int64], side: int) -> None:
     """Carry the error of the prediction at the nearest evaluated node over to this one."""
-    nearest, which = INFINITE, np.int64(-1)
+    bits = search.bits[-1]
+    _encode(search, node, bits)
+    nearest, which = np.int64(1 << 30), np.int64(-1)
     for e in range(search.count[_EVALUATED]):
-        distance = 0.0
-        for i in range(node.size):
-            distance += abs(search.node[e, i] - node[i])
-            if distance >= nearest:
-                break
+        distance = _distance(bits, search.bits[e])
         if distance < nearest:
             nearest, which = distance, e
     if which >= 0:
@@ -586,7 +616,7 @@ def _follow(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
 
 @kernel
 def _guess(search: Search, log_removed: float, log_lower: float, base: float, enough: float) -> float:
-    """The predicted cost of a node, with a penalty for breaking the limit; roughly, once it is clear it exceeds ``enough``."""
+    """The predicted cost of a node, with a penalty for breaking the limit; roughly, once it exceeds ``enough``."""
     if search.facts[_SEPARABLE] and base >= enough:
         return base
     removed = np.exp(min(log_removed, 60.0))
@@ -601,7 +631,7 @@ def _guess(search: Search, log_removed: float, log_lower: float, base: float, en
 
 @kernel
 def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
-    """The unevaluated node of least predicted cost met on a descent from the incumbent over changes of one or two levels."""
+    """The unevaluated node of least predicted cost on a descent from the incumbent by changes of one or two levels."""
     w = search.model[node.size + 1 :]
     x = search.vector[0]
     m = node.size
@@ -634,9 +664,7 @@ def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
                             change = search.entropy[j, other] - search.entropy[j, x[j]]
                             base_j = base_i + search.base[j, other] - search.base[j, x[j]]
                             log_j = removed_i + w[0, j] * change
-                            value = _guess(
-                                search, log_j, lower_i + w[1, j] * change, base_j, max(found, here)
-                            )
+                            value = _guess(search, log_j, lower_i + w[1, j] * change, base_j, max(found, here))
                         if value < here:
                             here, move_i, move_level, move_j, move_step = value, i, level, j, step
                         if value < found:
@@ -660,7 +688,7 @@ def _suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
 
 @kernel
 def _chain(search: Search, steps: int, node: NDArray[np.int64]) -> int:  # node OUT
-    """Walk up from the lowest node by the raises that pay best; write the node after some steps, return how many there are."""
+    """Walk some steps up from the lowest node by the raises that pay best; return how many there are to the top."""
     m = node.size
     length = 0
     for i in range(m):
@@ -749,7 +777,9 @@ def choose(search: Search, node: NDArray[np.int64]) -> int:  # node OUT
             count[_CLOSED] += 1
             _release(search, box)
         elif (
-            count[_DEEP] == 0 and count[_HEAP] > 0 and before < search.number[box, _BOUND] > search.number[search.link[_HEAPED, 0], _BOUND]
+            count[_DEEP] == 0
+            and count[_HEAP] > 0
+            and before < search.number[box, _BOUND] > search.number[search.link[_HEAPED, 0], _BOUND]
         ):
             _push(search, box)
         elif _cut(search, box, threshold):
@@ -763,9 +793,7 @@ def choose(search: Search, node: NDArray[np.int64]) -> int:  # node OUT
 
 
 @kernel
-def tell(
-    search: Search, node: NDArray[np.int64], removed: float, lower: float, upper: float, cost: float
-) -> None:
+def tell(search: Search, node: NDArray[np.int64], removed: float, lower: float, upper: float, cost: float) -> None:
     """Take in what the evaluation of a node gave; ``cost`` is infinite where the node itself is not allowed.
 
     ``removed`` rows are suppressed here and everywhere below; ``lower`` and ``upper`` are the two parts of the bound.
@@ -776,6 +804,7 @@ def tell(
     count[_NODE] = e
     for i in range(node.size):
         search.node[e, i] = node[i]
+    _encode(search, node, search.bits[e])
     search.part[e, _LOWER] = lower
     search.part[e, _UPPER] = INFINITE if removed > search.facts[_LIMIT] else upper
     search.part[e, _REMOVED] = removed

@@ -92,9 +92,7 @@ class Family(Generic[P]):
         if isinstance(choice, self.base):
             return choice
         if not isinstance(choice, str):
-            raise UsageError(
-                f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}."
-            )
+            raise UsageError(f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}.")
         self._load()
         name, args, kwargs = parse_text(choice)
         member = self._members.get(name.lower())

@@ -1,4 +1,4 @@
-"""A problem: one choice of scheme, privacy models, cost and suppression over one count table, checked when it is built."""
+"""A problem: one choice of scheme, privacy models, cost and suppression over a count table, checked when built."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ class Problem:
                         f"the scheme {choice.name} of '{attribute.name}'",
                         "it is only defined for full-domain levels",
                     )
+        kind = SUPPRESSION.make(suppression)
+        kind.check(models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
-        return cls(table, models, resolved, SUPPRESSION.make(suppression), schemes, lowest, highest)
+        return cls(table, models, resolved, kind, schemes, lowest, highest)
 
     @cached_property
     def limit(self) -> int:
@@ -111,30 +113,19 @@ def _schemes(table: CountTable, scheme: str | Scheme | Mapping[str, str | Scheme
         return (SCHEMES.make(scheme),) * len(table.attributes)
     for column in scheme:
         if column not in table.names:
-            raise UsageError(
-                f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column
-            )
+            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
     return tuple(SCHEMES.make(scheme.get(name, "full-domain")) for name in table.names)
 
 
-def _level_limits(
-    table: CountTable, lowest: Levels, highest: Levels
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for column in {**lowest, **highest}:
         if column not in table.names:
-            raise UsageError(
-                f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column
-            )
+            raise UsageError(f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column)
     bottom, top = [], []
     for attribute in table.attributes:
         low = lowest.get(attribute.name, 0)
         high = highest.get(attribute.name, attribute.height)
-        if (
-            isinstance(low, bool)
-            or isinstance(high, bool)
-            or not isinstance(low, int)
-            or not isinstance(high, int)
-        ):
+        if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
             raise UsageError(f"A level of '{attribute.name}' must be a whole number.", column=attribute.name)
         if not 0 <= low <= high <= attribute.height:
             raise UsageError(

@@ -34,9 +34,7 @@ def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     if not rest:
         return name, [], {}
     if not (rest.startswith("(") and rest.endswith(")")):
-        raise UsageError(
-            f"'{text}' is not a text form; the arguments of '{name}' go in one pair of brackets."
-        )
+        raise UsageError(f"'{text}' is not a text form; the arguments of '{name}' go in one pair of brackets.")
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for item in _split(rest[1:-1], text):

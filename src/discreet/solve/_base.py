@@ -111,4 +111,4 @@ class Solver(Part, ABC):
         """Return the best recoding found within the budget and what is proven about it."""
 
 
-SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve")
+SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve")  # type: ignore[type-abstract]

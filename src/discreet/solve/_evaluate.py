@@ -1,7 +1,7 @@
 """Evaluation of lattice nodes with any privacy models and any cost, through their array interface.
 
-Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays. Where the sensitive histograms of all
-classes would not fit in memory, classes are handed over in portions.
+Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays. Where the sensitive histograms
+of all classes would not fit in memory, classes are handed over in portions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,11 +200,7 @@ class NodeEvaluator:
         weights = table.weights
         codes = self.lattice.codes
         extent = "extent" in self.needs
-        labels = (
-            _dense(table.labels, table.tuples)
-            if table.labels is not None and "labels" in self.needs
-            else None
-        )
+        labels = _dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
 
         def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
             if numbers is None:
@@ -313,18 +309,13 @@ class NodeEvaluator:
         attributes = self.table.attributes
         chosen = [int(level) for level in levels]
         rows = self.lattice.codes[rep[part]]
-        blocks = [
-            a.ancestors[level][rows[:, i]]
-            for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))
-        ]
+        blocks = [a.ancestors[level][rows[:, i]] for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))]
 
         def per_block(numbers: str) -> IntArray | None:
             if numbers not in self.needs:
                 return None
             pairs = zip(attributes, chosen, strict=True)
-            return np.stack(
-                [getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1
-            )
+            return np.stack([getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1)
 
         def cut(array: IntArray | None) -> IntArray | None:
             return None if array is None else array[part]
@@ -367,14 +358,16 @@ def _portion(entries: tuple[IntArray, IntArray, IntArray], part: slice, cardinal
 
 
 def _roll_up(arrays: _Arrays, ids: IntArray, count: int) -> _Arrays:
-    def added(source: IntArray | None) -> IntArray | None:
+    """Add up, or bound, what is kept with the entries of a list to the classes they went to."""
+
+    def added(source: Any) -> Any:
         if source is None:
             return None
         target = np.zeros((count, source.shape[1]), dtype=source.dtype)
         add_rows(ids, source, target)
         return target
 
-    def bounded(source: IntArray | None, largest: bool) -> IntArray | None:
+    def bounded(source: Any, largest: bool) -> Any:
         if source is None:
             return None
         limits = np.iinfo(source.dtype)
@@ -383,10 +376,10 @@ def _roll_up(arrays: _Arrays, ids: IntArray, count: int) -> _Arrays:
         return target
 
     return _Arrays(
-        sensitive={name: added(source) for name, source in arrays.sensitive.items()},  # type: ignore[misc]
+        sensitive={name: added(source) for name, source in arrays.sensitive.items()},
         labels=added(arrays.labels),
         low=bounded(arrays.low, largest=False),
         high=bounded(arrays.high, largest=True),
-        moments=added(arrays.moments),  # type: ignore[arg-type,assignment]
-        offsets=added(arrays.offsets),  # type: ignore[arg-type,assignment]
+        moments=added(arrays.moments),
+        offsets=added(arrays.offsets),
     )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import (
@@ -49,10 +49,10 @@ Step = Callable[[Search], int]
 class LatticeSolver(Solver):
     """Finds the level vector of least cost and proves it, for every privacy model and every cost.
 
-    Nodes are evaluated by rolling up the classes of earlier ones. Each tells something about all nodes above it and all nodes
-    below it (see :mod:`discreet.kernels.search`), so that a small part of the lattice is evaluated. The lattice itself is never
-    written down: memory grows with the open boxes, up to a limit. Stopped early, the least bound of what is still
-    open is a true lower bound.
+    Nodes are evaluated by rolling up the classes of earlier ones. Each tells something about all nodes above it and
+    all nodes below it (see :mod:`discreet.kernels.search`), so that a small part of the lattice is evaluated. The
+    lattice itself is never written down: memory grows with the open boxes, up to a limit. Stopped early, the least
+    bound of what is still open is a true lower bound.
     """
 
     name: ClassVar[str] = "lattice"
@@ -201,6 +201,7 @@ def _prepare(problem: Problem, lattice: Lattice, separable: Separable | None) ->
         levels=np.stack([lattice.lowest, lattice.highest]),
         facts=np.array([float(facts[name]) for name in FACTS]),
         node=np.zeros((_FIRST, m), dtype=np.int16),
+        bits=np.zeros((_FIRST + 4, 1 + int((lattice.highest - lattice.lowest).sum()) // 64), dtype=np.uint64),
         part=np.zeros((_FIRST, 3)),
         corner=np.zeros((_FIRST, 2, m), dtype=np.int16),
         number=np.zeros((_FIRST, 4)),
@@ -220,7 +221,9 @@ def _grow(search: Search) -> Search:
     count, m = search.count, search.node.shape[1]
     if count[COUNTERS.index("evaluated")] >= search.node.shape[0]:
         extra = search.node.shape[0]
-        search = search._replace(node=_extended(search.node, extra), part=_extended(search.part, extra))
+        search = search._replace(
+            node=_extended(search.node, extra), bits=_extended(search.bits, extra), part=_extended(search.part, extra)
+        )
     free, size = int(count[COUNTERS.index("free")]), search.number.shape[0]
     if free < 2 * m + 4:
         extra = size
@@ -240,9 +243,17 @@ def _extended(array: Any, extra: int) -> Any:
     return np.concatenate([array, np.zeros((extra, *array.shape[1:]), dtype=array.dtype)])
 
 
-def _solution(
-    problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]
-) -> Solution:
+def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
+    """Lower each level as long as that tells no two values that occur apart: the same classes, closer to the data."""
+    node = node.copy()
+    for i, attribute in enumerate(problem.table.attributes):
+        blocks = [int(np.count_nonzero(rows)) for rows in attribute.block_rows]
+        while node[i] > problem.lowest[i] and blocks[node[i] - 1] == blocks[node[i]]:
+            node[i] -= 1
+    return node
+
+
+def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]) -> Solution:
     """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
     count = dict(zip(COUNTERS, search.count.tolist(), strict=True))
     stats = {
@@ -258,12 +269,15 @@ def _solution(
     evaluator = NodeEvaluator(problem, lattice)
     if not np.isfinite(_best(search)):
         smallest = evaluator.evaluate(lattice.highest).suppressed_rows if problem.superset_closed else None
-        return Solution(
-            "infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace)
-        )
+        return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node = search.vector[INCUMBENT]
     found = evaluator.evaluate(node, tuples=True)
-    bound = found.cost if outcome == DONE else min(found.cost, lower_bound(search))
+    lower = _lowest_alike(problem, node)
+    if (lower != node).any():
+        alike = evaluator.evaluate(lower, tuples=True)
+        if alike.cost <= found.cost:
+            node, found = lower, alike
+    bound = found.cost if outcome == DONE else min(found.cost, float(lower_bound(search)))
     levels = tuple(int(level) for level in node)
     return Solution(
         status="optimal" if outcome == DONE else "feasible",
