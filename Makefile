@@ -6,6 +6,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PREPARE := echo "compiling the search for this machine (once, up to a minute)"; \
+	$(BIN)/python -c 'from discreet.solve.lattice import prepare; prepare()'
 JOBS ?= 2
 ROWS ?= 20000
 
@@ -59,9 +61,11 @@ $(BIN)/python:
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@echo "installing discreet (once, about a minute)"
 	@$(PIP) install --editable .
+	@$(PREPARE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "installing discreet and the tools of its developers (once, a minute or two)"
 	@$(PIP) install --editable '.[dev]'
+	@$(PREPARE)
 	@touch $@ $(VENV)/.run

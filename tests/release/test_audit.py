@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import naive
+from discreet.engines import open_table
 from discreet.errors import AuditError, DataError, MissingColumnError, UsageError
 from discreet.release import anonymize, audit
 from discreet.schema import Hierarchy
@@ -182,6 +183,34 @@ def test_tampered_files_are_caught(people: pl.DataFrame, tmp_path: Path) -> None
     path.write_bytes(original)
     tamper(path, lambda table: table.head(table.height - 1))
     assert not audit(path, **check, rows=release.n - release.suppressed).passed
+
+
+@pytest.mark.parametrize(
+    ("odd", "grouped"), [("plain", True), ("a,b", True), ('"x"', True), ("two\nlines", False), ("zero\0byte", False)]
+)
+def test_repeated_lines_are_grouped_before_they_are_parsed(odd: str, grouped: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    values = np.array(["x", "y", odd, None], dtype=object)
+    table = pl.DataFrame(
+        {name: pl.Series(values[rng.integers(0, 4, 4000)].tolist(), dtype=pl.String) for name in ("a", "rows", "s")}
+    )
+    table.write_csv(tmp_path / "a.csv", quote_style="necessary")
+    found = open_table(tmp_path / "a.csv").distinct_rows()
+    assert (found is not None) == grouped
+    if found is not None:
+        assert found.height == table.n_unique()
+        assert found.to_series(-1).sum() == 4000
+    promises: dict[str, Any] = {
+        "quasi_identifiers": ["a", "rows"],
+        "privacy": ["k(5)", "distinct-l(4, s)", "t(0.1, s)"],
+    }
+    assert audit(tmp_path / "a.csv", **promises) == audit(table, **promises)
+
+
+def test_two_spellings_of_a_line_are_one_row(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n" + 'x,"y"\n"x",y\nx,y\n' * 700)
+    verdict = audit(tmp_path / "a.csv", quasi_identifiers=["a", "b"], privacy="k(2100)")
+    assert (verdict.passed, verdict.classes) == (True, 1)
 
 
 def test_bad_questions(tmp_path: Path) -> None:

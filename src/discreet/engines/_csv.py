@@ -16,6 +16,7 @@ from discreet.errors import DataError
 __all__ = [
     "Dialect",
     "check_encoding",
+    "count_lines",
     "find_ragged",
     "first_lines",
     "not_utf8",
@@ -111,6 +112,16 @@ def find_ragged(source: Path | BytesIO, dialect: Dialect) -> tuple[int, int] | N
     return None if wrong.is_empty() else (int(wrong["line"][0]), int(wrong["fields"][0]))
 
 
+def count_lines(source: Path | BytesIO) -> pl.DataFrame | None:
+    """Return the different lines after the header and how often each occurs; None where a line may be no row."""
+    try:
+        counted = _lines(source, strict=True).slice(1).group_by("text").agg(rows=pl.len()).collect(engine="streaming")
+    except pl.exceptions.PolarsError:
+        return None
+    quotes = counted["text"].str.count_matches('"', literal=True)
+    return None if counted["text"].null_count() or (quotes % 2 == 1).any() else counted
+
+
 def trailing_blank_lines(path: Path) -> int:
     """Count the empty lines at the end of a file."""
     with path.open("rb") as stream:
@@ -119,8 +130,11 @@ def trailing_blank_lines(path: Path) -> int:
     return max(0, len(tail) - len(tail.rstrip(b"\n")) - 1)
 
 
-def _lines(source: Path | BytesIO) -> pl.LazyFrame:
-    """Scan a file line by line, without looking for fields; an empty line is null."""
+def _lines(source: Path | BytesIO, *, strict: bool = False) -> pl.LazyFrame:
+    """Scan a file line by line, without looking for fields; an empty line is null.
+
+    A line ends at a zero byte, which no table should hold; ``strict`` makes that an error.
+    """
     return pl.scan_csv(
         source,
         has_header=False,
@@ -128,7 +142,7 @@ def _lines(source: Path | BytesIO) -> pl.LazyFrame:
         separator="\x00",
         quote_char=None,
         infer_schema=False,
-        truncate_ragged_lines=True,
+        truncate_ragged_lines=not strict,
         glob=False,
     )
 

@@ -151,7 +151,11 @@ def audit_table(
     secrets = _looked_at(models)
     if isinstance(data, TableFile):
         with reading(data.name, data.explain):
-            classes = _count(data.scan(categories), columns, secrets)
+            repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
+            if repeated is None:
+                classes = _count(data.scan(categories), columns, secrets)
+            else:
+                classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
@@ -180,8 +184,11 @@ class _Classes:
     values: Mapping[str, pl.Series]
 
 
-def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str]) -> _Classes:
-    """Group by the released values (null is one), and again without the sensitive ones."""
+def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight: str | None = None) -> _Classes:
+    """Group by the released values (null is one), and again without the sensitive ones.
+
+    Each row counts once, or as often as the column ``weight`` says.
+    """
     schema = frame.collect_schema()
     for column in (*columns, *sensitive):
         if column not in schema:
@@ -192,7 +199,10 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str]) -> _Cl
         _value(column, schema[column]).alias(name)
         for column, name in zip((*columns, *sensitive), (*keys, *secrets), strict=True)
     )
-    cells = frame.select(values).group_by(*keys, *secrets).agg(rows=pl.len()).collect(engine="streaming")
+    weights = [] if weight is None else [exactly(weight).alias("rows")]
+    number = pl.col("rows").sum() if weights else pl.len()
+    plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
+    cells = plan.collect(engine="streaming")
     rows = pl.col("rows").cast(pl.Int64)
     grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)

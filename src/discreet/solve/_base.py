@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -43,6 +44,15 @@ class Budget:
     def seconds(self) -> float:
         """Seconds since the budget was opened."""
         return time.monotonic() - self.started
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Do something that does not count, such as compiling kernels."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.started += time.monotonic() - begun
 
     @property
     def exhausted(self) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
+from discreet.errors import InterruptedRun
 from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import (
@@ -28,13 +30,16 @@ from discreet.kernels.search import (
     tell,
 )
 from discreet.problem import Problem, Separable
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
 
-__all__ = ["LatticeSolver"]
+__all__ = ["LatticeSolver", "prepare"]
 
 _WORK = 2_000_000
 """Class entries looked at between two looks at the clock."""
+_AT_LEAST = 8
+"""Nodes evaluated before a budget that is exhausted from the start is heeded."""
 _FIRST = 1 << 10
 """Evaluated nodes and open boxes there is room for at first."""
 _MOST_BOXES = 1 << 20
@@ -62,34 +67,65 @@ class LatticeSolver(Solver):
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector found and what is proven about it."""
-        lattice = lay_out(problem)
-        separable = problem.cost.separable(problem.table)
-        search = _prepare(problem, lattice, separable)
-        open_root(search)
-        step = _compiled_step(problem, lattice, separable) or _plain_step(problem, lattice, budget)
-        trace: list[Progress] = []
-        try:
-            search, outcome = _drive(search, step, budget, progress, trace)
-        except KeyboardInterrupt:
-            outcome = EVALUATE
-        return _solution(problem, lattice, search, outcome, trace)
+        with budget.paused():
+            _load_kernels(compiled=_has_compiled_form(problem))
+        return _solve(problem, budget, progress)
+
+
+def _solve(problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+    lattice = lay_out(problem)
+    separable = problem.cost.separable(problem.table)
+    search = _set_up(problem, lattice, separable)
+    open_root(search)
+    if _has_compiled_form(problem):
+        step = _compiled_step(problem, lattice, separable)
+    else:
+        step = _plain_step(problem, lattice)
+    trace: list[Progress] = []
+    search, outcome = _drive(search, step, budget, progress, trace)
+    return _solution(problem, lattice, search, outcome, trace)
+
+
+@cache
+def _load_kernels(compiled: bool) -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
+    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
+    _solve(Problem.build(two, privacy="k(2)", cost="LM" if compiled else "NCP"), Budget())
+
+
+def prepare() -> None:
+    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
+    _load_kernels(compiled=True)
+    _load_kernels(compiled=False)
 
 
 def _drive(
     search: Search, step: Step, budget: Budget, progress: ProgressCallback | None, trace: list[Progress]
 ) -> tuple[Search, int]:
     """Search until the proof is complete or the budget is exhausted."""
+    outcome = EVALUATE
     while True:
-        outcome = step(search)
+        try:
+            outcome = step(search)
+        except KeyboardInterrupt:
+            budget.stop.set()
         if outcome == GROW:
             search = _grow(search)
-        now = Progress(budget.seconds, _best(search), lower_bound(search), int(search.count[0]))
+        now = Progress(budget.seconds, _best(search), float(lower_bound(search)), int(search.count[0]))
         if not trace or now.best < trace[-1].best or now.bound > trace[-1].bound:
             trace.append(now)
         if progress is not None:
             progress(now)
-        if outcome == DONE or (budget.exhausted and np.isfinite(now.best)):
+        if outcome == DONE:
             return search, outcome
+        if budget.exhausted and now.examined > _AT_LEAST:
+            if np.isinf(now.best):
+                raise InterruptedRun(
+                    f"No release that keeps the promises was found in {now.seconds:.0f} seconds; "
+                    "allow more time or a larger suppression budget."
+                )
+            return search, EVALUATE
 
 
 def _best(search: Search) -> float:
@@ -97,10 +133,15 @@ def _best(search: Search) -> float:
     return best if best < INFINITE else float("inf")
 
 
-def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> Step | None:
-    """The search as one kernel, where every model is a smallest class size and the cost has a compiled form."""
-    if any(type(model).name != "k" for model in problem.privacy):
-        return None
+def _has_compiled_form(problem: Problem) -> bool:
+    """Whether every model is a smallest class size and the cost has a compiled form."""
+    if any(type(model) is not KAnonymity for model in problem.privacy):
+        return False
+    return problem.cost.compiled is not None or problem.cost.separable(problem.table) is not None
+
+
+def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> Step:
+    """The search as one kernel."""
     table = problem.table
     sums = np.zeros((table.tuples, 0))
     kind, penalty = SQUARES, 1.0
@@ -108,10 +149,8 @@ def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | No
         kind, penalty, sums = _separable_kind(table, separable)
     elif problem.cost.compiled == "squares":
         penalty = float(table.n)
-    elif problem.cost.compiled == "minority" and table.labels is not None:
-        kind, sums = MINORITY, _label_counts(table)
     else:
-        return None
+        kind, sums = MINORITY, _label_counts(table)
     start, rate = _flat_rates(lattice, separable)
     pack_rate = np.empty(int(lattice.pack_start[-1]))
     prices = Prices(kind, problem.smallest_class, rate, start, pack_rate, penalty)
@@ -124,7 +163,7 @@ def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | No
     return step
 
 
-def _plain_step(problem: Problem, lattice: Lattice, budget: Budget) -> Step:
+def _plain_step(problem: Problem, lattice: Lattice) -> Step:
     """The search with models and cost called through their arrays, one node at a time."""
     evaluator = NodeEvaluator(problem, lattice)
     node = np.zeros(len(problem.table.attributes), dtype=np.int64)
@@ -170,7 +209,7 @@ def _label_counts(table: CountTable) -> FloatArray:
     return counts
 
 
-def _prepare(problem: Problem, lattice: Lattice, separable: Separable | None) -> Search:
+def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None) -> Search:
     """Allocate the search and fill in what is known beforehand."""
     table = problem.table
     m = len(table.attributes)
@@ -267,7 +306,7 @@ def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, 
         },
     }
     evaluator = NodeEvaluator(problem, lattice)
-    if not np.isfinite(_best(search)):
+    if np.isinf(_best(search)):
         smallest = evaluator.evaluate(lattice.highest).suppressed_rows if problem.superset_closed else None
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node = search.vector[INCUMBENT]
