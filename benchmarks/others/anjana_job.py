@@ -23,7 +23,7 @@ def main() -> None:
     began = time.process_time()
     released = k_anonymity(data, [], columns, job["k"], job["percent"], hierarchies)
     spent = time.process_time() - began
-    released[columns].to_csv(job["output"], index=False)
+    released.reindex(columns=columns).to_csv(job["output"], index=False)
     print(json.dumps({"call": spent}))
 
 

@@ -27,7 +27,7 @@ def run(settings: Settings) -> list[Row]:
     group_by = partial(_group_by, dataset)
     timings = in_turn({floor: group_by, **works}, settings.repeat)
     rows = [Row(title, name, _figures(timing, timings[floor])) for name, timing in timings.items()]
-    stages = [Row(f"{title}: seconds of each stage", name, _stages(timings[name])) for name in works]
+    stages = [Row(f"{title}: stages, wall", name, _stages(timings[name])) for name in works]
     note = [Row(title, "", note=dataset.note)] if dataset.note else []
     return [*rows, *note, *stages]
 

@@ -103,7 +103,9 @@ def _other(
     process = run_child([python, script, json.dumps(job)], _TIMEOUT)
     if process.timed_out:
         return Row(title, case, note=f"Ended after {_TIMEOUT:.0f} s without a result.")
-    call = json.loads(process.check().printed.splitlines()[-1])["call"]
+    if process.code != 0:
+        return Row(title, case, note=f"Ended with an error: {process.printed.strip().splitlines()[-1]}")
+    call = json.loads(process.printed.splitlines()[-1])["call"]
     quality = _judge(dataset, target, ",", from_sets if requirements is _ANONYPY else from_levels)
     return _row(title, case, _Result(process, call, quality), ours)
 

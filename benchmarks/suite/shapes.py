@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from discreet.problem import Problem
-from discreet.solve import Budget, solve
-from harness import Row, Settings, coded, run_here
+from discreet.solve import Budget, Solution, solve
+from harness import Row, Settings, Timing, coded, measure, run_here
 from harness.memory import megabytes_for
 from harness.synthetic import table
 
@@ -51,26 +50,24 @@ def measure_shape(rows: int, attributes: int, distinct: int, hierarchy: str, tim
     frame = table(rows, attributes, distinct)
     hierarchies = dict.fromkeys(frame.columns, hierarchy)
     _warm_up()
-    began = time.process_time()
-    _, floor_memory = megabytes_for(lambda: frame.group_by(frame.columns).len())
-    floor = time.process_time() - began
+    floor = measure(lambda: frame.group_by(frame.columns).len(), 3)
     counts = coded(frame, hierarchies)
     problem = Problem.build(counts, privacy="k(5)", suppression="budget(5%)")
-    began, wall = time.process_time(), time.monotonic()
-    found, memory = megabytes_for(lambda: solve(problem, "lattice", Budget(time_limit)))
-    searching, waited = time.process_time() - began, time.monotonic() - wall
+    search = Timing()
+    _, memory = megabytes_for(lambda: search.add(lambda: solve(problem, "lattice", Budget(time_limit))))
+    found: Solution = search.result
     return {
         "rows": rows,
-        "lattice": f"{found.stats['space']:.2g}",
+        "lattice": found.stats["space"],
         "nodes": found.stats["examined"],
         "status": found.status,
         "gap %": 100 * found.gap,
         "normalized": found.cost / problem.cost.worst(counts),
-        "group_by ms": 1000 * floor,
-        "search CPU s": searching,
-        "wall s": waited,
-        "search/group_by": searching / floor,
-        "group_by MB": floor_memory,
+        "group_by ms": 1000 * floor.best,
+        "search CPU s": search.best,
+        "wall s": search.wall[0],
+        "search/group_by": search.best / floor.best,
+        "group_by MB": floor.megabytes,
         "search MB": memory,
     }
 

@@ -12,15 +12,8 @@ from discreet.engines import to_lazy
 from discreet.release import anonymize, audit
 
 COLUMNS = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
+    *("sex", "age", "race", "marital-status", "education"),
+    *("native-country", "workclass", "occupation", "salary-class"),
 ]
 
 

@@ -89,6 +89,7 @@ def count(
                 domain.ancestors,
                 _add_up(tuples[i], weights, domain.ancestors.shape[1]),
                 domain.positions,
+                domain.repeats,
             )
             for i, (name, domain) in enumerate(domains.items())
         ),

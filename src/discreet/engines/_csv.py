@@ -93,8 +93,11 @@ def sniff(lines: Sequence[str], name: str, separator: str | None) -> Dialect:
 
 
 def find_ragged(source: Path | BytesIO, dialect: Dialect) -> tuple[int, int] | None:
-    """Return the line number and the number of fields of the first row that does not fit the header."""
-    lines = _lines(source)
+    """Return the line number and the number of fields of the first row that does not fit the header.
+
+    A zero byte in the file is an error of polars.
+    """
+    lines = _lines(source, strict=True)
     text = pl.col("text")
     expected = len(dialect.columns)
     if lines.select((text.str.count_matches('"', literal=True) % 2 == 1).any()).collect().item():

@@ -93,7 +93,10 @@ class TableFile:
         """Raise a DataError if a row of delimited text has more or fewer fields than the header."""
         if self.dialect is None:
             return
-        found = find_ragged(self._source(), self.dialect)
+        try:
+            found = find_ragged(self._source(), self.dialect)
+        except pl.exceptions.PolarsError:
+            raise DataError(f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.") from None
         if found is not None and not (self.rows is not None and found[0] > self.rows + 1):
             line, fields = found
             raise DataError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +54,22 @@ class Domain:
     def height(self) -> int:
         """The highest level."""
         return len(self.labels) - 1
+
+    @cached_property
+    def repeats(self) -> tuple[NDArray[np.bool_], ...]:
+        """For each level, whether each block has the same name as the one block below it, and so is the same node."""
+        found = [np.zeros(len(self.labels[0]), dtype=np.bool_)]
+        for level in range(1, len(self.labels)):
+            below, above = self.ancestors[level - 1], self.ancestors[level]
+            child, first = np.unique(below, return_index=True)
+            parent = above[first]
+            alone = np.bincount(parent, minlength=len(self.labels[level])) == 1
+            same = np.zeros(len(alone), dtype=np.bool_)
+            for block in child[alone[parent]].tolist():
+                up = int(parent[block])
+                same[up] = self.labels[level - 1][block] == self.labels[level][up]
+            found.append(same)
+        return tuple(found)
 
     def released(self, level: int) -> pl.Series:
         """Return what each of ``values`` becomes at a level: itself at level 0, text above.

@@ -20,7 +20,8 @@ class Subtree(Scheme):
     """Each value is lifted to a node of the hierarchy, exactly one on each path from the root to a leaf.
 
     A node with a single child is the same partition as that child; it counts in the formal size only, where
-    every block of every level is a node: cuts(leaf) = 1, cuts(node) = 1 + product over its children.
+    every block is a node, unless it only repeats the one below: cuts(leaf) = 1, cuts(node) = 1 + product over
+    its children.
 
     >>> Subtree().text
     'subtree'
@@ -37,12 +38,17 @@ class Subtree(Scheme):
         """Return the number of cuts if a node with a single child is a node of its own."""
         cuts = [1] * attribute.leaves
         below = attribute.ancestors[0].tolist()
-        for level in attribute.ancestors[1:].tolist():
+        for number, level in enumerate(attribute.ancestors[1:].tolist(), 1):
             parents = dict(zip(below, level, strict=True))
             products = [1] * (max(level, default=-1) + 1)
             for node, parent in parents.items():
                 products[parent] *= cuts[node]
-            cuts, below = [1 + product for product in products], level
+            if attribute.repeats is None:
+                cuts = [1 + product for product in products]
+            else:
+                own = (~attribute.repeats[number]).tolist()
+                cuts = [node + product for node, product in zip(own, products, strict=True)]
+            below = level
         return math.prod(cuts)
 
     def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
