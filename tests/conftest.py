@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +83,3 @@ def data_folder() -> Path:
 @pytest.fixture
 def adult(data_folder: Path) -> Path:
     return data_folder / "arx" / "adult"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_left_behind(tmp_path: Path) -> Iterator[None]:
-    """Whatever happens in a test, no unfinished file may stay."""
-    yield
-    assert not list(tmp_path.rglob(".*.part"))

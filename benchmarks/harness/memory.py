@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,8 @@ def megabytes_for(work: Callable[[], Any]) -> tuple[Any, float | None]:
 def _give_back() -> None:
     """Return freed memory to the system, or work would find it there and seem to need none."""
     gc.collect()
-    try:
+    with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    except (OSError, AttributeError):
-        pass
 
 
 def _megabytes(name: str) -> float | None:

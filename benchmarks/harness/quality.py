@@ -1,4 +1,4 @@
-"""How good a released table is, whoever made it: its smallest class and its loss (LM), from the released values alone."""
+"""How good a released table is, whoever made it: its smallest class and its loss (LM), from its values alone."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["Unavailable", "python_with"]
+__all__ = ["UnavailableError", "python_with"]
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """A package that cannot be installed here."""
 
 
@@ -26,7 +26,7 @@ def python_with(folder: Path, requirements: Sequence[str]) -> Path:
         _run([sys.executable, "-m", "venv", "--clear", str(venv)])
         _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements])
     except (OSError, subprocess.SubprocessError) as error:
-        raise Unavailable(f"Skipped: {requirements[0]} cannot be installed here.") from error
+        raise UnavailableError(f"Skipped: {requirements[0]} cannot be installed here.") from error
     stamp.write_text(wanted)
     return python
 

@@ -1,7 +1,7 @@
 """A job for anjana, in its own virtualenv: ``anjana_job.py JOB`` with the job as JSON.
 
-The table goes in as text, with the same hierarchies and all columns as quasi-identifiers. What is printed is the CPU time
-of the call alone, without imports and files.
+The table goes in as text, with the same hierarchies and all columns as quasi-identifiers. What is printed is the CPU
+time of the call alone, without imports and files.
 """
 
 import json

@@ -1,24 +1,27 @@
-"""The command line on Adult: whole processes, from the file to the audited file, with compiled kernels in their cache."""
+"""The command line on Adult: whole processes, from the file to the audited file, with kernels compiled before."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from harness import Row, Settings, main_dataset
 from harness.processes import anonymize_command, bare_command, figures, usages
 
 __all__ = ["run"]
 
+Commands = dict[str, list[str | Path]]
+
 
 def run(settings: Settings) -> list[Row]:
     """Measure ``discreet --help`` against a bare Python, and ``discreet anonymize`` against bare polars."""
     dataset = main_dataset(settings)
     target = settings.scratch / "safe.csv"
-    starts = {
+    starts: Commands = {
         "python that does nothing": [sys.executable, "-c", "pass"],
         "discreet --help": [sys.executable, "-m", "discreet", "--help"],
     }
-    jobs = {
+    jobs: Commands = {
         "bare polars read, group_by, write": bare_command(dataset, dataset.file, target),
         "python that imports numba and polars": [sys.executable, "-c", "import numba, polars"],
         "discreet anonymize, LM, budget 0 %": anonymize_command(dataset, dataset.file, target),

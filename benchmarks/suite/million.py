@@ -1,4 +1,4 @@
-"""A million rows: the whole job from a CSV file to an audited CSV file, against what polars alone needs for the file."""
+"""A million rows: the whole job from a CSV file to an audited CSV file, against what polars alone needs for it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from harness import Dataset, Row, Settings, Usage, main_dataset, measure, run_ch
 from harness.processes import anonymize_command, usages
 from harness.quality import Quality, from_levels, from_sets, judge
 from harness.settings import BENCHMARKS
-from harness.venvs import Unavailable, python_with
+from harness.venvs import UnavailableError, python_with
 
 __all__ = ["run"]
 
@@ -25,13 +25,13 @@ _ANJANA = ("anjana==1.2.3",)
 _ANONYPY = ("anonypy==0.2.1", "pandas==2.3.3")  # it imports pandas, but does not say so
 _K = 5
 _NOTES = (
-    "process: CPU seconds of a fresh process, imports, files and all. call: CPU seconds of the call alone, from pandas frame "
-    "to released table; discreet's is warm. /ours: the same figure divided by that of discreet with the same budget.",
-    "anjana was asked for k_anonymity(data, [], columns, 5, budget, hierarchies): the same full-domain generalization with "
-    "the same hierarchies, chosen greedily.",
-    "anonypy was asked for Preserver(data, columns, constant).anonymize_k_anonymity(5): Mondrian, which recodes every class by "
-    "itself into sets and ranges, uses no hierarchies and suppresses nothing. That is a finer kind of release than full-domain "
-    "generalization, hence its lower loss; discreet has no local recoding yet.",
+    "process: CPU seconds of a fresh process, imports, files and all. call: CPU seconds of the call alone, from pandas "
+    "frame to released table; discreet's is warm. /ours: divided by the same figure of discreet with the same budget.",
+    "anjana was asked for k_anonymity(data, [], columns, 5, budget, hierarchies): the same full-domain generalization "
+    "with the same hierarchies, chosen greedily.",
+    "anonypy was asked for Preserver(data, columns, constant).anonymize_k_anonymity(5): Mondrian, which recodes every "
+    "class by itself into sets and ranges, uses no hierarchies and suppresses nothing. That is a finer kind of release "
+    "than full-domain generalization, hence its lower loss; discreet has no local recoding yet.",
     "LM is counted here from the released values, in the same way for all; suppressed rows count in full.",
 )
 
@@ -97,7 +97,7 @@ def _other(
     }
     try:
         python = python_with(settings.kept, requirements)
-    except Unavailable as reason:
+    except UnavailableError as reason:
         return Row(title, case, note=str(reason))
     script = BENCHMARKS / "others" / f"{name}_job.py"
     process = run_child([python, script, json.dumps(job)], _TIMEOUT)

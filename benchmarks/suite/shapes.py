@@ -39,8 +39,8 @@ def run(settings: Settings) -> list[Row]:
         for name, shape in shapes.items()
     ]
     note = (
-        f"Searches end after {limit:.0f} s with the best release so far. normalized: the cost as a share of suppressing everything. "
-        "MB: on top of what the process held before, for the bare group_by of the same table and for the search."
+        f"Searches end after {limit:.0f} s with the best release so far. normalized: the cost as a share of suppressing "
+        "everything. MB: on top of what the process held before, for the bare group_by of the same table and for the search."
     )
     return [*rows, Row(_TITLE, "", note=note)]
 

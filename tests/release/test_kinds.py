@@ -233,6 +233,51 @@ def test_missing_values_form_a_class_of_their_own(constructor: Any) -> None:
     assert (release.classes, release.suppressed) == (2, 1)
 
 
+TYPED = {
+    "text": pl.Series(["x", "y", "z"]),
+    "category": pl.Series(["x", "y", "z"], dtype=pl.Categorical),
+    "enum": pl.Series(["x", "y", "z"], dtype=pl.Enum(["z", "y", "x", "w"])),
+    "small whole": pl.Series([1, 2, 3], dtype=pl.Int8),
+    "large whole": pl.Series([2**63 - 3, 5, 2**63 - 1], dtype=pl.UInt64),
+    "decimal": pl.Series([1.5, 2.5, -0.25]),
+    "single": pl.Series([1.5, 0.1, -0.25], dtype=pl.Float32),
+    "exact": pl.Series(["1.50", "2.25", "0.10"]).cast(pl.Decimal(10, 2)),
+    "date": pl.Series(["2020-01-01", "1970-01-01", "1899-12-31"]).str.to_date(),
+    "clock": pl.Series(["2020-01-01 01:02:03.004", "1970-01-01 00:00:00.0", "1999-01-01 12:00:00.0"]).str.to_datetime(),
+    "zone": pl.Series(["2020-01-01", "1970-01-01", "1999-01-01"]).str.to_datetime(time_zone="Europe/Berlin"),
+    "truth": pl.Series([True, False, True]),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("level", [0, 1])
+def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
+    values = TYPED[kind].gather([0, 0, 0, 1, 1, 1, 2]).extend_constant(None, 2).alias("q")
+    table = pl.DataFrame({"q": values, "p": ["a"] * 9, "row": range(9)})
+    job: dict[str, Any] = {
+        "quasi_identifiers": {"q": "flat()", "p": "flat()"},
+        "privacy": "k(2)",
+        "suppression": "budget(1)",
+        "min_levels": {"q": level},
+    }
+    frame = anonymize(table, **job, output=tmp_path / "safe.parquet").frame
+    kept = [0, 1, 2, 3, 4, 5, 7, 8] if level == 0 and kind != "truth" else list(range(9))
+    assert frame["row"].to_list() == kept
+    if level == 0:
+        assert frame["q"].dtype == values.dtype
+        assert frame["q"].to_list() == values.gather(kept).to_list()
+    else:
+        assert frame["q"].to_list() == ["*"] * 9
+    assert pl.read_parquet(tmp_path / "safe.parquet").rows() == frame.rows()
+
+
+def test_columns_without_text_names_are_written_too(people: pl.DataFrame, tmp_path: Path) -> None:
+    frame = people.to_pandas()
+    frame[7] = range(60)
+    anonymize(frame, **JOB, output=tmp_path / "safe.csv")
+    assert pl.read_csv(tmp_path / "safe.csv").columns == [*people.columns[1:], "7"]
+
+
 def test_seeded_random_tables_agree_over_kinds(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     for trial in range(15):

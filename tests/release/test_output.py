@@ -13,7 +13,7 @@ import pytest
 import discreet.release._anonymize as flow
 import discreet.release._output as output_module
 import discreet.release._publish as publishing
-from discreet.engines import write_table
+from discreet.engines import format_of, write_table
 from discreet.errors import AuditError, DataError, InterruptedRun, OutputError, UsageError
 from discreet.release import Audit, anonymize
 from discreet.release._output import check_output, replacing
@@ -51,6 +51,15 @@ def test_input_named_through_a_link(source: Path, tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(source)
     with pytest.raises(OutputError, match="is the input itself"):
         anonymize(tmp_path / "link.csv", **JOB, output=source)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_lazy_frame_over_the_output(suffix: str, table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / f"people.{suffix}"
+    write_table(table.lazy(), path, format_of(path))
+    scan = {"csv": pl.scan_csv, "parquet": pl.scan_parquet, "jsonl": pl.scan_ndjson}[suffix]
+    with pytest.raises(OutputError, match="is the input itself"):
+        anonymize(scan(path).filter(pl.col("age") != "x"), **JOB, output=path)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

@@ -61,17 +61,17 @@ class EagerSource:
 
     def to_polars(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return some or all columns as polars, refusing those whose values are of more than one type."""
-        wanted = self.columns if columns is None else columns
+        wanted = self.frame.columns if columns is None else columns
         for column in wanted:
-            if column not in self.columns:
+            if column not in self.frame.columns:
                 raise MissingColumnError(column, self.columns)
             if column not in self._converted:
                 self._converted[column] = self._convert(column)
-        return pl.DataFrame({column: self._converted[column] for column in wanted})
+        return pl.DataFrame({str(column): self._converted[column] for column in wanted})
 
     def _convert(self, column: str) -> pl.Series:
         try:
-            return self.frame[column].to_polars()
+            return self.frame.get_column(column).to_polars()
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             raise DataError(
                 f"Column '{column}' mixes values of different types; convert it to one, "

@@ -18,7 +18,7 @@ __all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows"]
 
 Engine = Literal["streaming", "in-memory"]
 
-HELD = 1 << 30
+HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding."""
 _FEW = 8
 """A column whose values occur this often each in a sample is held as categories."""

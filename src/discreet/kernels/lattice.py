@@ -17,7 +17,8 @@ from discreet.kernels.classes import (
     learn_reduction,
     step_between,
 )
-from discreet.kernels.search import EVALUATE, FACTS, INFINITE, Search, choose, tell
+from discreet.kernels.search import EVALUATE, choose, tell
+from discreet.kernels.state import INFINITE, LIMIT, Search
 
 __all__ = [
     "MINORITY",
@@ -31,7 +32,6 @@ __all__ = [
     "run",
 ]
 
-_LIMIT = FACTS.index("limit")
 SEPARABLE, SEPARABLE_SUMS, SQUARES, MINORITY = 0, 1, 2, 3
 """Kinds of cost: rates; rates times sums kept with each class; class size squared; rows off the majority label."""
 
@@ -167,7 +167,7 @@ def _price(
             lower += search.base[i, node[i]]
     else:
         removed, lower, upper = _class_parts(lists, prices, classes)
-    cost = lower + upper if removed <= search.facts[_LIMIT] else INFINITE
+    cost = lower + upper if removed <= search.facts[LIMIT] else INFINITE
     tell(search, node, removed, lower, upper, cost)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from discreet.engines import Format, format_of, writing
 from discreet.errors import OutputError
@@ -32,7 +35,7 @@ def check_output(path: str | PathLike[str], data: Any) -> Output:
     target = target.resolve()
     if target.is_dir():
         raise OutputError(f"'{target}' is a folder; name a file in it.")
-    if isinstance(data, str | PathLike) and _same(target, Path(data)):
+    if any(_same(target, source) for source in _sources(data)):
         raise OutputError(f"The output '{target.name}' is the input itself; give the release another name.")
     check_folder(target)
     return Output(target, found)
@@ -80,6 +83,16 @@ def like_input(output: Output, separator: str | None) -> Output:
 
 def _temporary(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+
+
+def _sources(data: Any) -> list[Path]:
+    """Return the files data comes from, as far as they are known."""
+    if isinstance(data, str | PathLike):
+        return [Path(data)]
+    if isinstance(data, pl.LazyFrame):
+        plan = data.explain(optimized=False)
+        return [Path(name) for names in re.findall(r"SCAN \[([^\]]+)\]", plan) for name in names.split(", ")]
+    return []
 
 
 def _same(target: Path, source: Path) -> bool:

@@ -14,21 +14,8 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
 from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
-from discreet.kernels.search import (
-    COUNTERS,
-    DONE,
-    EVALUATE,
-    FACTS,
-    GROW,
-    INCUMBENT,
-    INFINITE,
-    Search,
-    choose,
-    go_deep,
-    lower_bound,
-    open_root,
-    tell,
-)
+from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
+from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
 from discreet.problem import Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
@@ -250,7 +237,7 @@ def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None) -> 
         vector=np.zeros((7, m), dtype=np.int64),
         model=model,
     )
-    search.link[3] = np.arange(_FIRST)[::-1]
+    search.link[FREED] = np.arange(_FIRST)[::-1]
     search.count[COUNTERS.index("free")] = _FIRST
     return search
 
@@ -270,7 +257,7 @@ def _grow(search: Search) -> Search:
             go_deep(search)
             extra = m * (int((search.levels[1] - search.levels[0]).sum()) + 4)
         link = np.ascontiguousarray(_extended(search.link.T, extra).T)
-        link[3, free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
+        link[FREED, free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
         count[COUNTERS.index("free")] += extra
         search = search._replace(
             corner=_extended(search.corner, extra), number=_extended(search.number, extra), link=link
