@@ -39,11 +39,13 @@ def main() -> int:
             print(f"\n({name} took {time.monotonic() - began:.0f} s)", flush=True)
             rows += found
         record = {**machine, "quick": options.quick, "failed": failed, "rows": [asdict(row) for row in rows]}
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False)
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=float)
         with (settings.kept / "history.jsonl").open("a", encoding="utf-8") as history:
             history.write(f"{line}\n")
         if options.json:
-            options.json.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            options.json.write_text(
+                json.dumps(record, ensure_ascii=False, indent=1, default=float) + "\n", encoding="utf-8"
+            )
     if failed:
         print(f"not measured, see above: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -17,15 +17,15 @@ def main() -> None:
     began = time.perf_counter()
     child = subprocess.Popen(command, start_new_session=True)
     signal.setitimer(signal.ITIMER_REAL, timeout)
+    timed_out = False
     try:
         _, status, used = os.wait4(child.pid, 0)
-        timed_out = False
-    except TimeoutError:
+    except (TimeoutError, KeyboardInterrupt):
+        timed_out = True
         os.killpg(child.pid, signal.SIGKILL)
         _, status, used = os.wait4(child.pid, 0)
-        timed_out = True
-    wall = time.perf_counter() - began
     signal.setitimer(signal.ITIMER_REAL, 0)
+    wall = time.perf_counter() - began
     unit = 1 if sys.platform == "darwin" else 1024
     usage = {
         "cpu": used.ru_utime + used.ru_stime,

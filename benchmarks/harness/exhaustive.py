@@ -1,8 +1,9 @@
 """What the search is compared with: looking at every node of the lattice.
 
 Nodes are visited from the bottom up. ``group_all`` only groups the rows at each node, compiled, with the grouping the
-search uses and rolling up from nodes below as it does; it prices nothing, so that it does less than any exhaustive search
-must. ``evaluate_some`` does all the work, in the way nodes are evaluated for costs and models without compiled form.
+search uses and rolling up from nodes below as it does; it prices nothing, so that it does less than any exhaustive
+search must. ``evaluate_some`` does all the work, in the way nodes are evaluated for costs and models without compiled
+form.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ Case = tuple[str, pl.DataFrame, dict[str, Any], int]
 """What it is called, the table, its hierarchies and k."""
 
 _NOTE = (
-    "LM with a budget of 5 %. Coding: from the frame to distinct tuples. Search: from there to the proven optimum, or to "
-    "the time limit. x: as a multiple of the first line."
+    "LM with a budget of 5 %. Coding: from the frame to distinct tuples. Search: from there to the proven optimum, or "
+    "to the time limit. x: as a multiple of the first line."
 )
 
 

@@ -50,9 +50,9 @@ def _figures(timing: Timing, floor: Timing) -> dict[str, Any]:
         "best ms": 1000 * timing.best,
         "median ms": 1000 * timing.median,
         "wall ms": 1000 * statistics.median(timing.wall),
-        "MB": timing.megabytes,
     }
     if timing is not floor:
+        figures["MB"] = timing.megabytes
         figures["nodes"] = timing.result["examined"]
         figures["this/group_by"] = timing.best / floor.best
     return figures

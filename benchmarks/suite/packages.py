@@ -21,6 +21,8 @@ from harness.venvs import UnavailableError, python_with
 __all__ = ["run"]
 
 _TIMEOUT = 300.0
+_PATIENCE = 30.0
+"""Seconds after which a slow package is not run once more."""
 _ANJANA = ("anjana==1.2.3",)
 _ANONYPY = ("anonypy==0.2.1", "pandas==2.3.3")  # it imports pandas, but does not say so
 _K = 5
@@ -84,7 +86,7 @@ def _other(
     percent: int,
     ours: _Result,
 ) -> Row:
-    """Measure another package once; it takes so long that noise does not matter."""
+    """Measure another package, several times where it does not take too long."""
     name = requirements[0].partition("==")[0]
     target = settings.scratch / f"{name}.csv"
     job = {
@@ -100,12 +102,15 @@ def _other(
     except UnavailableError as reason:
         return Row(title, case, note=str(reason))
     script = BENCHMARKS / "others" / f"{name}_job.py"
-    process = run_child([python, script, json.dumps(job)], _TIMEOUT)
-    if process.timed_out:
-        return Row(title, case, note=f"Ended after {_TIMEOUT:.0f} s without a result.")
-    if process.code != 0:
-        return Row(title, case, note=f"Ended with an error: {process.printed.strip().splitlines()[-1]}")
-    call = json.loads(process.printed.splitlines()[-1])["call"]
+    runs: list[Usage] = []
+    while len(runs) < settings.processes and sum(run.wall for run in runs) < _PATIENCE:
+        runs.append(run_child([python, script, json.dumps(job)], _TIMEOUT))
+        if runs[-1].timed_out:
+            return Row(title, case, note=f"Ended after {_TIMEOUT:.0f} s without a result.")
+        if runs[-1].code != 0:
+            return Row(title, case, note=f"Ended with an error: {(runs[-1].printed.splitlines() or ['?'])[-1]}")
+    process = min(runs, key=lambda run: run.cpu)
+    call = min(json.loads(run.printed.splitlines()[-1])["call"] for run in runs)
     quality = _judge(dataset, target, ",", from_sets if requirements is _ANONYPY else from_levels)
     return _row(title, case, _Result(process, call, quality), ours)
 

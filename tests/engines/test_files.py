@@ -107,6 +107,15 @@ def test_ragged_rows_are_refused(text: str, line: int, fields: int, suffix: str,
         open_source(path).count(["a"])
 
 
+def test_ragged_rows_before_empty_lines_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a,b\n"x\ny",2\n1\n3,4\n\n\n')
+    with pytest.raises(DataError, match="Line 4 of 'a.csv' has 1 field"):
+        open_source(tmp_path / "a.csv").count(["a"])
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n\n3,4\n5,\n\n\n")
+    with pytest.raises(DataError, match="Line 3 of 'a.csv' has 0 fields"):
+        open_source(tmp_path / "a.csv").count(["a"])
+
+
 def test_missing_values_in_the_last_column_are_not_ragged(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('a,b\n1,\n"2\n3","x,y"\n4,\n')
     assert open_source(tmp_path / "a.csv").count(["a"]).height == 3

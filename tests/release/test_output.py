@@ -102,7 +102,7 @@ def test_disk_full(suffix: str, source: Path, tmp_path: Path, monkeypatch: pytes
         return place
 
     monkeypatch.setattr(output_module, "_temporary", on_a_full_disk)
-    with pytest.raises(OutputError, match="The disk is full"):
+    with pytest.raises(OutputError, match=f"The disk is full: 'safe.{suffix}' was not written"):
         anonymize(source, **JOB, output=tmp_path / f"safe.{suffix}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
 
@@ -110,7 +110,7 @@ def test_disk_full(suffix: str, source: Path, tmp_path: Path, monkeypatch: pytes
 def test_a_release_that_fails_its_audit_is_not_left_on_disk(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spoiled(frame: pl.LazyFrame, path: Path, layout: Any) -> None:
+    def spoiled(frame: pl.LazyFrame, path: Path, layout: Any, name: str) -> None:
         number = pl.int_range(pl.len())
         age = pl.when(number == 0).then(pl.lit("unique")).otherwise(pl.col("age").cast(pl.String))
         write_table(frame.with_columns(age=age), path, layout)
@@ -125,7 +125,7 @@ def test_rows_that_get_lost_on_the_way_fail_the_audit(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        publishing, "write_table", lambda frame, path, layout: write_table(frame.head(30), path, layout)
+        publishing, "write_table", lambda frame, path, layout, name: write_table(frame.head(30), path, layout)
     )
     with pytest.raises(AuditError, match="number of rows"):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
@@ -137,7 +137,7 @@ def test_an_older_file_stays_until_the_new_one_is_proven(
 ) -> None:
     (tmp_path / "safe.csv").write_text("old")
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "write_table", lambda frame, path, layout: write_table(frame.head(3), path, layout))
+        patch.setattr(publishing, "write_table", lambda frame, *where: write_table(frame.head(3), *where))
         with pytest.raises(AuditError):
             anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert (tmp_path / "safe.csv").read_text() == "old"
@@ -162,7 +162,7 @@ def test_interrupted_outside_the_search(
 def test_whatever_happens_while_writing_nothing_stays(
     error: type[BaseException], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def half(frame: pl.LazyFrame, path: Path, layout: Any) -> None:
+    def half(frame: pl.LazyFrame, path: Path, layout: Any, name: str) -> None:
         path.write_text("age\n")
         raise error
 

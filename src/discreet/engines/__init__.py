@@ -1,12 +1,13 @@
 """Engines: count and recode on each kind of frame, and tables in files."""
 
 from discreet.engines._count import Counted, Missing, count
-from discreet.engines._files import TableFile, open_table, write_table
+from discreet.engines._files import TableFile, open_table
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._names import exactly
 from discreet.engines._recoding import Recoding, ValueMap
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._write import write_table
 
 __all__ = [
     "SUFFIXES",

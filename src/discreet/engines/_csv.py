@@ -92,26 +92,21 @@ def sniff(lines: Sequence[str], name: str, separator: str | None) -> Dialect:
     return Dialect(chosen, tuple(header))
 
 
-def find_ragged(source: Path | BytesIO, dialect: Dialect) -> tuple[int, int] | None:
+def find_ragged(source: Path | BytesIO, dialect: Dialect, blank_end: bool = False) -> tuple[int, int] | None:
     """Return the line number and the number of fields of the first row that does not fit the header.
 
-    A zero byte in the file is an error of polars.
+    With ``blank_end`` empty lines at the end are no rows. A zero byte in the file is an error of polars.
     """
-    lines = _lines(source, strict=True)
-    text = pl.col("text")
-    expected = len(dialect.columns)
+    lines = _lines(source, strict=True).with_row_index("line", offset=1)
+    text, expected = pl.col("text"), len(dialect.columns)
+    if blank_end:
+        last = lines.filter(text.is_not_null()).select(pl.col("line").max()).collect().item()
+        lines = lines.head(last)
     if lines.select((text.str.count_matches('"', literal=True) % 2 == 1).any()).collect().item():
         return _find_ragged_slowly(lines.collect()["text"].to_list(), dialect)
     fields = text.str.replace_all('"[^"]*"', "").str.count_matches(dialect.separator, literal=True) + 1
-    if expected == 1:
-        fields = fields.fill_null(1)
-    wrong = (
-        lines.with_row_index("line", offset=1)
-        .select("line", fields=fields.fill_null(0))
-        .filter(pl.col("fields") != expected)
-        .head(1)
-        .collect()
-    )
+    fields = fields.fill_null(1 if expected == 1 else 0)
+    wrong = lines.select("line", fields=fields).filter(pl.col("fields") != expected).head(1).collect()
     return None if wrong.is_empty() else (int(wrong["line"][0]), int(wrong["fields"][0]))
 
 

@@ -1,16 +1,14 @@
-"""Tables in files: opened lazily, checked as far as is cheap, and written in the format the name says."""
+"""Tables in files: opened without reading them whole, and checked as far as is cheap."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -25,12 +23,13 @@ from discreet.engines._csv import (
     split_lines,
     trailing_blank_lines,
 )
+from discreet.engines._excel import read_excel
 from discreet.engines._formats import Format, format_of
-from discreet.engines._guard import reading, writing
+from discreet.engines._guard import reading
 from discreet.engines._names import unused
-from discreet.errors import DataError, OutputError, UsageError
+from discreet.errors import DataError
 
-__all__ = ["TableFile", "open_table", "write_table"]
+__all__ = ["TableFile", "open_table"]
 
 _START = 1 << 18
 """The bytes looked at to find out what a file is like."""
@@ -94,10 +93,10 @@ class TableFile:
         if self.dialect is None:
             return
         try:
-            found = find_ragged(self._source(), self.dialect)
+            found = find_ragged(self._source(), self.dialect, self.rows is not None)
         except pl.exceptions.PolarsError:
             raise DataError(f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.") from None
-        if found is not None and not (self.rows is not None and found[0] > self.rows + 1):
+        if found is not None:
             line, fields = found
             raise DataError(
                 f"Line {line} of {self.name} has {_plural(fields, 'field')} where the header has "
@@ -162,33 +161,9 @@ def open_table(path: str | PathLike[str], known: Format | None = None) -> TableF
         if found.kind == "csv":
             return _open_csv(table)
         if found.kind == "xlsx":
-            table = replace(table, table=_read_excel(file))
+            table = replace(table, table=read_excel(file))
         schema = table.scan().collect_schema()
         return replace(table, columns=tuple(schema.names()), schema=schema)
-
-
-def write_table(frame: pl.LazyFrame, path: Path, format: Format) -> None:  # noqa: A002
-    """Run a plan and write its rows to a file, piece by piece where the format allows it."""
-    options: dict[str, Any] = {"check_extension": False, "compression": "uncompressed"}
-    if format.compression in ("gzip", "zstd"):
-        options["compression"] = format.compression
-    with writing(f"'{path.name}'"):
-        if format.kind == "parquet":
-            frame.sink_parquet(path)
-        elif format.kind == "xlsx":
-            path.write_bytes(_excel_bytes(frame))
-        elif format.compression == "bz2":
-            with bz2.open(path, "wb") as stream:
-                _sink_text(frame, stream, format, options)
-        else:
-            _sink_text(frame, path, format, options)
-
-
-def _sink_text(frame: pl.LazyFrame, target: Any, format: Format, options: dict[str, Any]) -> None:  # noqa: A002
-    if format.kind == "jsonl":
-        frame.sink_ndjson(target, **options)
-    else:
-        frame.sink_csv(target, separator=format.separator or ",", **options)
 
 
 def _open_csv(table: TableFile) -> TableFile:
@@ -229,33 +204,6 @@ def _decompress(path: Path) -> bytes:
             return bz2.decompress(path.read_bytes())
         except ValueError:
             raise EOFError from None
-
-
-def _read_excel(path: Path) -> pl.DataFrame:
-    _need("fastexcel", "read")
-    from fastexcel import FastExcelError
-
-    try:
-        return pl.read_excel(
-            path, infer_schema_length=None, raise_if_empty=False, drop_empty_rows=False, drop_empty_cols=False
-        )
-    except FastExcelError:
-        raise EOFError from None
-
-
-def _excel_bytes(frame: pl.LazyFrame) -> bytes:
-    _need("xlsxwriter", "write")
-    table = frame.collect(engine="streaming")
-    if table.height >= 1_048_576:
-        raise OutputError("An Excel sheet holds 1,048,575 rows at most; write .csv or .parquet instead.")
-    buffer = BytesIO()
-    table.write_excel(buffer, autofilter=False)
-    return buffer.getvalue()
-
-
-def _need(package: str, verb: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise UsageError(f"To {verb} Excel files, install the extra: pip install 'discreet[excel]'.")
 
 
 def _plural(count: int, noun: str) -> str:

@@ -156,10 +156,11 @@ def distance(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
     """How many steps two nodes are apart."""
     total = 0
     for w in range(first.size):
-        rest = first[w] ^ second[w]
-        while rest:
-            rest &= rest - np.uint64(1)
-            total += 1
+        x = first[w] ^ second[w]
+        x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
+        x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+        total += np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
     return total
 
 

@@ -257,9 +257,9 @@ def _names(columns: str | Sequence[str] | Mapping[str, Any], role: str) -> list[
 def number_text(value: float) -> str:
     """Write a number for people.
 
-    >>> number_text(5.0), number_text(0.123456), number_text(float("inf"))
-    ('5', '0.1235', 'any')
+    >>> number_text(5.0), number_text(0.123456), number_text(149604.37), number_text(float("inf"))
+    ('5', '0.1235', '149,604', 'any')
     """
     if math.isinf(value):
         return "any"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else f"{value:.4g}"

@@ -93,7 +93,7 @@ def _to_file(source: Source, recoding: Recoding, promises: Promises, output: Out
         with clock("recode"), source.guard():
             released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
             plan = to_lazy(released)
-            write_table(plan, unfinished, output.format)
+            write_table(plan, unfinished, output.format, output.path.name)
         with clock("audit"):
             file = _reopen(unfinished, output, plan)
             verdict = promises.check(file, recoding.categories)

@@ -86,7 +86,7 @@ class Release:
         source = self.table.file.path if isinstance(self.table, Written) else None
         output = check_output(path, source)
         with replacing(output.path) as unfinished:
-            write_table(to_lazy(self.frame), unfinished, output.format)
+            write_table(to_lazy(self.frame), unfinished, output.format, output.path.name)
         return output.path
 
     def report(self, path: str | PathLike[str]) -> Path:
