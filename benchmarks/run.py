@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from harness import Row, Settings, print_rows
-from harness.machine import describe
+from harness.machine import describe, fingerprint
 
 NAMES = ("search", "job", "command", "million", "packages", "growth", "shapes")
 
@@ -28,27 +28,36 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="discreet-bench-") as scratch:
         settings = Settings(quick=options.quick, scratch=Path(scratch))
         for name in options.only or NAMES:
-            began = time.monotonic()
-            try:
-                found = import_module(f"suite.{name}").run(settings)
-            except Exception:
-                traceback.print_exc()
+            found = _measure(name, settings)
+            if found is None:
                 failed.append(name)
-                continue
-            print_rows(found)
-            print(f"\n({name} took {time.monotonic() - began:.0f} s)", flush=True)
-            rows += found
-        record = {**machine, "quick": options.quick, "failed": failed, "rows": [asdict(row) for row in rows]}
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=float)
-        with (settings.kept / "history.jsonl").open("a", encoding="utf-8") as history:
-            history.write(f"{line}\n")
-        if options.json:
-            options.json.write_text(
-                json.dumps(record, ensure_ascii=False, indent=1, default=float) + "\n", encoding="utf-8"
-            )
+            else:
+                rows += found
+    record = {**machine, "quick": options.quick, "failed": failed, "rows": [asdict(row) for row in rows]}
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=float)
+    with (settings.kept / "history.jsonl").open("a", encoding="utf-8") as history:
+        history.write(f"{text}\n")
+    if options.json:
+        options.json.write_text(f"{text}\n", encoding="utf-8")
     if failed:
         print(f"not measured, see above: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _measure(name: str, settings: Settings) -> list[Row] | None:
+    """Run one benchmark and print its tables; None if that did not work."""
+    began, before = time.monotonic(), fingerprint()
+    try:
+        rows: list[Row] = import_module(f"suite.{name}").run(settings)
+    except Exception:
+        traceback.print_exc()
+        return None
+    if fingerprint() != before:
+        print(f"\nthe sources changed while {name} was measured; run it again", file=sys.stderr)
+        return None
+    print_rows(rows)
+    print(f"\n({name} took {time.monotonic() - began:.0f} s)", flush=True)
+    return rows
 
 
 def _options() -> argparse.Namespace:

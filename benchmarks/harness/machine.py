@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import discreet
 from harness.settings import BENCHMARKS
 
-__all__ = ["describe"]
+__all__ = ["describe", "fingerprint"]
 
 
 def describe() -> dict[str, str]:
@@ -26,6 +27,14 @@ def describe() -> dict[str, str]:
         "discreet": f"{discreet.__version__} {_commit()}".strip(),
         "with": ", ".join(f"{name} {version(name)}" for name in libraries),
     }
+
+
+def fingerprint() -> str:
+    """Return a digest of the sources that are measured, to notice that they changed meanwhile."""
+    text = hashlib.sha256()
+    for source in sorted(Path(discreet.__file__).parent.rglob("*.py")):
+        text.update(source.read_bytes())
+    return text.hexdigest()
 
 
 def _processor() -> str:

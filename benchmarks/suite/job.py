@@ -46,7 +46,7 @@ def _group_by(dataset: Any) -> None:
 
 
 def _figures(timing: Timing, floor: Timing) -> dict[str, Any]:
-    figures = {
+    figures: dict[str, Any] = {
         "best ms": 1000 * timing.best,
         "median ms": 1000 * timing.median,
         "wall ms": 1000 * statistics.median(timing.wall),

@@ -20,9 +20,9 @@ from harness.exhaustive import all_nodes, evaluate_some, group_all
 __all__ = ["BUDGETS", "run"]
 
 _NOTE = (
-    "this/group_by: CPU time as a multiple of the bare group_by. grouping/this and evaluating/this: how many times longer "
-    "it takes to group the rows at every node (compiled, nothing is priced) and to evaluate every node (all of the work; "
-    "some nodes are measured and the rest extrapolated)."
+    "this/group_by: CPU time as a multiple of the bare group_by. grouping/this and evaluating/this: how many times "
+    "longer it takes to group the rows at every node (compiled, nothing is priced) and to evaluate every node (all of "
+    "the work; some nodes are measured and the rest extrapolated)."
 )
 
 BUDGETS = {"0 %": "none", "1 %": "budget(1%)", "5 %": "budget(5%)", "100 %": "budget(100%)"}

@@ -109,10 +109,10 @@ def test_ragged_rows_are_refused(text: str, line: int, fields: int, suffix: str,
 
 def test_ragged_rows_before_empty_lines_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('a,b\n"x\ny",2\n1\n3,4\n\n\n')
-    with pytest.raises(DataError, match="Line 4 of 'a.csv' has 1 field"):
+    with pytest.raises(DataError, match=r"Line 4 of 'a.csv' has 1 field"):
         open_source(tmp_path / "a.csv").count(["a"])
     (tmp_path / "a.csv").write_text("a,b\n1,2\n\n3,4\n5,\n\n\n")
-    with pytest.raises(DataError, match="Line 3 of 'a.csv' has 0 fields"):
+    with pytest.raises(DataError, match=r"Line 3 of 'a.csv' has 0 fields"):
         open_source(tmp_path / "a.csv").count(["a"])
 
 

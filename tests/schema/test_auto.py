@@ -21,9 +21,7 @@ def test_said_to_be_automatic_only_if_nothing_was_given():
     assert not make_domain("x", pl.Series([1, 2]), "auto").automatic
 
 
-@pytest.mark.parametrize(
-    "values", [[1, 2, 3], list("abcdefgh"), [0.5, 1e9], [date(2024, 1, 1), date(1950, 1, 1)]]
-)
+@pytest.mark.parametrize("values", [[1, 2, 3], list("abcdefgh"), [0.5, 1e9], [date(2024, 1, 1), date(1950, 1, 1)]])
 def test_few_values_are_flat(values):
     assert names(values) == []
 
@@ -148,9 +146,7 @@ def test_any_column_gets_a_sound_hierarchy(check_domain):
         count = rng.randint(1, 60)
         kind = rng.randrange(8)
         if kind == 0:
-            values = [
-                rng.randint(-(10 ** rng.randint(1, 18)), 10 ** rng.randint(1, 18)) for _ in range(count)
-            ]
+            values = [rng.randint(-(10 ** rng.randint(1, 18)), 10 ** rng.randint(1, 18)) for _ in range(count)]
         elif kind == 1:
             values = [rng.lognormvariate(0, 3) * rng.choice([-1, 1]) for _ in range(count)]
         elif kind == 2:
@@ -158,10 +154,7 @@ def test_any_column_gets_a_sound_hierarchy(check_domain):
         elif kind == 3:
             values = [1e15 + rng.randint(0, 1000) / 8 for _ in range(count)]
         elif kind == 4:
-            values = [
-                date(1900, 1, 1) + timedelta(days=rng.randint(0, 10 ** rng.randint(1, 5)))
-                for _ in range(count)
-            ]
+            values = [date(1900, 1, 1) + timedelta(days=rng.randint(0, 10 ** rng.randint(1, 5))) for _ in range(count)]
         elif kind == 5:
             values = [f"{rng.randint(0, 10**6):0{rng.randint(1, 7)}}" for _ in range(count)]
         else:

@@ -107,9 +107,7 @@ def test_zero_padded_text_is_read_as_numbers_where_numbers_are_needed(check_doma
 
 @pytest.mark.parametrize("builder", [intervals(5), ranges([5])])
 def test_numeric_builders_on_text(builder):
-    with pytest.raises(
-        DataError, match=r"Column 'job': 2 of its 3 distinct values are not numbers"
-    ) as caught:
+    with pytest.raises(DataError, match=r"Column 'job': 2 of its 3 distinct values are not numbers") as caught:
         make_domain("job", pl.Series(["secret", "17", "?"]), builder)
     assert caught.value.column == "job"
     assert "secret" not in str(caught.value)
@@ -318,9 +316,7 @@ def test_mask_against_characters(check_domain, from_right, keep_length):
     rng = random.Random(11)
     for _ in range(120):
         longest = rng.randint(1, 5)
-        values = sorted(
-            {"".join(rng.choices("01aé", k=rng.randint(1, longest))) for _ in range(rng.randint(1, 25))}
-        )
+        values = sorted({"".join(rng.choices("01aé", k=rng.randint(1, longest))) for _ in range(rng.randint(1, 25))})
         length = max(map(len, values))
         digits = rng.choice([None, *range(1, 7)])
         domain = check_domain(make_domain("x", pl.Series(values), mask(digits, from_right, keep_length)))
@@ -433,11 +429,7 @@ class Vowels(LevelBuilder):
     name = "vowels"
 
     def levels(self, column):
-        return [
-            blocks_of_text(
-                column.text.str.contains("^[aeiou]").replace_strict({True: "vowel", False: "other"})
-            )
-        ]
+        return [blocks_of_text(column.text.str.contains("^[aeiou]").replace_strict({True: "vowel", False: "other"}))]
 
 
 class Fixed(Builder):

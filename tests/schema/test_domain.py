@@ -53,9 +53,7 @@ def test_order_of_the_values_leaves_no_trace(check_domain):
         first = make_domain(name, pl.Series(values), rows=[rows[value] for value in values])
         for _ in range(5):
             shuffled = rng.sample(values, len(values))
-            other = check_domain(
-                make_domain(name, pl.Series(shuffled), rows=[rows[value] for value in shuffled])
-            )
+            other = check_domain(make_domain(name, pl.Series(shuffled), rows=[rows[value] for value in shuffled]))
             assert other.labels == first.labels
             assert other.ancestors.tolist() == first.ancestors.tolist()
             assert dict(zip(shuffled, other.codes.tolist(), strict=True)) == dict(
@@ -113,9 +111,7 @@ def test_numbers_find_their_leaves_however_they_are_written(values, leaves, chec
 @pytest.mark.parametrize("leaves", [["true", "false"], ["True", "False"], ["TRUE", "FALSE"]])
 @pytest.mark.parametrize("values", [[True, False], ["true", "false"], ["True", "False"]])
 def test_truth_values(leaves, values, check_domain):
-    domain = check_domain(
-        make_domain("x", pl.Series(values), Hierarchy.from_rows([[leaf] for leaf in leaves]))
-    )
+    domain = check_domain(make_domain("x", pl.Series(values), Hierarchy.from_rows([[leaf] for leaf in leaves])))
     assert domain.codes.tolist() == [0, 1]
     assert domain.type is Type.TEXT
 
@@ -149,9 +145,7 @@ def test_several_spellings_are_released_as_one(check_domain):
 
 def test_values_the_hierarchy_lacks():
     values = pl.Series(["Private", "secret", "hidden"])
-    with pytest.raises(
-        DataError, match="Column 'work': 2 of its 3 distinct values are not in the hierarchy"
-    ) as caught:
+    with pytest.raises(DataError, match="Column 'work': 2 of its 3 distinct values are not in the hierarchy") as caught:
         make_domain("work", values, WORK)
     assert caught.value.column == "work"
     assert "secret" not in str(caught.value)
@@ -215,9 +209,7 @@ def test_nan_is_missing(check_domain):
 
 
 def test_missing_is_an_error():
-    with pytest.raises(
-        DataError, match="Column 'x' has missing values; fill them in, or choose missing='value'"
-    ):
+    with pytest.raises(DataError, match="Column 'x' has missing values; fill them in, or choose missing='value'"):
         make_domain("x", pl.Series([1, None]), flat(), missing="error")
     with pytest.raises(DataError, match="has missing values in 12 rows"):
         make_domain("x", pl.Series([1, None]), flat(), missing="error", rows=[3, 12])
@@ -312,9 +304,7 @@ def test_a_hundred_thousand_values(kind):
         "decimal": lambda: pl.Series(rng.permutation(count) / 100).cast(pl.String),
         "skewed": lambda: pl.Series(np.exp(rng.normal(5, 3, count))).unique(),
         "zip": lambda: pl.Series([f"{number:05}" for number in rng.permutation(count).tolist()]),
-        "word": lambda: pl.Series(
-            ["".join(row) for row in letters[rng.integers(0, 10, (count, 7))]]
-        ).unique(),
+        "word": lambda: pl.Series(["".join(row) for row in letters[rng.integers(0, 10, (count, 7))]]).unique(),
         "date": lambda: pl.Series(rng.permutation(count) - 50_000).cast(pl.Int32).cast(pl.Date),
     }[kind]()
     domain = make_domain("x", values)

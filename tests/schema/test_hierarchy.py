@@ -163,10 +163,7 @@ def test_show_draws_a_repeated_name_once():
 
 
 def test_show_to_a_depth():
-    assert (
-        Hierarchy.from_rows(WORK).show(depth=1)
-        == "* (5)\n├── Government (2)\n├── Private\n└── Self-employed (2)"
-    )
+    assert Hierarchy.from_rows(WORK).show(depth=1) == "* (5)\n├── Government (2)\n├── Private\n└── Self-employed (2)"
 
 
 def test_rows_of_single_words():

@@ -102,10 +102,10 @@ def test_no_such_column(roles):
             "both quasi-identifier and sensitive",
         ),
         (
-            ["a"],
-            {"class_attribute": "a", "quasi_identifiers": "a"},
+            ["a", "b"],
+            {"class_attribute": "a", "quasi_identifiers": "b", "identifiers": "a"},
             UsageError,
-            "both quasi-identifier and the class attribute",
+            "both identifier and the class attribute",
         ),
         (
             ["a", "b"],

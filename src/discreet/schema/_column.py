@@ -107,9 +107,7 @@ def plain(name: str, values: pl.Series) -> pl.Series:
         return values.fill_nan(None)
     if dtype == pl.Object:
         try:
-            values = pl.Series(
-                values.name, [None if item != item else item for item in values.to_list()], strict=True
-            )
+            values = pl.Series(values.name, [None if item != item else item for item in values.to_list()], strict=True)
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise DataError(
                 f"Column '{name}' mixes values of different types; turn them into one, such as text, first.",

@@ -28,9 +28,7 @@ def read_rows(
     try:
         rows, lines = _parsed(text, mark)
     except csv.Error as error:
-        raise DataError(
-            f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file."
-        ) from None
+        raise DataError(f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file.") from None
     if rows and (_has_header(rows) if header is None else header):
         rows, lines = rows[1:], lines[1:]
     return rows, lines, path.name
@@ -46,9 +44,7 @@ def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimit
         path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise OutputError(
-            f"Hierarchy '{path.name}' cannot be written ({reason}); choose another place."
-        ) from None
+        raise OutputError(f"Hierarchy '{path.name}' cannot be written ({reason}); choose another place.") from None
 
 
 def _text(path: Path) -> str:

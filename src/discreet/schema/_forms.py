@@ -45,9 +45,7 @@ def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder
         return groups(given)
     if isinstance(given, Sequence):
         return groups(given)
-    raise UsageError(
-        f"A hierarchy is a builder, text, a file, a list or a mapping, not {type(given).__name__}."
-    )
+    raise UsageError(f"A hierarchy is a builder, text, a file, a list or a mapping, not {type(given).__name__}.")
 
 
 def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Builder:
@@ -66,10 +64,7 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
     if _FILE.fullmatch(text) or (len(text) < 256 and _found(Path(text), base).is_file()):
         return Hierarchy.from_csv(_found(Path(text), base))
     known = sorted(BUILDERS)
-    hint = (
-        did_you_mean(match.group(1) if match else text, known)
-        or f"known are {', '.join(known)}, or name a file."
-    )
+    hint = did_you_mean(match.group(1) if match else text, known) or f"known are {', '.join(known)}, or name a file."
     raise UsageError(f"There is no hierarchy '{text}'; {hint}")
 
 
@@ -92,6 +87,4 @@ def _made(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> Bu
     try:
         return BUILDERS[name](*arguments, **options)
     except TypeError:
-        raise UsageError(
-            f"The hierarchy '{name}' does not take these arguments; see its documentation."
-        ) from None
+        raise UsageError(f"The hierarchy '{name}' does not take these arguments; see its documentation.") from None

@@ -42,9 +42,7 @@ class Hierarchy:
     └── Private
     """
 
-    def __init__(
-        self, labels: Sequence[Sequence[str]], ancestors: NDArray[np.int32], source: str = ""
-    ) -> None:
+    def __init__(self, labels: Sequence[Sequence[str]], ancestors: NDArray[np.int32], source: str = "") -> None:
         """Keep arrays that already have the right form; users start from rows, files or builders."""
         self.labels: tuple[tuple[str, ...], ...] = tuple(map(tuple, labels))
         """``labels[level][block]``: the name of each node."""
@@ -212,9 +210,7 @@ def _arranged(
         new = np.diff(sorted_codes, prepend=-1) != 0
         blocks = sorted_codes[new].tolist()
         if (new & (np.diff(ancestors[level - 1], prepend=-1) == 0)).any() or len(set(blocks)) < len(blocks):
-            raise DataError(
-                f"A block of level {level - 1} lies in two blocks of level {level}; levels must nest."
-            )
+            raise DataError(f"A block of level {level - 1} lies in two blocks of level {level}; levels must nest.")
         ancestors[level] = np.cumsum(new) - 1
         labels.append([names[block] for block in blocks] if count else list(names))
     return labels, ancestors, order

@@ -56,8 +56,8 @@ class Schema:
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
-        A column has one role, except that a sensitive one may be the class attribute too. ``base`` is the
-        folder that hierarchy files are relative to.
+        A column has one role, except that a quasi-identifier or a sensitive one may be the class attribute
+        too. ``base`` is the folder that hierarchy files are relative to.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -84,13 +84,9 @@ class Schema:
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
         _refuse_two_roles(keys, quasi, secrets, classes)
         if not quasi:
-            raise UsageError(
-                "There is no quasi-identifier; name at least one column others could know about a person."
-            )
+            raise UsageError("There is no quasi-identifier; name at least one column others could know about a person.")
         used = {*keys, *quasi, *secrets, *classes}
-        hierarchies = {
-            column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()
-        }
+        hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
             tuple(keys),
             hierarchies,
@@ -101,7 +97,7 @@ class Schema:
         )
 
     def role(self, column: str) -> Role:
-        """Return the role of a column; one that is sensitive and the class attribute is sensitive."""
+        """Return the role of a column; of one that is the class attribute too, its other role."""
         if column in self.identifiers:
             return Role.IDENTIFIER
         if column in self.quasi_identifiers:
@@ -134,8 +130,7 @@ def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], cla
     for role, named in roles:
         for column in named:
             other = taken.setdefault(column, role)
-            if other is not role and (other, role) != (Role.SENSITIVE, Role.CLASS):
-                label = "the class attribute" if role is Role.CLASS else role
-                raise UsageError(
-                    f"Column '{column}' cannot be both {other} and {label}; choose one role.", column=column
-                )
+            if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
+                continue
+            label = "the class attribute" if role is Role.CLASS else role
+            raise UsageError(f"Column '{column}' cannot be both {other} and {label}; choose one role.", column=column)

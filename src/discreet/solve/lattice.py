@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from typing import Any, ClassVar
@@ -16,8 +16,9 @@ from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
-from discreet.problem import Problem, Separable
+from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
 
@@ -70,7 +71,7 @@ def _solve(problem: Problem, budget: Budget, progress: ProgressCallback | None =
         step = _plain_step(problem, lattice)
     trace: list[Progress] = []
     search, outcome = _drive(search, step, budget, progress, trace)
-    return _solution(problem, lattice, search, outcome, trace)
+    return _solution(problem, lattice, search, outcome, trace, budget)
 
 
 @cache
@@ -279,7 +280,36 @@ def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
     return node
 
 
-def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress]) -> Solution:
+@dataclass(frozen=True)
+class _RowsLost(Cost):
+    """The number of suppressed rows, to find the smallest budget that can be met."""
+
+    name: ClassVar[str] = "rows-lost"
+    superadditive: ClassVar[bool] = True
+
+    def published(self, classes: Classes) -> FloatArray:
+        return np.zeros(len(classes))
+
+    def suppressed(self, classes: Classes) -> FloatArray:
+        return classes.sizes.astype(np.float64)
+
+    def worst(self, table: CountTable) -> float:
+        return float(table.n)
+
+    def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
+        return np.ones(len(classes))
+
+
+def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
+    """The fewest rows whose suppression makes the problem feasible; None if that cannot be told in time."""
+    easier = replace(problem, cost=_RowsLost(), suppression=ClassRecords())
+    solution = _solve(easier, budget)
+    return solution.suppressed_rows if solution.status == "optimal" else None
+
+
+def _solution(
+    problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress], budget: Budget
+) -> Solution:
     """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
     count = dict(zip(COUNTERS, search.count.tolist(), strict=True))
     stats = {
@@ -294,7 +324,7 @@ def _solution(problem: Problem, lattice: Lattice, search: Search, outcome: int, 
     }
     evaluator = NodeEvaluator(problem, lattice)
     if np.isinf(_best(search)):
-        smallest = evaluator.evaluate(lattice.highest).suppressed_rows if problem.superset_closed else None
+        smallest = _smallest_budget(problem, budget)
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node = search.vector[INCUMBENT]
     found = evaluator.evaluate(node, tuples=True)

@@ -45,9 +45,7 @@ class Dates(LevelBuilder):
                 hint = did_you_mean(str(unit), UNITS) or f"known are {', '.join(UNITS)}."
                 raise UsageError(f"There is no calendar unit '{unit}' for dates; {hint}")
         if list(self.units) != [unit for unit in UNITS if unit in self.units]:
-            raise UsageError(
-                f"The units of '{self.text}' must go from fine to coarse, each once: {', '.join(UNITS)}."
-            )
+            raise UsageError(f"The units of '{self.text}' must go from fine to coarse, each once: {', '.join(UNITS)}.")
 
     @property
     def wants(self) -> Wants:
@@ -66,9 +64,7 @@ class Dates(LevelBuilder):
         return [calendar_level(column.numbers, unit, weeks="week" in units) for unit in units]
 
 
-def calendar_level(
-    numbers: NDArray[np.integer] | NDArray[np.floating], unit: str, weeks: bool = False
-) -> Level:
+def calendar_level(numbers: NDArray[np.integer] | NDArray[np.floating], unit: str, weeks: bool = False) -> Level:
     """Return the level of a unit over sorted days since 1970-01-01; ``weeks``: by each week's Thursday."""
     days = np.floor(numbers).astype(np.int64)
     if weeks and unit != "day":

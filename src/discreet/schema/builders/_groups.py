@@ -95,9 +95,7 @@ def _text_tree(tree: Any, name: str) -> Any:
             tree = sorted(tree)
         return [_text_tree(member, name) for member in tree]
     if tree is None:
-        raise UsageError(
-            f"A value in {name} is missing; missing values have a leaf of their own and are not listed."
-        )
+        raise UsageError(f"A value in {name} is missing; missing values have a leaf of their own and are not listed.")
     return value_text(tree)
 
 

@@ -64,19 +64,13 @@ class Intervals(LevelBuilder):
 
     def settings(self) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Return the widths, and the origin where it is not 0."""
-        return [_plain(width) for width in self.widths], {
-            "origin": _plain(self.origin)
-        } if self.origin else {}
+        return [_plain(width) for width in self.widths], {"origin": _plain(self.origin)} if self.origin else {}
 
     def levels(self, column: Column) -> list[Level]:
         """Return one level per width."""
-        places = max(
-            0, *(-int(number.normalize().as_tuple().exponent) for number in (*self.widths, self.origin))
-        )
+        places = max(0, *(-int(number.normalize().as_tuple().exponent) for number in (*self.widths, self.origin)))
         if places and column.type is Type.DATE:
-            raise UsageError(
-                f"Column '{column.name}' holds dates, so the widths are whole days.", column=column.name
-            )
+            raise UsageError(f"Column '{column.name}' holds dates, so the widths are whole days.", column=column.name)
         scale = 10**places
         start, unit = int(self.origin * scale), int(self.widths[0] * scale)
         number = _interval_numbers(column, start, unit, scale)

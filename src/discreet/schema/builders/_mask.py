@@ -61,14 +61,10 @@ class Mask(LevelBuilder):
         """Return one level per hidden character, short of the one that hides all."""
         length = int(column.text.str.len_chars().max() or 0)  # type: ignore[arg-type]
         hidden = range(1, min(self.digits or length, length - 1) + 1)
-        return [
-            masked(column.text, length - count, length, self.from_right, self.keep_length) for count in hidden
-        ]
+        return [masked(column.text, length - count, length, self.from_right, self.keep_length) for count in hidden]
 
 
-def masked(
-    text: pl.Series, kept: int, length: int, from_right: bool = True, keep_length: bool = True
-) -> Level:
+def masked(text: pl.Series, kept: int, length: int, from_right: bool = True, keep_length: bool = True) -> Level:
     """Return the level that shows ``kept`` characters of texts that are at most ``length`` long."""
     if from_right:
         shown = text.str.head(kept)

@@ -41,9 +41,7 @@ def ranges(*cuts: Any) -> Ranges:
         levels = cuts[0]
     elif not any(isinstance(cut, list | tuple) for cut in cuts):
         levels = [cuts]
-    return Ranges(
-        tuple(tuple(map(_cut, level)) if isinstance(level, list | tuple) else () for level in levels)
-    )
+    return Ranges(tuple(tuple(map(_cut, level)) if isinstance(level, list | tuple) else () for level in levels))
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,7 @@ class Ranges(LevelBuilder):
 
     def settings(self) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Return one list of cut points per level."""
-        return [
-            [cut if isinstance(cut, int | float) else value_text(cut) for cut in level] for level in self.cuts
-        ], {}
+        return [[cut if isinstance(cut, int | float) else value_text(cut) for cut in level] for level in self.cuts], {}
 
     def levels(self, column: Column) -> list[Level]:
         """Return one level per list of cut points."""
@@ -90,9 +86,7 @@ class Ranges(LevelBuilder):
         found: list[Level] = []
         for level in self.cuts:
             points = [(cut - _EPOCH).days if isinstance(cut, datetime.date) else cut for cut in level]
-            codes, first = blocks_of_runs(
-                place := np.searchsorted(np.array(points), column.numbers, side="right")
-            )
+            codes, first = blocks_of_runs(place := np.searchsorted(np.array(points), column.numbers, side="right"))
             names = list(map(value_text, level))
             inner = [f"[{low}, {high})" for low, high in pairwise(names)]
             labels = [f"< {names[0]}", *inner, f">= {names[-1]}"]
@@ -107,9 +101,7 @@ def _cut(value: Any) -> Cut:
         try:
             return datetime.date.fromisoformat(value)
         except ValueError:
-            raise UsageError(
-                f"'{value}' is no cut point for ranges; give numbers or dates, as in {_FORM}."
-            ) from None
+            raise UsageError(f"'{value}' is no cut point for ranges; give numbers or dates, as in {_FORM}.") from None
     if isinstance(value, datetime.date):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | np.number) or value != value:
