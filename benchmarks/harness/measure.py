@@ -12,7 +12,7 @@ from harness.memory import megabytes_for
 
 __all__ = ["Timing", "in_turn", "measure"]
 
-_PATIENCE = 20.0
+_PATIENCE = 10.0
 """Seconds after which slow work is not repeated any more."""
 
 

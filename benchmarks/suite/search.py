@@ -73,7 +73,7 @@ class _Comparison:
         """Yield the references, then a search for every cost, k and budget."""
         yield Row(self.title, "bare polars group_by", _times(self.floor.best, self.floor.median, None))
         problem = Problem.build(self.table, privacy="k(5)", suppression="budget(5%)")
-        grouping = measure(lambda: group_all(problem, self.nodes), 1 if self.settings.quick else 3)
+        grouping = measure(lambda: group_all(problem, self.nodes), 1 if self.settings.quick else 2)
         yield self._of_every_node("grouping at every node", grouping.best, grouping.median, grouping.megabytes)
         for cost in costs:
             evaluating, reference = self._one_by_one(cost)
@@ -85,9 +85,9 @@ class _Comparison:
     def _one_by_one(self, cost: str) -> tuple[float, Row]:
         """Evaluate some of the nodes, and say what all of them would have taken."""
         problem = Problem.build(self.table, privacy="k(5)", cost=cost, suppression="budget(5%)")
-        chosen = np.random.default_rng(1).permutation(len(self.nodes))[: 100 if self.settings.quick else 1000]
+        chosen = np.random.default_rng(1).permutation(len(self.nodes))[: 50 if self.settings.quick else 250]
         some = self.nodes[np.sort(chosen)]
-        timing = measure(lambda: evaluate_some(problem, some), 1 if self.settings.quick else 2)
+        timing = measure(lambda: evaluate_some(problem, some), 1 if self.settings.quick else 3)
         share = len(self.nodes) / len(some)
         case = f"{cost} of every node, from {len(some):,}"
         row = self._of_every_node(case, timing.best * share, timing.median * share, timing.megabytes)

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _SPAN = 1 << 62
+_LAST_STAMP = (1 << 31) - 1
 _SHORTER = 1.1
 """How much shorter a list in between should be, as the logarithm of the ratio."""
 _LONG = 2000
@@ -86,10 +87,12 @@ class Workspace(NamedTuple):
     ids: NDArray[np.int32]
     opener: NDArray[np.int32]
     """The entry that opened each class."""
-    direct: NDArray[np.int64]
+    direct: NDArray[np.int32]
     """Stamped id by key, where keys are small."""
-    table: NDArray[np.int64]
-    """The hash table: stamped id and key of each slot side by side."""
+    table: NDArray[np.int32]
+    """The hash table: stamped id by slot."""
+    class_key: NDArray[np.int64]
+    """The key of each id."""
     stamp: NDArray[np.int64]
     """stamp[0]: stamped ids below it belong to earlier calls."""
     pack_key: NDArray[np.int64]
@@ -103,8 +106,9 @@ def _number(
     keys: NDArray[np.int64],
     ids: NDArray[np.int32],
     opener: NDArray[np.int32],
-    direct: NDArray[np.int64],
-    table: NDArray[np.int64],
+    direct: NDArray[np.int32],
+    table: NDArray[np.int32],
+    class_key: NDArray[np.int64],
     stamp: NDArray[np.int64],
     span: int,
 ) -> int:  # ids, opener OUT
@@ -112,6 +116,10 @@ def _number(
 
     There are no branches on whether a key is new: they would be guessed wrong half of the time.
     """
+    if stamp[0] > _LAST_STAMP - keys.size:
+        stamp[0] = 0
+        direct[:] = -1
+        table[:] = -1
     base = stamp[0]
     found = 0
     if span <= direct.size:
@@ -127,18 +135,19 @@ def _number(
         size = 64
         while size < 2 * keys.size:
             size *= 2
-        mask = 2 * size - 1
+        mask = size - 1
         for j in range(keys.size):
             key = keys[j]
             mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-            slot = np.int64(mixed >> np.uint64(32)) * 2 & mask
-            while table[slot] >= base and table[slot + 1] != key:
-                slot = (slot + 2) & mask
+            slot = np.int64(mixed >> np.uint64(32)) & mask
             known = table[slot] - base
+            while known >= 0 and class_key[known] != key:
+                slot = (slot + 1) & mask
+                known = table[slot] - base
             new = known < 0
             known = found if new else known
             table[slot] = base + known
-            table[slot + 1] = key
+            class_key[known] = key
             opener[found] = j
             found += new
             ids[j] = known
@@ -239,7 +248,7 @@ def _pack_keys(lattice: Lattice, ws: Workspace, node: NDArray[np.int64], p: int,
 @kernel
 def _renumber(ws: Workspace, items: int, span: int) -> int:
     """Make keys small again, so that more can be added to them."""
-    found = _number(ws.key[:items], ws.ids, ws.opener, ws.direct, ws.table, ws.stamp, span)
+    found = _number(ws.key[:items], ws.ids, ws.opener, ws.direct, ws.table, ws.class_key, ws.stamp, span)
     for j in range(items):
         ws.key[j] = ws.ids[j]
     return found
@@ -275,7 +284,7 @@ def group(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.i
             row = lattice.ancestors[lattice.start[i, node[i]] :]
             _add_scaled(keys, span, row, lists.columns[packs + w, begin:end])
             span *= blocks
-    found = _number(keys, ws.ids, ws.opener, ws.direct, ws.table, ws.stamp, span)
+    found = _number(keys, ws.ids, ws.opener, ws.direct, ws.table, ws.class_key, ws.stamp, span)
     _open_classes(lists.columns, lists.rep, ws.opener[:found], begin, lists.used[1])
     _add_up(lists.size, lists.sums, ws.ids[:items], found, begin, lists.used[1])
     return found, items
