@@ -45,7 +45,7 @@ def figures(used: list[Usage], floor: list[Usage] | None = None) -> dict[str, An
     found = {
         "best CPU s": min(cpu),
         "median CPU s": statistics.median(cpu),
-        "wall s": statistics.median(wall),
+        "best wall s": min(wall),
         "peak MB": statistics.median(peak),
     }
     if floor is not None:

@@ -65,9 +65,8 @@ class _Comparison:
         self.settings = settings
         self.table: CountTable = coded(frame, hierarchies, label)
         self.nodes = all_nodes(Problem.build(self.table, privacy="k(5)"))
-        columns = [*hierarchies, *([] if label is None else [label])]
         self.title = f"{name}: {self.table.n:,} rows, {len(hierarchies)} columns, {len(self.nodes):,} nodes"
-        self.floor = measure(lambda: frame.group_by(columns).len(), settings.repeat)
+        self.floor = measure(lambda: frame.group_by(list(hierarchies)).len(), settings.repeat)
 
     def rows(self, ks: tuple[int, ...], costs: tuple[str, ...]) -> Iterator[Row]:
         """Yield the references, then a search for every cost, k and budget."""
@@ -79,7 +78,7 @@ class _Comparison:
             evaluating, reference = self._one_by_one(cost)
             yield reference
             for k in ks:
-                for budget in BUDGETS:
+                for budget in ("0 %", "5 %") if self.settings.quick else BUDGETS:
                     yield self._search(k, cost, budget, grouping.best, evaluating)
 
     def _one_by_one(self, cost: str) -> tuple[float, Row]:
