@@ -322,7 +322,7 @@ def _solution(
             "boxes halved": count["halved"],
         },
     }
-    evaluator = NodeEvaluator(problem, lattice)
+    evaluator = NodeEvaluator(problem, lattice, keep=False)
     if np.isinf(_best(search)):
         smallest = _smallest_budget(problem, budget)
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
