@@ -63,7 +63,7 @@ DONE, EVALUATE, GROW = 0, 1, 2
 
 _FOLLOW = 6
 """How many evaluations in a row one box may ask for."""
-_PATIENCE = 16
+_PATIENCE = 64
 """The longest pause, in evaluations, between two attempts to improve the incumbent."""
 
 
