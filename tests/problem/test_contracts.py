@@ -52,7 +52,7 @@ COST_FORMS = {
 }
 KINDS = {
     "none": ["none"],
-    "budget": ["budget", "budget(0.05)", "budget(1)", "budget(17)", "budget(0)", "budget(0.0)"],
+    "budget": ["budget(1.0)", "budget(0.05)", "budget(1)", "budget(17)", "budget(0)", "budget(0.0)"],
     "class-records": ["class-records"],
     "violating-records": ["violating-records"],
     "class-values": ["class-values"],

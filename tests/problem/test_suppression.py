@@ -204,7 +204,7 @@ def test_two_sensitive_attributes_are_refused(kind):
 
 def test_a_budget_is_a_count_or_a_share():
     make = SUPPRESSION.make
-    assert [make(text).budget(30162) for text in ("budget", "budget(0.05)", "budget(5%)", "budget(300)")] == [
+    assert [make(text).budget(30162) for text in ("budget(1.0)", "budget(0.05)", "budget(5%)", "budget(300)")] == [
         30162,
         1508,
         1508,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.errors import UsageError
+from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -31,6 +31,7 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     from discreet.cli._watch import Watch
 
     with Watch(quiet) as watch:
+        job.check_targets(save_as)
         if save_as is not None:
             job.save(save_as)
         release = job.run(progress=watch, budget=watch.budget)
@@ -41,3 +42,5 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     elif not quiet:
         click.echo(release.summary())
         click.echo(f"The release is in {os.path.normpath(job.locate(job.output) or job.output)}.")
+    if watch.interrupted:
+        click.get_current_context().exit(InterruptedRun.exit_code)

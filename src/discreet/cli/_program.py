@@ -104,8 +104,8 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
 Start here:
   discreet sample -n 1000 -o people.csv      a table to try things on
   discreet info people.csv                   what is in it, and what could identify people
-  discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv
-  discreet audit safe.csv --qi sex,education,city -k 5
+  discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv
+  discreet audit safe.csv --qi birth_date,sex,zip -k 5
 
 \b
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,

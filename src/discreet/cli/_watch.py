@@ -37,7 +37,8 @@ class Watch:
         self.budget: Budget = Budget()
         self.interrupted = False
         self._quiet = quiet
-        self._notice = threading.Timer(_PATIENCE, _tell_of_compiling)
+        notice = _say_nothing if _compiled() else _tell_of_compiling
+        self._notice = threading.Timer(_PATIENCE, notice)
         self._notice.daemon = True
         self._status: Any = None
         self._before: Any = None
@@ -91,8 +92,11 @@ def describe(progress: Progress) -> str:
 
 
 def _tell_of_compiling() -> None:
-    if not _compiled():
-        click.echo(f"discreet: {_COMPILING}", err=True)
+    click.echo(f"discreet: {_COMPILING}", err=True)
+
+
+def _say_nothing() -> None:
+    pass
 
 
 def _compiled() -> bool:

@@ -33,6 +33,11 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
 @qi_option
 @sensitive_option
 @privacy_options
+@click.option(
+    "--reference",
+    metavar="FILE",
+    help="The table the release was made from, for models that compare with it (t-closeness); FILE itself otherwise.",
+)
 @json_option
 @quiet_option
 def audit(
@@ -42,6 +47,7 @@ def audit(
     k: str | None,
     ell: str | None,
     privacy: tuple[str, ...],
+    reference: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -53,7 +59,7 @@ def audit(
 
     from discreet.release import audit as audit_table
 
-    verdict = audit_table(file, quasi_identifiers=attributes, privacy=models, sensitive=secrets)
+    verdict = audit_table(file, quasi_identifiers=attributes, privacy=models, sensitive=secrets, reference=reference)
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

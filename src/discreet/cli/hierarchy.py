@@ -51,14 +51,23 @@ the column, so keep it as safe as the data.""",
 @quiet_option
 def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> None:
     """Make a hierarchy for a column of the table FILE."""
-    from discreet.schema import Hierarchy, as_hierarchy, infer_type
+    from pathlib import Path
 
-    values, _ = _values(file, column)
-    values = values.drop_nulls()
+    from discreet.release._output import check_apart
+    from discreet.schema import Hierarchy, LevelBuilder, as_hierarchy, infer_type
+
+    check_apart([Path(output)], [Path(file)])
+    values, rows = _values(file, column)
+    present = values.is_not_null()
+    values, rows = values.filter(present), rows[present.to_numpy()]
     recipe = as_hierarchy(form)
     if isinstance(recipe, Hierarchy):
         raise UsageError("--with takes a way to make a hierarchy, as in intervals(5, 10), not a file.")
-    tree = recipe.build(values, infer_type(values), column)
+    kind = infer_type(values)
+    if isinstance(recipe, LevelBuilder):
+        tree = recipe.build(values, kind, column, rows=rows)
+    else:
+        tree = recipe.build(values, kind, column)
     tree.to_csv(output)
     if not quiet:
         click.echo(f"wrote {_measure(tree)} to {output}")

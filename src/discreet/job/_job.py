@@ -131,19 +131,21 @@ class Job(BaseModel):
 
         return make_plan(self)
 
-    def check_targets(self) -> None:
-        """Refuse an output or report that could not be written in the end, before any work is done."""
-        from discreet.release._output import check_output
+    def check_targets(self, save_as: str | Path | None = None) -> None:
+        """Refuse what could not be written in the end, or would overwrite what is read, before any work is done."""
+        from discreet.release._output import check_apart, check_output
         from discreet.release._report import check_report
 
         source, output = self._folder / self.input, self.locate(self.output)
         if output is not None:
             check_output(output, source)
-        for name in self.report:
-            report = self._folder / name
+        reports = [self._folder / name for name in self.report]
+        for report in reports:
             check_report(report)
-            if report.resolve() in (source.resolve(), None if output is None else output.resolve()):
-                raise UsageError(f"The report '{name}' would overwrite the table; give it another name.")
+        forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
+        trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
+        written = [*reports, *([] if output is None else [output]), *([] if save_as is None else [Path(save_as)])]
+        check_apart(written, [source, *trees])
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""

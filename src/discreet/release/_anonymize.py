@@ -165,7 +165,7 @@ def anonymize(
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=text_form(job),
-        notes=tuple(notes(source, counted, solution, target)),
+        notes=tuple(notes(source, schema, counted, solution, target)),
         stats={**solution.stats, "seconds": clock.seconds},
         versions=versions(),
         table=table,

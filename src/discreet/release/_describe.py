@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 
 import discreet
+from discreet.schema import may_identify
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
     from discreet.release._output import Output
+    from discreet.schema import Schema
     from discreet.solve import Solution
 
 __all__ = ["notes", "text_form", "versions"]
@@ -39,11 +41,17 @@ def text_form(choice: Any) -> Any:
     return str(getattr(choice, "text", None) or getattr(choice, "source", None) or repr(choice))
 
 
-def notes(source: Source, counted: Counted, solution: Solution, output: Output | None) -> Iterator[str]:
+def notes(source: Source, schema: Schema, counted: Counted, solution: Solution, output: Output | None) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
-    for name, domain in counted.domains.items():
-        if domain.automatic:
-            yield f"Column '{name}' has no hierarchy of its own; an automatic one ({domain.text}) was made."
+    suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
+    if suspects:
+        yield (
+            f"Released as it is, though its name suggests that it tells who somebody is: {', '.join(suspects)}; "
+            "name such columns as identifiers or quasi-identifiers."
+        )
+    made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
+    if made:
+        yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
     if counted.dropped:
         yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out and are not part of n."
     else:
@@ -53,8 +61,12 @@ def notes(source: Source, counted: Counted, solution: Solution, output: Output |
         yield "The search was stopped before it was complete; the gap says how far from optimal this can be."
     if solution.suppressed.size and solution.suppressed.all():
         yield "Every row was suppressed: the release is valid, but empty."
-    if output is not None and source.kind == "pandas":
-        yield "The index of the pandas frame was not written to the file."
+    if source.kind == "pandas":
+        yield (
+            "The index of the pandas frame was not written to the file."
+            if output is not None
+            else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
+        )
 
 
 def versions() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -17,7 +17,7 @@ import polars as pl
 from discreet.engines import Format, format_of, writing
 from discreet.errors import OutputError
 
-__all__ = ["Output", "check_folder", "check_output", "like_input", "replacing"]
+__all__ = ["Output", "check_apart", "check_folder", "check_output", "like_input", "replacing"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,15 @@ def check_output(path: str | PathLike[str], data: Any) -> Output:
         raise OutputError(f"The output '{target.name}' is the input itself; give the release another name.")
     check_folder(target)
     return Output(target, found)
+
+
+def check_apart(written: Sequence[Path], read: Sequence[Path]) -> None:
+    """Refuse to write over a file that is read, or two things to one file."""
+    for place, target in enumerate(written):
+        if any(_same(target.resolve(), source) for source in read):
+            raise OutputError(f"Writing '{target.name}' would overwrite a file that is read; give it another name.")
+        if any(_same(target.resolve(), other) for other in written[:place]):
+            raise OutputError(f"Two things would be written to '{target.name}'; give one of them another name.")
 
 
 def check_folder(target: Path) -> None:

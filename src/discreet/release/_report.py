@@ -46,8 +46,10 @@ def summary(release: Release) -> str:
     kept = release.n - release.suppressed
     share = release.suppressed / release.n if release.n else 0.0
     proof = "proven optimal" if release.status == "optimal" else f"gap at most {release.gap:.2%}"
+    missing = f", {release.dropped_missing:,} left out for missing values" if release.dropped_missing else ""
+    rows = release.n + release.dropped_missing
     facts = [
-        ("rows", f"{kept:,} of {release.n:,} released, {release.suppressed:,} suppressed ({share:.2%})"),
+        ("rows", f"{kept:,} of {rows:,} released, {release.suppressed:,} suppressed ({share:.2%}){missing}"),
         ("classes", f"{release.classes:,}, the smallest of {release.audit.smallest_class:,} rows"),
         (
             "cost",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import OutputError
 from discreet.samples import _words as words
 
 __all__ = ["HIERARCHIES", "write_hierarchies"]
@@ -52,7 +53,10 @@ def write_hierarchies(folder: str | Path) -> list[Path]:
     from discreet.schema import groups
 
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise OutputError(f"The folder '{folder}' cannot be made; choose another place.") from None
     paths = []
     for name, form in HIERARCHIES.items():
         if isinstance(form, dict):

@@ -5,7 +5,7 @@ from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._schema import Role, Schema
-from discreet.schema._suggest import suggest_roles
+from discreet.schema._suggest import may_identify, suggest_roles
 from discreet.schema._types import Type, as_type, infer_type
 from discreet.schema.builders import (
     Builder,
@@ -44,6 +44,7 @@ __all__ = [
     "intervals",
     "make_domain",
     "mask",
+    "may_identify",
     "ordered",
     "ranges",
     "suggest_roles",

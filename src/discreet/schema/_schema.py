@@ -74,6 +74,11 @@ class Schema:
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
         for column in [*keys, *quasi, *secrets, *classes, *(types or {})]:
+            if not isinstance(column, str):
+                raise UsageError(
+                    "Columns are named by text; give numbered columns names first, "
+                    "as in frame.columns = frame.columns.astype(str)."
+                )
             if column not in known:
                 raise MissingColumnError(column, known)
         for role, named in (

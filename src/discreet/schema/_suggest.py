@@ -9,7 +9,7 @@ import polars as pl
 from discreet.schema._schema import Role
 from discreet.schema._types import Type, infer_type
 
-__all__ = ["suggest_roles"]
+__all__ = ["may_identify", "suggest_roles"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -46,8 +46,7 @@ def suggest_roles(name: str, values: pl.Series, rows: int) -> Role:
     >>> suggest_roles("Diagnosis", pl.Series(["Flu"]), 100)
     <Role.SENSITIVE: 'sensitive'>
     """
-    words = set(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()))
-    words.add("".join(sorted(words, key=name.lower().find)))
+    words = _words_of(name)
     known = values.drop_nulls()
     share = len(known) / max(rows, 1)
     kind = infer_type(known) if known.dtype != pl.Object else Type.TEXT
@@ -60,6 +59,22 @@ def suggest_roles(name: str, values: pl.Series, rows: int) -> Role:
     if len(known) >= 20 and ((kind is Type.TEXT and share >= 0.9) or (kind is Type.INTEGER and share == 1)):
         return Role.IDENTIFIER
     return Role.QUASI_IDENTIFIER if kind is Type.TEXT and _look_like_codes(known) else Role.INSENSITIVE
+
+
+def may_identify(name: str) -> bool:
+    """Whether a column, judging by its name alone, tells who somebody is or what others know about them.
+
+    >>> may_identify("LastName"), may_identify("zip_code"), may_identify("note")
+    (True, True, False)
+    """
+    words = _words_of(name)
+    return bool(words & (_IDENTIFYING | _DESCRIBING)) and not words & _SENSITIVE
+
+
+def _words_of(name: str) -> set[str]:
+    words = set(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()))
+    words.add("".join(sorted(words, key=name.lower().find)))
+    return words
 
 
 def _look_like_codes(values: pl.Series) -> bool:

@@ -35,9 +35,8 @@ class SuppressRecords(Suppression):
     """
 
     name = "budget"
-    plain = ("limit",)
 
-    limit: float = 1.0
+    limit: float
 
     def __post_init__(self) -> None:
         given: Any = self.limit
