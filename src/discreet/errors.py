@@ -58,9 +58,8 @@ class MissingColumnError(DataError):
     """A column that was asked for is not in the data."""
 
     def __init__(self, column: str, available: Iterable[str]) -> None:
-        names = list(available)
-        listing = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-        hint = did_you_mean(column, names) or f"the columns are {listing}."
+        names = list(available)  # not shown: without a header they may be somebody's record
+        hint = did_you_mean(column, names) or f"there are {len(names)} others, which 'discreet info FILE' lists."
         super().__init__(f"There is no column '{column}'; {hint}", column=column)
         self.available = names
 

@@ -33,7 +33,7 @@ def _no_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 CASES: dict[str, tuple[dict[str, Any], type[DiscreetError], str | None, str]] = {
     "no such column": ({"quasi_identifiers": ["agee"]}, MissingColumnError, "agee", "did you mean 'age'"),
-    "no such identifier": ({"identifiers": "name"}, MissingColumnError, "name", "the columns are"),
+    "no such identifier": ({"identifiers": "name"}, MissingColumnError, "name", "discreet info"),
     "no such sensitive": ({"sensitive": "illness"}, MissingColumnError, "illness", "no column"),
     "no such class": ({"class_attribute": "y", "cost": "CM"}, MissingColumnError, "y", "no column"),
     "no such type": ({"types": {"age": "colour"}}, UsageError, None, "no type"),

@@ -81,6 +81,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
         command = context.command_path if context else "discreet"
         sentence = " ".join(error.format_message().split())
         return f"{sentence} (try: {command} --help)", _BAD_USAGE
+    if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
+        error = error.__cause__  # click takes every EOFError for the end of what is typed
     if isinstance(error, KeyboardInterrupt | click.Abort | Abandoned):
         return "interrupted; nothing was released.", _INTERRUPTED
     if isinstance(error, MemoryError):

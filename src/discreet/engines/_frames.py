@@ -40,7 +40,7 @@ class EagerSource:
         place = unused("row", self.columns)
         keys = self.to_polars(recoding.keys).with_row_index(place)
         released = recode(keys.lazy(), replace(recoding, drop=())).collect()
-        changed = [*recoding.maps, *(column for column in recoding.kept if _has_nan(keys[column]))]
+        changed = [*recoding.maps, *(column for column in recoding.kept if self._differs(column, keys[column]))]
         order = [column for column in self.frame.columns if column not in recoding.drop]
         frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
         if released.height < keys.height:
@@ -69,6 +69,14 @@ class EagerSource:
                 self._converted[column] = self._convert(column)
         return pl.DataFrame({str(column): self._converted[column] for column in wanted})
 
+    def _differs(self, column: str, converted: pl.Series) -> bool:
+        """Whether a kept column must be released as it was compared: objects may look different and be equal."""
+        if _has_nan(converted) or _has_negative_zero(converted):
+            return True
+        if self.frame.implementation.is_pandas_like() and converted.dtype != pl.String:
+            return str(self.frame.to_native()[column].dtype) == "object"
+        return False
+
     def _convert(self, column: str) -> pl.Series:
         try:
             return self.frame.get_column(column).to_polars()
@@ -93,6 +101,10 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
 
 def _has_nan(series: pl.Series) -> bool:
     return series.dtype.is_float() and bool(series.is_nan().any())
+
+
+def _has_negative_zero(series: pl.Series) -> bool:
+    return series.dtype.is_float() and bool((series.eq(0.0) & (1.0 / series < 0)).any())
 
 
 def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

@@ -33,7 +33,7 @@ class Recoding:
     maps: Mapping[str, ValueMap] = field(default_factory=dict)
     """Columns that get other values."""
     kept: tuple[str, ...] = ()
-    """Quasi-identifiers that keep their values; only NaN becomes missing."""
+    """Quasi-identifiers that keep their values; only NaN becomes missing, and -0.0 becomes 0.0."""
     drop: tuple[str, ...] = ()
     """Columns that are left out."""
     required: tuple[str, ...] = ()
@@ -52,9 +52,10 @@ class Recoding:
 
 
 def normalized(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column as its values are compared: NaN is missing."""
+    """Return a column as its values are compared: NaN is missing, and there is no negative zero."""
     if dtype.is_float():
-        return exactly(column).fill_nan(None)
+        known = exactly(column).fill_nan(None)
+        return pl.when(known == 0.0).then(pl.lit(0.0, dtype=dtype)).otherwise(known).alias(column)
     return exactly(column).cast(pl.String) if dtype == pl.Null else exactly(column)
 
 
@@ -81,7 +82,13 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
             nulls_equal=True,
             maintain_order="left",
         )
-    return frame.drop(selectors.by_name(*recoding.drop))
+    # The type of an Enum lists all its values, those of suppressed rows too.
+    texts = [
+        exactly(c).cast(pl.String)
+        for c, dtype in schema.items()
+        if isinstance(dtype, pl.Enum) and c not in recoding.maps
+    ]
+    return frame.with_columns(texts).drop(selectors.by_name(*recoding.drop))
 
 
 def is_category(dtype: pl.DataType) -> bool:

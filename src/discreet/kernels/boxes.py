@@ -118,7 +118,7 @@ def enqueue(search: Search, box: int) -> None:
 def threshold_of(search: Search) -> float:
     """Bounds at or above this cannot lead to anything better than the incumbent."""
     best = search.best[0]
-    return best - TOLERANCE * max(1.0, abs(best)) if best < INFINITE else INFINITE
+    return best - TOLERANCE * abs(best) if best < INFINITE else INFINITE
 
 
 @kernel

@@ -54,8 +54,8 @@ __all__ = [
 ]
 
 INFINITE = 1e300
-TOLERANCE = 1e-9
-"""Costs closer than this, relatively, count as equal."""
+TOLERANCE = 1e-14
+"""Costs closer than this, relatively, count as equal: what is lost to rounding, and no more."""
 
 
 class Search(NamedTuple):

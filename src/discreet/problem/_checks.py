@@ -73,4 +73,4 @@ def weights(value: Any, what: str) -> dict[str, float]:
     """
     if not isinstance(value, Mapping) or not all(isinstance(column, str) for column in value):
         raise UsageError(f"The weights of {what} must map column names to numbers, as in {{age: 2}}.")
-    return {column: number(weight, f"The weight of '{column}'", above=0) for column, weight in value.items()}
+    return {column: number(weight, f"The weight of '{column}'", above=0, most=1e12) for column, weight in value.items()}

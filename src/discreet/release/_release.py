@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet.engines import TableFile, to_lazy, write_table
 from discreet.release._audit import Audit
-from discreet.release._output import check_output, replacing
+from discreet.release._output import check_apart, check_output, replacing
 from discreet.release._report import summary, to_dict, write_report
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Release:
         """Write the released table in the format the name says; the file appears when it is complete."""
         source = self.table.file.path if isinstance(self.table, Written) else None
         output = check_output(path, source)
+        read = self.job.get("input")
+        check_apart([output.path], [] if read is None else [Path(str(read))])
         with replacing(output.path) as unfinished:
             write_table(to_lazy(self.frame), unfinished, output.format, output.path.name)
         return output.path

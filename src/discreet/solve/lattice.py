@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
+from pickle import PickleError
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
+from discreet.kernels._numba import forget_compiled
 from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
@@ -33,6 +35,19 @@ _FIRST = 1 << 10
 _MOST_BOXES = 1 << 20
 """Open boxes kept before the search turns depth first."""
 
+_DAMAGED = (
+    AttributeError,
+    EOFError,
+    ImportError,
+    IndexError,
+    OSError,
+    PickleError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What loading damaged kernels may end in."""
+
 Step = Callable[[Search], int]
 """Search for a while; returns DONE, EVALUATE (time to look at the clock) or GROW."""
 
@@ -45,7 +60,7 @@ class LatticeSolver(Solver):
     Nodes are evaluated by rolling up the classes of earlier ones. Each tells something about all nodes above it and
     all nodes below it (see :mod:`discreet.kernels.search`), so that a small part of the lattice is evaluated. The
     lattice itself is never written down: memory grows with the open boxes, up to a limit. Stopped early, the least
-    bound of what is still open is a true lower bound.
+    bound of what is still open is a true lower bound. A time limit is heeded once there is something to release.
     """
 
     name: ClassVar[str] = "lattice"
@@ -79,7 +94,12 @@ def _load_kernels(compiled: bool) -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
     leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
     two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
-    _solve(Problem.build(two, privacy="k(2)", cost="LM" if compiled else "NCP"), Budget())
+    problem = Problem.build(two, privacy="k(2)", cost="LM" if compiled else "NCP")
+    try:
+        _solve(problem, Budget())
+    except _DAMAGED:
+        forget_compiled()  # what was kept on disk is damaged
+        _solve(problem, Budget())
 
 
 def prepare() -> None:
@@ -107,12 +127,12 @@ def _drive(
             progress(now)
         if outcome == DONE:
             return search, outcome
-        if budget.exhausted and now.examined > _AT_LEAST:
-            if np.isinf(now.best):
-                raise InterruptedRun(
-                    f"No release that keeps the promises was found in {now.seconds:.0f} seconds; "
-                    "allow more time or a larger suppression budget."
-                )
+        if budget.stop.is_set() and np.isinf(now.best) and now.examined > _AT_LEAST:
+            raise InterruptedRun(
+                f"No release that keeps the promises was found in {now.seconds:.0f} seconds; "
+                "allow more time or a larger suppression budget."
+            )
+        if budget.exhausted and np.isfinite(now.best) and now.examined > _AT_LEAST:
             return search, EVALUATE
 
 
