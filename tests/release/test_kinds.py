@@ -264,7 +264,7 @@ def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
     kept = [0, 1, 2, 3, 4, 5, 7, 8] if level == 0 and kind != "truth" else list(range(9))
     assert frame["row"].to_list() == kept
     if level == 0:
-        assert frame["q"].dtype == values.dtype
+        assert frame["q"].dtype == (pl.String if kind == "enum" else values.dtype)  # an Enum lists suppressed values
         assert frame["q"].to_list() == values.gather(kept).to_list()
     else:
         assert frame["q"].to_list() == ["*"] * 9

@@ -73,10 +73,11 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         frame = frame.head(0)
     elif recoding.suppressed is not None:
         columns = recoding.suppressed.columns
+        asked = {column for column in columns if column not in recoding.maps and not schema[column].is_float()}
         categories = [exactly(c).cast(schema[c]) for c in columns if c in recoding.kept and is_category(schema[c])]
         frame = frame.join(
             recoding.suppressed.lazy().with_columns(categories),
-            left_on=[exactly(column) if column in recoding.maps else key[column] for column in columns],
+            left_on=[key[column] if column in asked else exactly(column) for column in columns],
             right_on=[exactly(column) for column in columns],
             how="anti",
             nulls_equal=True,
