@@ -42,10 +42,12 @@ class Watch:
         self._notice.daemon = True
         self._status: Any = None
         self._before: Any = None
+        self._before_end: Any = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
+            self._before_end = signal.signal(signal.SIGTERM, self._on_end)
         if not self._quiet:
             self._notice.start()
             if sys.stderr.isatty():
@@ -63,11 +65,15 @@ class Watch:
             self._status.stop()
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+            signal.signal(signal.SIGTERM, self._before_end)
 
     def __call__(self, progress: Progress) -> None:
         """Show where the search stands."""
         if self._status is not None:
             self._status.update(describe(progress))
+
+    def _on_end(self, signum: int, frame: FrameType | None) -> None:
+        raise Abandoned  # so that unfinished files are removed on the way out
 
     def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
         if self.interrupted:

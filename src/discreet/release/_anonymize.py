@@ -188,7 +188,9 @@ def _interruptible() -> Iterator[None]:
 def _check_options(missing: Any, time_limit: Any, seed: Any) -> None:
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
+    if time_limit is not None and (
+        isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
+    ):
         raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")

@@ -82,6 +82,8 @@ def check_report(path: Path) -> Path:
     if path.suffix.lower() not in _writers():
         raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(_writers())}.")
     target = path.resolve()
+    if target.is_dir():
+        raise UsageError(f"The report '{path.name}' is a folder; name a file in it.")
     check_folder(target)
     return target
 

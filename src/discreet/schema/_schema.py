@@ -112,8 +112,14 @@ class Schema:
         return Role.CLASS if column == self.class_attribute else Role.INSENSITIVE
 
 
-def _names(given: str | Iterable[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
+def _names(given: str | Iterable[str] | None) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    if given is None:
+        return []
+    if not isinstance(given, Iterable):
+        raise UsageError(f"Columns are given by name or as a list of names, not as {type(given).__name__}.")
+    return list(given)
 
 
 def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[UsageError]) -> None:
