@@ -5,6 +5,7 @@ What the libraries say may quote cells, so their text is looked at but never sho
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _
         raise DataError(f"There is no file {what}.") from None
     except PermissionError:
         raise DataError(f"{what} cannot be read; the permission is missing.") from None
+    except gzip.BadGzipFile:
+        raise _unreadable(what, "") from None
     except OSError as error:
         raise DataError(f"{what} cannot be read ({_reason(error)}).") from None
     except pl.exceptions.NoDataError:
