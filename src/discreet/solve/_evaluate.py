@@ -119,14 +119,10 @@ def _columns(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.ui
     return columns
 
 
-def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray, keep: bool = True) -> ClassLists:
-    """Make the pool of class lists with the tuples as list 0 and ``sums`` as their further additive numbers.
-
-    There is room to keep many lists, or for one grouping only.
-    """
+def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
+    """Make the pool of class lists with the tuples as list 0 and ``sums`` as their further additive numbers."""
     tuples, m = table.tuples, len(table.attributes)
-    room = max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1]))) if keep else 0
-    entries = 2 * tuples + room
+    entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
         columns=_columns(table, lattice, entries),
         rep=np.empty(entries, dtype=np.int32),
@@ -176,9 +172,14 @@ class _Arrays:
 
 
 class NodeEvaluator:
-    """Evaluates nodes of a problem's lattice with its own models and cost, keeping lists to roll up from or not."""
+    """Evaluates nodes of a problem's lattice with its own models and cost.
 
-    def __init__(self, problem: Problem, lattice: Lattice, keep: bool = True) -> None:
+    Pool and scratch space of a search that is over may be handed on, for evaluations with ``tuples``.
+    """
+
+    def __init__(
+        self, problem: Problem, lattice: Lattice, lists: ClassLists | None = None, ws: Workspace | None = None
+    ) -> None:
         self.problem = problem
         self.lattice = lattice
         self.table = problem.table
@@ -188,8 +189,8 @@ class NodeEvaluator:
             for name in sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
             if name in self.table.sensitive
         ]
-        self.lists = make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)), keep)
-        self.ws = make_workspace(lattice)
+        self.lists = lists or make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)))
+        self.ws = ws or make_workspace(lattice)
         self.leaf_moment = self._per_leaf(problem.cost.leaf_moment)
         self.leaf_offset = self._per_leaf(problem.cost.leaf_offset)
         widest = max((h.cardinality for h in self.watched), default=1)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
 from discreet.kernels._numba import forget_compiled
-from discreet.kernels.classes import Lattice
+from discreet.kernels.classes import ClassLists, Lattice, Workspace
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
@@ -81,12 +81,13 @@ def _solve(problem: Problem, budget: Budget, progress: ProgressCallback | None =
     search = _set_up(problem, lattice, separable)
     open_root(search)
     if _has_compiled_form(problem):
-        step = _compiled_step(problem, lattice, separable)
+        step, lists, ws = _compiled_step(problem, lattice, separable)
     else:
-        step = _plain_step(problem, lattice)
+        evaluator = NodeEvaluator(problem, lattice)
+        step, lists, ws = _plain_step(evaluator), evaluator.lists, evaluator.ws
     trace: list[Progress] = []
     search, outcome = _drive(search, step, budget, progress, trace)
-    return _solution(problem, lattice, search, outcome, trace, budget)
+    return _solution(NodeEvaluator(problem, lattice, lists, ws), search, outcome, trace, budget)
 
 
 @cache
@@ -148,8 +149,10 @@ def _has_compiled_form(problem: Problem) -> bool:
     return problem.cost.compiled is not None or problem.cost.separable(problem.table) is not None
 
 
-def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> Step:
-    """The search as one kernel."""
+def _compiled_step(
+    problem: Problem, lattice: Lattice, separable: Separable | None
+) -> tuple[Step, ClassLists, Workspace]:
+    """The search as one kernel, and the space it works in."""
     table = problem.table
     sums = np.zeros((table.tuples, 0))
     kind, penalty = SQUARES, 1.0
@@ -168,13 +171,12 @@ def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | No
     def step(search: Search) -> int:
         return int(run(lattice, lists, ws, prices, search, node, table.tuples, _WORK))
 
-    return step
+    return step, lists, ws
 
 
-def _plain_step(problem: Problem, lattice: Lattice) -> Step:
+def _plain_step(evaluator: NodeEvaluator) -> Step:
     """The search with models and cost called through their arrays, one node at a time."""
-    evaluator = NodeEvaluator(problem, lattice)
-    node = np.zeros(len(problem.table.attributes), dtype=np.int64)
+    node = np.zeros(len(evaluator.table.attributes), dtype=np.int64)
 
     def step(search: Search) -> int:
         outcome = int(choose(search, node))
@@ -328,9 +330,10 @@ def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
 
 
 def _solution(
-    problem: Problem, lattice: Lattice, search: Search, outcome: int, trace: list[Progress], budget: Budget
+    evaluator: NodeEvaluator, search: Search, outcome: int, trace: list[Progress], budget: Budget
 ) -> Solution:
     """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
+    problem = evaluator.problem
     count = dict(zip(COUNTERS, search.count.tolist(), strict=True))
     stats = {
         "space": prod(h - low + 1 for low, h in zip(problem.lowest, problem.highest, strict=True)),
@@ -342,7 +345,6 @@ def _solution(
             "boxes halved": count["halved"],
         },
     }
-    evaluator = NodeEvaluator(problem, lattice, keep=False)
     if np.isinf(_best(search)):
         smallest = _smallest_budget(problem, budget)
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
