@@ -19,7 +19,7 @@ from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep
 from discreet.kernels.lattice import add_rows, max_rows, min_rows
 from discreet.problem import Classes, Problem
 
-__all__ = ["Evaluation", "NodeEvaluator", "lay_out", "make_lists", "make_workspace"]
+__all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 
 _DENSE_CELLS = 1 << 25
 """Histograms larger than this many cells are handed over in portions."""
@@ -206,7 +206,7 @@ class NodeEvaluator:
         weights = table.weights
         codes = self.lattice.codes
         extent = "extent" in self.needs
-        labels = _dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
+        labels = dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
 
         def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
             if numbers is None:
@@ -214,7 +214,7 @@ class NodeEvaluator:
             return np.stack([numbers[i][codes[:, i]] * weights for i in range(codes.shape[1])], axis=1)
 
         return _Arrays(
-            sensitive={h.name: _dense(h, table.tuples) for h in self.watched} if self.dense else {},
+            sensitive={h.name: dense(h, table.tuples) for h in self.watched} if self.dense else {},
             labels=labels,
             low=codes if extent else None,
             high=codes if extent else None,
@@ -249,15 +249,15 @@ class NodeEvaluator:
             ok[part] = fine
             must = self._must_remove(classes, fine)
             removed += float(must.sum())
+            penalty = problem.cost.suppressed(classes)
             if problem.cost.additive:
-                price, penalty = problem.cost.published(classes), problem.cost.suppressed(classes)
-                published += float(price[fine].sum())
+                published += float(problem.cost.published(classes)[fine].sum())
                 suppressed += float(penalty[~fine].sum())
             if problem.cost.superadditive:
                 floor = problem.cost.floor(classes, problem.smallest_class)
                 lower += float(floor.sum())
                 if problem.superset_closed:
-                    upper += float((problem.cost.suppressed(classes) - floor)[~fine].sum())
+                    upper += float((penalty - floor)[~fine].sum())
                 else:
                     upper += float((must * problem.cost.margin(classes, problem.smallest_class)).sum())
         gone = int(sizes[~ok].sum())
@@ -341,7 +341,8 @@ class NodeEvaluator:
         )
 
 
-def _dense(histogram: Histogram, tuples: int) -> IntArray:
+def dense(histogram: Histogram, tuples: int) -> IntArray:
+    """The histogram as one row of counts per tuple."""
     counts = np.zeros((tuples, histogram.cardinality), dtype=np.int64)
     row = np.repeat(np.arange(tuples), np.diff(histogram.offsets))
     counts[row, histogram.values] = histogram.counts

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
 from discreet.kernels._numba import forget_compiled
-from discreet.kernels.classes import ClassLists, Lattice, Workspace
+from discreet.kernels.classes import Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
@@ -22,7 +22,7 @@ from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
-from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+from discreet.solve._evaluate import NodeEvaluator, dense, lay_out, make_lists, make_workspace
 
 __all__ = ["LatticeSolver", "prepare"]
 
@@ -70,24 +70,26 @@ class LatticeSolver(Solver):
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector found and what is proven about it."""
+        separable = problem.cost.separable(problem.table)
         with budget.paused():
-            _load_kernels(compiled=_has_compiled_form(problem))
-        return _solve(problem, budget, progress)
+            _load_kernels(compiled=_has_compiled_form(problem, separable))
+        return _solve(problem, separable, budget, progress)
 
 
-def _solve(problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+def _solve(
+    problem: Problem, separable: Separable | None, budget: Budget, progress: ProgressCallback | None = None
+) -> Solution:
     lattice = lay_out(problem)
-    separable = problem.cost.separable(problem.table)
     search = _set_up(problem, lattice, separable)
     open_root(search)
-    if _has_compiled_form(problem):
-        step, lists, ws = _compiled_step(problem, lattice, separable)
+    if _has_compiled_form(problem, separable):
+        step, evaluator = _compiled_step(problem, lattice, separable)
     else:
         evaluator = NodeEvaluator(problem, lattice)
-        step, lists, ws = _plain_step(evaluator), evaluator.lists, evaluator.ws
+        step = _plain_step(evaluator)
     trace: list[Progress] = []
     search, outcome = _drive(search, step, budget, progress, trace)
-    return _solution(NodeEvaluator(problem, lattice, lists, ws), search, outcome, trace, budget)
+    return _solution(evaluator, search, outcome, trace, budget)
 
 
 @cache
@@ -96,11 +98,12 @@ def _load_kernels(compiled: bool) -> None:
     leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
     two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
     problem = Problem.build(two, privacy="k(2)", cost="LM" if compiled else "NCP")
+    separable = problem.cost.separable(two)
     try:
-        _solve(problem, Budget())
+        _solve(problem, separable, Budget())
     except _DAMAGED:
         forget_compiled()  # what was kept on disk is damaged
-        _solve(problem, Budget())
+        _solve(problem, separable, Budget())
 
 
 def prepare() -> None:
@@ -142,17 +145,15 @@ def _best(search: Search) -> float:
     return best if best < INFINITE else float("inf")
 
 
-def _has_compiled_form(problem: Problem) -> bool:
+def _has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
     """Whether every model is a smallest class size and the cost has a compiled form."""
     if any(type(model) is not KAnonymity for model in problem.privacy):
         return False
-    return problem.cost.compiled is not None or problem.cost.separable(problem.table) is not None
+    return problem.cost.compiled is not None or separable is not None
 
 
-def _compiled_step(
-    problem: Problem, lattice: Lattice, separable: Separable | None
-) -> tuple[Step, ClassLists, Workspace]:
-    """The search as one kernel, and the space it works in."""
+def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> tuple[Step, NodeEvaluator]:
+    """The search as one kernel, and an evaluator in the space it works in, for when it is over."""
     table = problem.table
     sums = np.zeros((table.tuples, 0))
     kind, penalty = SQUARES, 1.0
@@ -160,8 +161,8 @@ def _compiled_step(
         kind, penalty, sums = _separable_kind(table, separable)
     elif problem.cost.compiled == "squares":
         penalty = float(table.n)
-    else:
-        kind, sums = MINORITY, _label_counts(table)
+    elif table.labels is not None:
+        kind, sums = MINORITY, dense(table.labels, table.tuples).astype(np.float64)
     start, rate = _flat_rates(lattice, separable)
     pack_rate = np.empty(int(lattice.pack_start[-1]))
     prices = Prices(kind, problem.smallest_class, rate, start, pack_rate, penalty)
@@ -171,7 +172,7 @@ def _compiled_step(
     def step(search: Search) -> int:
         return int(run(lattice, lists, ws, prices, search, node, table.tuples, _WORK))
 
-    return step, lists, ws
+    return step, NodeEvaluator(problem, lattice, lists, ws)
 
 
 def _plain_step(evaluator: NodeEvaluator) -> Step:
@@ -211,24 +212,15 @@ def _flat_rates(lattice: Lattice, separable: Separable | None) -> tuple[Any, Flo
     return start, np.concatenate(flat)
 
 
-def _label_counts(table: CountTable) -> FloatArray:
-    labels = table.labels
-    assert labels is not None
-    counts = np.zeros((table.tuples, labels.cardinality))
-    counts[np.repeat(np.arange(table.tuples), np.diff(labels.offsets)), labels.values] = labels.counts
-    return counts
-
-
 def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None) -> Search:
     """Allocate the search and fill in what is known beforehand."""
     table = problem.table
     m = len(table.attributes)
     depth = max(attribute.height for attribute in table.attributes) + 1
     base, margin = np.zeros((m, depth)), np.zeros((m, depth))
-    for i, attribute in enumerate(table.attributes):
-        for level in range(attribute.height + 1):
-            if separable is not None:
-                block = attribute.ancestors[level]
+    if separable is not None:
+        for i, attribute in enumerate(table.attributes):
+            for level, block in enumerate(attribute.ancestors):
                 per_leaf = separable.rate[i][level][block] * separable.moment[i] + separable.offset[i]
                 base[i, level] = (per_leaf * attribute.rows).sum()
                 margin[i, level] = (separable.penalty[i] - per_leaf).min()
@@ -325,7 +317,7 @@ class _RowsLost(Cost):
 def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
     """The fewest rows whose suppression makes the problem feasible; None if that cannot be told in time."""
     easier = replace(problem, cost=_RowsLost(), suppression=ClassRecords())
-    solution = _solve(easier, budget)
+    solution = _solve(easier, None, budget)
     return solution.suppressed_rows if solution.status == "optimal" else None
 
 

@@ -65,9 +65,9 @@ class Cost(Part, ABC):
         """Return the cost of a whole recoding in which exactly the classes that are ok are published."""
         return float(self.published(classes)[ok].sum() + self.suppressed(classes)[~ok].sum())
 
+    @abstractmethod
     def worst(self, table: CountTable) -> float:
         """Return the cost of suppressing everything, by which totals are normalized."""
-        raise NotImplementedError
 
     def floor(self, classes: Classes, smallest: int) -> FloatArray:
         """Return a lower bound on what each class's rows cost under this recoding and any more general one.
