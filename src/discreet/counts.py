@@ -88,7 +88,9 @@ class CountTable:
     """Distinct quasi-identifier tuples, their weights and the histograms that go with them.
 
     ``codes[i, j]`` is the leaf code of attribute ``i`` in tuple ``j``. Tuples are distinct and in lexicographic order
-    of their codes, so that the row order of the data leaves no trace.
+    of their codes, so that the row order of the data leaves no trace. ``joint`` counts, for each sensitive column,
+    its values together with the class labels, where there are labels: value ``v`` with label ``c`` has the code
+    ``v * labels.cardinality + c``.
     """
 
     attributes: tuple[CodedAttribute, ...]
@@ -96,6 +98,7 @@ class CountTable:
     weights: NDArray[np.int64]
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
     labels: Histogram | None = None
+    joint: Mapping[str, Histogram] = field(default_factory=dict)
 
     @cached_property
     def n(self) -> int:

@@ -28,6 +28,8 @@ class Classes:
     """name -> (c, v) how often each sensitive value occurs."""
     labels: IntArray | None = None
     """(c, L) how often each class label occurs."""
+    joint: Mapping[str, IntArray] = field(default_factory=dict)
+    """name -> (c, v, L) how often each sensitive value occurs with each class label."""
     block_leaves: IntArray | None = None
     """(c, m) leaves of the hierarchy under the released value."""
     block_rows: IntArray | None = None

@@ -1,11 +1,12 @@
 """Solvers: one module per algorithm, each returning its best recoding and a proven lower bound."""
 
-from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, Status, gap
+from discreet.solve._base import SOLVERS, Budget, Inside, Progress, ProgressCallback, Solution, Solver, Status, gap
 from discreet.solve._choose import choose_solver, solve
 
 __all__ = [
     "SOLVERS",
     "Budget",
+    "Inside",
     "Progress",
     "ProgressCallback",
     "Solution",

@@ -17,7 +17,7 @@ from discreet.counts import IntArray
 from discreet.problem import Problem
 from discreet.problem._family import Family, Part
 
-__all__ = ["SOLVERS", "Budget", "Progress", "ProgressCallback", "Solution", "Solver", "Status", "gap"]
+__all__ = ["SOLVERS", "Budget", "Inside", "Progress", "ProgressCallback", "Solution", "Solver", "Status", "gap"]
 
 Status = Literal["optimal", "feasible", "infeasible"]
 _TINY = 1e-12
@@ -39,6 +39,8 @@ class Budget:
     time_limit: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     started: float = field(default_factory=time.monotonic)
+    seed: int | None = None
+    """For solvers that draw random numbers; None asks the operating system's secure source."""
 
     @property
     def seconds(self) -> float:
@@ -79,13 +81,33 @@ ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, eq=False)
+class Inside:
+    """What is suppressed inside classes that are published otherwise.
+
+    Entry ``e`` speaks of the class that tuple ``example[e]`` of the count table belongs to: ``count[e]`` of its rows
+    whose value of the sensitive ``attribute`` is ``value[e]`` are not published, or with ``records=False`` stay and
+    their value becomes unknown. Where it matters which rows go, ``label[e]`` is their class label. Entries are
+    distinct.
+    """
+
+    attribute: str
+    records: bool
+    example: IntArray
+    value: IntArray
+    count: IntArray
+    label: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A recoding and how good it is proven to be.
 
     ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
-    levels where the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed.
-    With status ``infeasible`` there is no recoding, and ``smallest_budget`` is the number of records that would have to
-    be suppressed, where the solver knows it.
+    levels where the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed
+    as a whole; ``inside`` what goes from classes of which something stays. ``suppressed_rows`` counts all rows that are
+    not published, ``suppressed_values`` the sensitive values that become unknown. With status ``infeasible`` there is
+    no recoding, and ``smallest_budget`` is the number of records that would have to be suppressed, where the solver
+    knows it.
     """
 
     status: Status
@@ -94,7 +116,9 @@ class Solution:
     blocks: tuple[IntArray, ...] = ()
     levels: tuple[int, ...] | None = None
     suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    inside: Inside | None = None
     suppressed_rows: int = 0
+    suppressed_values: int = 0
     classes: int = 0
     smallest_budget: int | None = None
     stats: dict[str, Any] = field(default_factory=dict)
