@@ -2,9 +2,10 @@
 
 A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the
 rows of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers
-whose leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``. A class is a list
-of row numbers; counts are dicts from sensitive value to how often it occurs. A recoding is ``levels``, the
-``published`` classes and the ``suppressed`` row numbers.
+whose leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``; in place of the
+number of a level there may be a partition, a set of frozensets of leaves. A class is a list of row numbers; counts are
+dicts from sensitive value to how often it occurs. A recoding is ``levels``, the ``published`` classes and the
+``suppressed`` row numbers.
 
 recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
 models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,
@@ -13,12 +14,15 @@ models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l
               ``emd(counts, whole, distance, hierarchy)``
 suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (violating-records, by trying all),
               ``lemma_3(counts, thetas)`` (violating-records under thresholds, as the paper does it),
-              ``class_values(counts, ok)``, ``violating_values(counts, thetas)``, ``budget(limit, n)``
+              ``class_values(counts, ok)``, ``violating_values(counts, thetas)``, ``budget(limit, n)``;
+              ``suppress(table, levels, models, kind, limit, cost, column, **options)`` does one of them to a whole
+              recoding and says what that costs, where each model is a ``Model``
 costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
               precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
-              ``k_of_node(table, levels, budget)``
+              ``k_of_node(table, levels, budget)``,
+              ``search_cuts(table, models, kind, limit, cost, column, **options)`` tries all cuts
 """
 
 from __future__ import annotations
@@ -42,7 +46,9 @@ class Table(NamedTuple):
 
 
 def released(table, name, value, level):
-    """The value that stands at a level for an original value."""
+    """The value that stands at a level for an original value; with a partition, the block it is in."""
+    if not isinstance(level, int):
+        return next(block for block in level if value in block)
     for row in table.hierarchies[name]:
         if row[0] == value:
             return row[level]
@@ -50,7 +56,7 @@ def released(table, name, value, level):
 
 
 def classes(table, levels):
-    """The classes of a full-domain recoding, as lists of row numbers."""
+    """The classes of a recoding, as lists of row numbers."""
     found = {}
     for number, row in enumerate(table.rows):
         key = tuple(
@@ -192,6 +198,8 @@ def violating_values(counts, thetas):
 
 def leaves_under(table, name, value, level):
     """The leaves that are released as the same value."""
+    if not isinstance(level, int):
+        return released(table, name, value, level)
     rows = table.hierarchies[name]
     if level == 0:
         return [value]
@@ -325,6 +333,90 @@ COSTS = {
 }
 
 
+def value_penalty(table, cost, weights=None, penalty="iyengar", **options):
+    """What a sensitive value made unknown costs."""
+    if cost != "LM":
+        return None
+    return sum(weight_of(weights, name) for name in table.hierarchies) if penalty == "l+" else 1
+
+
+# --- suppression of a whole recoding, with its cost -------------------------------------------------------------------
+
+
+class Model(NamedTuple):
+    """A privacy model as a condition on counts; with thresholds if it is one of thresholds."""
+
+    ok: object
+    looks_at_sensitive: bool
+    thetas: dict | None = None
+
+
+class Outcome(NamedTuple):
+    cost: float | None  # None: the recoding is not allowed
+    rows: int  # suppressed
+    values: int  # made unknown
+
+
+def suppress(table, levels, models, kind, limit, cost, column, **options):
+    """What a recoding costs and suppresses; ``limit`` is the most rows that may go, ``column`` the sensitive one."""
+    found = classes(table, levels)
+    if kind in ("class-values", "violating-values"):
+        return suppress_values(table, levels, found, models, kind, cost, column, **options)
+    published, suppressed = [], []
+    for members in found:
+        stay = members if all_ok(models, counts(table, members, column)) else []
+        if not stay and kind == "violating-records":
+            stay = rows_that_stay(table, levels, members, models, cost, column, **options)
+        published += [stay] if stay else []
+        suppressed += [row for row in members if row not in stay]
+    if len(suppressed) > limit:
+        return Outcome(None, len(suppressed), 0)
+    return Outcome(COSTS[cost](table, levels, published, suppressed, **options), len(suppressed), 0)
+
+
+def all_ok(models, counts):
+    return all(model.ok(counts) for model in models)
+
+
+def suppress_values(table, levels, found, models, kind, cost, column, **options):
+    unknown = 0
+    for members in found:
+        own = counts(table, members, column)
+        if not all_ok([model for model in models if not model.looks_at_sensitive], own):
+            return Outcome(None, 0, 0)
+        looking = [model for model in models if model.looks_at_sensitive]
+        if kind == "class-values":
+            unknown += sum(class_values(own, lambda counts, looking=looking: all_ok(looking, counts)).values())
+        else:
+            each = [violating_values(own, model.thetas) for model in looking]
+            unknown += sum(max((gone[value] for gone in each), default=0) for value in own)
+    penalty = value_penalty(table, cost, **options) * unknown if unknown else 0
+    return Outcome(COSTS[cost](table, levels, found, [], **options) + penalty, 0, unknown)
+
+
+def rows_that_stay(table, levels, members, models, cost, column, **options):
+    """The largest ok part of a class; which rows of a value stay is tried where the cost depends on it.
+
+    Of several parts it is the evenest, and of those the one with most rows of the first values.
+    """
+    own = counts(table, members, column)
+    values = sorted(own)
+    parts = largest_ok_parts(own, lambda counts: all_ok(models, counts))
+    part = min(parts, key=lambda part: (sum(n**2 for n in part.values()), [-part.get(value, 0) for value in values]))
+    ways = [
+        list(itertools.combinations([row for row in members if table.rows[row][column] == value], n))
+        for value, n in part.items()
+    ]
+    choices = [[row for rows in way for row in rows] for way in itertools.product(*ways)]
+    if cost != "CM" or not part:
+        return choices[0]
+
+    def total(stay):
+        return COSTS[cost](table, levels, [stay], [row for row in members if row not in stay], **options)
+
+    return min(choices, key=total)
+
+
 # --- schemes: sets of frozensets of leaves ----------------------------------------------------------------------------
 
 
@@ -444,6 +536,31 @@ def search(table, ok, cost, budget, vectors=None, **options):
         elif total <= best + TOLERANCE * max(1, abs(best)):
             levels.append(vector)
     return Search(best is not None, best, levels, fewest)
+
+
+class CutSearch(NamedTuple):
+    feasible: bool
+    cost: float | None
+    cuts: list  # every tuple of partitions that reaches the cost
+    considered: int
+    smallest_budget: int  # fewest rows in classes that are not ok, of any cut
+
+
+def search_cuts(table, models, kind, limit, cost, column, scheme="subtree", **options):
+    """The best recoding by a valid partition of each attribute, by trying all."""
+    best, cuts, fewest, considered = None, [], len(table.rows), 0
+    for levels in itertools.product(*(valid_partitions(scheme, rows) for rows in table.hierarchies.values())):
+        considered += 1
+        bad = [m for m in classes(table, levels) if not all_ok(models, counts(table, m, column))]
+        fewest = min(fewest, sum(len(members) for members in bad))
+        total = suppress(table, levels, models, kind, limit, cost, column, **options).cost
+        if total is None:
+            continue
+        if best is None or total < best - TOLERANCE * max(1, abs(best)):
+            best, cuts = total, [levels]
+        elif total <= best + TOLERANCE * max(1, abs(best)):
+            cuts.append(levels)
+    return CutSearch(best is not None, best, cuts, considered, fewest)
 
 
 def k_of_node(table, levels, budget):

@@ -6,6 +6,7 @@ is another way than the solver's.
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass
 
@@ -72,26 +73,35 @@ def count_table(table, sensitive=None, label=None):
     tuples = sorted(set(keys))
     where = [tuples.index(key) for key in keys]
 
-    def histogram(column, hierarchy):
-        found = {value: i for i, value in enumerate(row[0] for row in hierarchy)}
-        dense = np.zeros((len(tuples), len(found)), dtype=np.int64)
+    def sparse(column, cardinality, code, ancestors=None, names=()):
+        dense = np.zeros((len(tuples), cardinality), dtype=np.int64)
         for j, row in zip(where, table.rows, strict=True):
-            dense[j, found[row[column]]] += 1
+            dense[j, code(row)] += 1
         j, v = np.nonzero(dense)
         offsets = np.searchsorted(j, np.arange(len(tuples) + 1))
-        ancestors = coded(column, hierarchy, []).ancestors if len(hierarchy[0]) > 1 else None
-        names = tuple(str(value) for value in found)
-        return Histogram(column, len(found), offsets, v, dense[j, v], ancestors, names)
+        return Histogram(column, cardinality, offsets, v, dense[j, v], ancestors, names)
 
-    labels = None
+    def histogram(column, hierarchy):
+        found = {value: i for i, value in enumerate(row[0] for row in hierarchy)}
+        ancestors = coded(column, hierarchy, []).ancestors if len(hierarchy[0]) > 1 else None
+        return sparse(column, len(found), lambda row: found[row[column]], ancestors, tuple(map(str, found)))
+
+    labels, joint = None, {}
     if label is not None:
-        labels = histogram(label, [(value,) for value in sorted({row[label] for row in table.rows})])
+        classes = sorted({row[label] for row in table.rows})
+        labels = histogram(label, [(value,) for value in classes])
+        for column, hierarchy in (sensitive or {}).items():
+            pairs = list(itertools.product((row[0] for row in hierarchy), classes))
+            joint[column] = sparse(
+                column, len(pairs), lambda row, column=column, pairs=pairs: pairs.index((row[column], row[label]))
+            )
     return CountTable(
         attributes,
         np.array(tuples, dtype=np.int32).reshape(len(tuples), len(attributes)).T.copy(),
         np.array([where.count(j) for j in range(len(tuples))], dtype=np.int64),
         {column: histogram(column, hierarchy) for column, hierarchy in (sensitive or {}).items()},
         labels,
+        joint,
     )
 
 

@@ -69,6 +69,44 @@ def test_every_option_at_once(run: Run, folder: Path) -> None:
     assert pl.read_parquet("safe.parquet").height == told["audit"]["rows"]
 
 
+SUBTREE = (
+    "anonymize", "people.csv", "--identifiers", "person_id,name", "--qi", "sex,education,marital_status",
+    "--sensitive", "diagnosis", "--privacy", "l+(0.5, diagnosis)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["violating-records", "class-values"])
+def test_cuts_and_parts_of_classes(kind: str, run: Run, folder: Path) -> None:
+    options = ("--suppression", kind, "-o", "safe.csv", "--seed", "4")
+    result = run(*SUBTREE, "--scheme", "subtree", *options, "--report", "r.json", "--save-job", "job.yaml")
+    assert result.exit_code == 0, result.output
+    assert "scheme" in result.stdout
+    assert "different values: sex " in result.stdout
+    told = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert told["levels"] == {}
+    assert told["seed"] == told["job"]["seed"] == 4
+    assert set(told["released_values"]) == {"sex", "education", "marital_status"}
+    check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--privacy", "l+(0.5, diagnosis)")
+    assert run(*check, "--unknown", "*").exit_code == 0
+    first = (folder / "safe.csv").read_bytes()
+    assert Job.load("job.yaml").suppression == kind
+    assert run("run", "job.yaml", "-q").exit_code == 0
+    assert (folder / "safe.csv").read_bytes() == first
+
+
+def test_schemes_of_single_columns(run: Run, folder: Path) -> None:
+    schemes = ("--scheme", "subtree", "--scheme", "sex=GHS", "--suppression", "class-records")
+    result = run(*SUBTREE, *schemes, "-o", "safe.csv", "--save-job", "job.yaml", "-q")
+    assert result.exit_code == 0, result.output
+    assert Job.load("job.yaml").scheme == {"sex": "GHS", "education": "subtree", "marital_status": "subtree"}
+    told = json.loads(run("run", "job.yaml", "--dry-run", "--json").stdout)
+    assert {each["scheme"] for each in told["attributes"]} == {"subtree"}
+    assert told["nodes"] > 1
+    shown = run("run", "job.yaml", "--dry-run").stdout
+    assert "possible recodings" in shown
+    assert "subtree of an automatic hierarchy" in shown
+
+
 def test_saved_jobs_do_the_same_again(run: Run, folder: Path) -> None:
     (folder / "jobs").mkdir()
     assert run(*BASIC, "-o", "safe.csv", "--save-job", "jobs/job.yaml", "-q").exit_code == 0

@@ -29,3 +29,10 @@ def test_a_table_that_does_not(run: Run) -> None:
     result = run("audit", "people.csv", "--qi", "zip,sex", "-k", "5")
     assert result.exit_code == 5
     assert "FAILED" in result.stdout
+
+
+def test_unknown_values(run: Run) -> None:
+    pl.DataFrame({"a": ["x", "x", "y", "y"], "s": ["flu", "*", "*", "*"]}).write_csv("t.csv")
+    options = ("audit", "t.csv", "--qi", "a", "--privacy", "l+(0.5, s)")
+    assert run(*options, "--unknown", "*").exit_code == 0
+    assert run(*options).exit_code == 5

@@ -72,12 +72,36 @@ def test_counts_agree_with_counting_rows(seed: int) -> None:
         mine = [row for row, other in zip(rows, keys, strict=True) if other == key]
         for column, histogram in [*table.sensitive.items(), ("label", table.labels)]:
             assert histogram_of(histogram, place) == Counter(label_of(row[column]) for row in mine)
+        for column, joint in table.joint.items():
+            values, labels = table.sensitive[column].labels, table.labels.labels
+            low, high = joint.offsets[place], joint.offsets[place + 1]
+            pairs = [(values[code // len(labels)], labels[code % len(labels)]) for code in joint.values[low:high]]
+            assert joint.cardinality == len(values) * len(labels)
+            counted_pairs = dict(zip(pairs, joint.counts[low:high].tolist(), strict=True))
+            assert counted_pairs == Counter((label_of(row[column]), row["label"]) for row in mine)
+    assert list(table.joint) == ["s", "t"]
+    for column, coded in counted.codes.items():
+        names = [*table.sensitive.values(), table.labels]
+        labels = next(histogram.labels for histogram in names if histogram.name == column)
+        assert [labels[code] for code in coded["code"]] == [label_of(value) for value in coded["value"]]
     for i, attribute in enumerate(table.attributes):
         leaves = np.repeat(table.codes[i], table.weights)
         assert attribute.rows.tolist() == np.bincount(leaves, minlength=attribute.leaves).tolist()
     for column in "st":
         counts = dict(zip(*counted.reference[column].to_dict(as_series=False).values(), strict=True))
         assert counts == Counter(row[column] for row in rows)
+
+
+def test_values_are_counted_with_labels_only_where_there_are_labels_and_only_when_asked() -> None:
+    frame = pl.DataFrame({"q": ["x", "x", "y"], "s": ["a", "b", "a"], "label": ["no", "yes", "yes"]})
+    without = count(open_source(frame), Schema.make(frame.columns, (), ["q"], ["s"])).table
+    assert not without.joint
+    table = count(open_source(frame), Schema.make(frame.columns, (), ["q"], ["s"], "s")).table
+    assert table.joint["s"] is table.joint["s"]
+    assert table.joint["s"].values.tolist() == [0, 3, 0]  # the label is the value itself
+    with pytest.raises(KeyError):
+        table.joint["label"]
+    assert not count(open_source(frame), Schema.make(frame.columns, (), ["q"], (), "label")).table.joint
 
 
 def test_values_are_coded_in_their_order() -> None:

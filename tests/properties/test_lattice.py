@@ -8,95 +8,26 @@ import numpy as np
 import pytest
 
 import naive
-from discreet.errors import UsageError
+from cases import COSTS, MODELS, built, plain_cost, plain_models
 from discreet.problem import Problem
 from discreet.solve import Budget
 from discreet.solve.lattice import LatticeSolver
 from tables import random_sample
 
-MODELS = {
-    "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
-    "distinct-l": (lambda rng: [f"distinct-l({rng.integers(1, 4)}, s0)"]),
-    "entropy-l": (lambda rng: [f"entropy-l({rng.choice([1.0, 1.5, 2.0, 2.5])}, s0)"]),
-    "recursive-cl": (lambda rng: [f"recursive-cl({rng.choice([0.5, 1.0, 2.0, 3.5])}, {rng.integers(1, 4)}, s0)"]),
-    "l+": (lambda rng: [f"l+({rng.choice([0.25, 0.34, 0.5, 0.75])}, s0)"]),
-    "l+ by frequency": (lambda rng: [f"l+({rng.choice([0.25, 0.34, 0.5])}, s0, by=frequency)"]),
-    "t": (
-        lambda rng: [f"t({rng.choice([0.1, 0.2, 0.35, 0.5])}, s0, {rng.choice(['equal', 'ordered', 'hierarchical'])})"]
-    ),
-    "two": (lambda rng: [f"k({rng.integers(2, 5)})", f"l+({rng.choice([0.34, 0.5])}, s0)"]),
-    "three": (lambda rng: ["k(2)", f"distinct-l({rng.integers(1, 3)}, s0)", f"t({rng.choice([0.3, 0.5])}, s0, equal)"]),
-}
-COSTS = [
-    "LM",
-    "LM(weights={q0: 2.5})",
-    "LM(penalty=l+)",
-    "DM",
-    "HDM",
-    "CM",
-    "NCP",
-    "C_AVG",
-    "precision",
-    "entropy",
-    "ambiguity",
-]
 SUPPRESSIONS = ["none", "class-records", "budget(0.2)", "budget(2)"]
-CASES = list(itertools.product(MODELS, COSTS))
-
-
-def plain_model(text, sample):
-    """A privacy model given as text, as a condition on counts."""
-    name, inside = text.rstrip(")").split("(", 1)
-    args = [part.strip() for part in inside.split(",")]
-    whole = naive.counts(sample.naive, range(len(sample.naive.rows)), "s0")
-    hierarchy = sample.sensitive["s0"]
-    if name == "k":
-        return lambda counts: naive.k_anonymous(counts, int(args[0]))
-    if name == "distinct-l":
-        return lambda counts: naive.distinct_l(counts, int(args[0]))
-    if name == "entropy-l":
-        return lambda counts: naive.entropy_l(counts, float(args[0]))
-    if name == "recursive-cl":
-        return lambda counts: naive.recursive_cl(counts, float(args[0]), int(args[1]))
-    if name == "l+":
-        by = "frequency" if "by=frequency" in args else None
-        thetas = naive.thetas(whole, float(args[0]), by)
-        return lambda counts: naive.l_plus(counts, thetas)
-    in_order = {row[0]: whole.get(row[0], 0) for row in hierarchy}
-    return lambda counts: naive.t_close(counts, in_order, float(args[0]), args[2], hierarchy)
-
-
-def plain_cost(text):
-    """A cost given as text, as its name and options."""
-    options = {}
-    if "weights" in text:
-        options["weights"] = {"q0": 2.5}
-    if "penalty" in text:
-        options["penalty"] = "l+"
-    return text.split("(")[0], options
-
-
-def built(sample, **parts):
-    """The problem, or None where a model can never hold on so small a table (a refusal that is tested elsewhere)."""
-    try:
-        return Problem.build(sample.counts, **parts)
-    except UsageError:
-        return None
+CASES = list(itertools.product(MODELS, [*COSTS, "precision"]))
 
 
 def expected(sample, privacy, cost, suppression):
-    models = [plain_model(text, sample) for text in privacy]
+    models = plain_models(privacy, sample)
     n = len(sample.naive.rows)
     limits = {"none": 0, "class-records": n, "budget(0.2)": naive.budget(0.2, n), "budget(2)": naive.budget(2, n)}
     limit = limits[suppression]
 
     def ok(rows):
-        counts = naive.counts(sample.naive, rows, "s0")
-        return all(model(counts) for model in models)
+        return naive.all_ok(models, naive.counts(sample.naive, rows, "s0"))
 
-    name, options = plain_cost(cost)
-    if name == "C_AVG":
-        options["k"] = max((int(text[2:-1]) for text in privacy if text.startswith("k(")), default=1)
+    name, options = plain_cost(cost, privacy)
     return naive.search(sample.naive, ok, name, limit, **options)
 
 

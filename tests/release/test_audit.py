@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,68 @@ def test_verdict_agrees_with_the_definitions(seed: int) -> None:
     assert verdict.rows == table.height
     assert verdict.classes == len(classes)
     assert verdict.smallest_class == min(counts.total() for counts in classes)
+
+
+def with_unknown(counts: Counter[str], whole: Counter[str], t: float) -> dict[str, bool]:
+    """What each promise comes to if unknown values count in the size of their class only."""
+    size = counts.total()
+    known = {value: n for value, n in counts.items() if value != "*"}
+    shares = {value: known.get(value, 0) / size for value in whole}
+    apart = sum(abs(share - whole[value] / whole.total()) for value, share in shares.items()) / 2
+    entropy = -sum(share * math.log(share) for share in shares.values() if share)
+    top = sorted(known.values(), reverse=True)
+    return {
+        "k(3)": size >= 3,
+        "distinct-l(2, s)": not known or len(known) >= 2,
+        "entropy-l(1.5, s)": not known or entropy >= math.log(1.5) - 1e-9,
+        "recursive-cl(2, 2, s)": not known or top[0] < 2 * sum(top[1:]),
+        "l+(0.4, s)": all(share <= 0.4 for share in shares.values()),
+        f"t({t}, s)": not known or apart <= t + 1e-9,
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_unknown_values_are_no_values(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    original = random_release(rng, int(rng.integers(1, 40)))
+    hidden = pl.Series(rng.random(original.height) < rng.choice([0.2, 0.9]))
+    table = original.with_columns(s=pl.when(hidden).then(pl.lit("*")).otherwise("s"))
+    whole = Counter(original["s"].to_list())
+    t = float(rng.choice([0.2, 0.4]))
+    found = [with_unknown(counts, whole, t) for counts in naive_classes(table)]
+    expected = {model: all(verdict[model] for verdict in found) for model in found[0]}
+    promises: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "privacy": list(expected)}
+    verdict = audit(table, **promises, reference=original, unknown="*")
+    assert {check.model: check.passed for check in verdict.checks} == expected
+    assert verdict.rows == table.height
+    if hidden.any():
+        with pytest.raises(AuditError, match="values that the original table lacks"):
+            audit(table, **promises, reference=original)
+
+
+def test_nothing_known_keeps_every_promise_about_values(constructor: Any) -> None:
+    table = pl.DataFrame({"a": ["x", "x", "y", "y"], "s": ["*"] * 4})
+    models = [
+        "distinct-l(3, s)",
+        "entropy-l(3, s)",
+        "recursive-cl(1, 3, s)",
+        "l+(0.1, s)",
+        "t(0, s)",
+        "t(0, s, ordered)",
+    ]
+    assert audit(constructor(table), quasi_identifiers="a", privacy=[*models, "k(2)"], unknown="*").passed
+    seen = audit(constructor(table), quasi_identifiers="a", privacy=models)
+    assert [check.passed for check in seen.checks] == [False, False, False, False, True, True]
+    assert not audit(constructor(table), quasi_identifiers="a", privacy="k(3)", unknown="*").passed
+
+
+def test_missing_is_not_unknown() -> None:
+    table = pl.DataFrame({"a": ["x", "x", "x"], "s": [None, None, "*"]})
+    (check,) = audit(table, quasi_identifiers="a", privacy="l+(0.5, s)", unknown="*").checks
+    assert check.reached == pytest.approx(2 / 3 / 0.5)
+    numbers = pl.DataFrame({"a": ["x", "x", "x"], "s": [1, 2, 99]})
+    (check,) = audit(numbers, quasi_identifiers="a", privacy="distinct-l(3, s)", unknown="99").checks
+    assert check.reached == 2
 
 
 def test_same_verdict_for_every_kind(constructor: Any, people: pl.DataFrame) -> None:

@@ -39,7 +39,7 @@ def cells(frame: Any) -> Counter[tuple[str | None, ...]]:
 
 def figures(release: Release) -> dict[str, Any]:
     facts = release.to_dict()
-    for key in ("seconds", "job", "notes", "stats"):
+    for key in ("seconds", "job", "notes", "stats", "trace"):
         del facts[key]
     return facts
 

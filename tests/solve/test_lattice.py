@@ -17,6 +17,7 @@ from discreet.errors import InterruptedRun
 from discreet.problem import Problem
 from discreet.solve import Budget, lattice, solve
 from discreet.solve import _evaluate as evaluate
+from discreet.solve import _gather as gather
 from discreet.solve.lattice import LatticeSolver
 
 
@@ -119,7 +120,7 @@ def test_keys_of_any_number_of_attributes():
 def test_histograms_in_portions_change_nothing(monkeypatch, privacy, cost, suppression):
     problem = Problem.build(random_table(2), privacy=privacy, cost=cost, suppression=suppression)
     expected = LatticeSolver().solve(problem, Budget())
-    monkeypatch.setattr(evaluate, "_DENSE_CELLS", 40)
+    monkeypatch.setattr(gather, "_DENSE_CELLS", 40)
     found = LatticeSolver().solve(problem, Budget())
     assert found.cost == pytest.approx(expected.cost)
     assert found.levels == expected.levels

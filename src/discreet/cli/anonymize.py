@@ -36,6 +36,8 @@ Examples:
       --hierarchy 'zip=mask(digits=5)' --sensitive diagnosis -k 5 -l 3 \\
       --suppression 'budget(5%)' --report report.json
   discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml
+  discreet anonymize people.csv --qi zip,sex --sensitive diagnosis --scheme subtree \\
+      --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
 
 \b
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
@@ -61,7 +63,7 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
     default="none",
     show_default=True,
     metavar="KIND",
-    help="What may be left out: none, 'budget(5%)', 'budget(300)', class-records, …",
+    help="What may go: none, 'budget(5%)', 'budget(300)', class-records, violating-records, class-values, …",
 )
 @click.option("--scheme", "schemes", multiple=True, metavar="[NAME=]SCHEME", help="full-domain (default), subtree, …")
 @click.option("--solver", default="auto", show_default=True, metavar="SOLVER", help="Which algorithm searches.")
@@ -80,7 +82,12 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
     metavar="SECONDS",
     help="End the search then.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of anything random.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Seed of anything random; by default the system's secure source.",
+)
 @click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report: .json or .txt. Repeatable.")
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
@@ -115,7 +122,7 @@ def _job(
     max_levels: tuple[str, ...],
     missing: str,
     time_limit: float | None,
-    seed: int,
+    seed: int | None,
     reports: tuple[str, ...],
 ) -> Job:
     from discreet.job import Job

@@ -25,6 +25,7 @@ __all__ = ["audit"]
 Examples:
   discreet audit safe.csv --qi sex,education,city -k 5
   discreet audit safe.csv --qi zip,sex --sensitive diagnosis -k 5 -l 3 --json
+  discreet audit safe.csv --qi zip,sex --privacy 'l+(0.25, diagnosis)' --unknown '*'
 
 \b
 The exit code is 0 if everything asked for holds, and 5 if not.""",
@@ -38,6 +39,11 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="FILE",
     help="The table the release was made from, for models that compare with it (t-closeness); FILE itself otherwise.",
 )
+@click.option(
+    "--unknown",
+    metavar="TEXT",
+    help="What stands for a sensitive value that was suppressed, as in '*'; by default nothing does.",
+)
 @json_option
 @quiet_option
 def audit(
@@ -48,6 +54,7 @@ def audit(
     ell: str | None,
     privacy: tuple[str, ...],
     reference: str | None,
+    unknown: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,7 +66,14 @@ def audit(
 
     from discreet.release import audit as audit_table
 
-    verdict = audit_table(file, quasi_identifiers=attributes, privacy=models, sensitive=secrets, reference=reference)
+    verdict = audit_table(
+        file,
+        quasi_identifiers=attributes,
+        privacy=models,
+        sensitive=secrets,
+        reference=reference,
+        unknown=unknown,
+    )
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

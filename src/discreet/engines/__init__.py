@@ -5,15 +5,17 @@ from discreet.engines._files import TableFile, open_table
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._names import exactly
-from discreet.engines._recoding import Recoding, ValueMap
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, ValueMap
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._write import write_table
 
 __all__ = [
     "SUFFIXES",
+    "UNKNOWN",
     "Counted",
     "Format",
     "Missing",
+    "Parts",
     "Recoding",
     "Source",
     "TableFile",

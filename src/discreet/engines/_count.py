@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,13 +27,15 @@ _LARGEST_KEY = 2**62
 class Counted:
     """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
 
-    ``reference`` holds the distinct values of each sensitive column and how many rows have each; ``missing``
-    the number of rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
+    ``reference`` holds the distinct values of each sensitive column and how many rows have each; ``codes`` the
+    distinct values of each sensitive and class column and the code of each in its histogram; ``missing`` the number
+    of rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
     """
 
     table: CountTable
     domains: Mapping[str, Domain]
     reference: Mapping[str, pl.DataFrame]
+    codes: Mapping[str, pl.DataFrame]
     missing: Mapping[str, int]
     dropped: int
 
@@ -75,13 +77,16 @@ def count(
         codes.append(domain.codes[factor.place])
     index, tuples = _collapse(codes, [domain.ancestors.shape[1] for domain in domains.values()])
     weights = _add_up(index, rows, tuples.shape[1])
-    histograms, reference = {}, {}
+    histograms, reference, coded = {}, {}, {}
+    entries: dict[str, _Entries] = {}
     for column in dict.fromkeys(values):
         factor, own = factors[column], (hierarchies or {}).get(column)
         reference[column] = pl.DataFrame({"value": factor.values, "rows": factor.rows})
         domain = make_domain(column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows)
-        entries = _Entries(index, domain.codes[factor.place], rows, weights.size)
-        histograms[column] = _histogram(domain, entries, own is not None)
+        present, code = np.unique(domain.codes, return_inverse=True)
+        coded[column] = pl.DataFrame({"value": factor.values, "code": code})
+        entries[column] = _Entries(index, code[factor.place], present.size, rows, weights.size)
+        histograms[column] = _histogram(domain, present, entries[column], own is not None)
     table = CountTable(
         attributes=tuple(
             CodedAttribute(
@@ -97,8 +102,10 @@ def count(
         weights=weights,
         sensitive={column: histograms[column] for column in schema.sensitive},
         labels=None if schema.class_attribute is None else histograms[schema.class_attribute],
+        joint={} if schema.class_attribute is None else _Joint(entries, schema.sensitive, schema.class_attribute),
     )
-    return Counted(table, domains, {column: reference[column] for column in schema.sensitive}, absent, dropped)
+    originals = {column: reference[column] for column in schema.sensitive}
+    return Counted(table, domains, originals, coded, absent, dropped)
 
 
 def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:
@@ -148,26 +155,61 @@ class _Entries(NamedTuple):
     """The groups seen from one column: the tuple and the value each belongs to, and its rows."""
 
     tuple: NDArray[np.int64]
-    code: NDArray[np.int32]
+    code: NDArray[np.int64]
+    cardinality: int
     rows: NDArray[np.int64]
     tuples: int
 
 
-def _histogram(domain: Domain, entries: _Entries, tree: bool) -> Histogram:
+def _histogram(domain: Domain, present: NDArray[np.int32], entries: _Entries, tree: bool) -> Histogram:
     """Count the values that occur with each tuple; leaves that never occur get no code."""
-    present = np.unique(domain.codes)
-    size = present.size
-    keys, entry = np.unique(entries.tuple * size + np.searchsorted(present, entries.code), return_inverse=True)
-    ancestors = _renumbered(domain.ancestors[:, present]) if tree else None
-    return Histogram(
-        name=domain.name,
-        cardinality=size,
-        offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
-        values=(keys % size).astype(np.int32),
-        counts=_add_up(entry, entries.rows, keys.size),
-        ancestors=ancestors,
+    return replace(
+        _counted(domain.name, entries),
+        ancestors=_renumbered(domain.ancestors[:, present]) if tree else None,
         labels=tuple(str(domain.labels[0][leaf] or "") for leaf in present.tolist()),
     )
+
+
+def _counted(name: str, entries: _Entries) -> Histogram:
+    size = entries.cardinality
+    keys, entry = np.unique(entries.tuple * size + entries.code, return_inverse=True)
+    return Histogram(
+        name=name,
+        cardinality=size,
+        offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
+        values=(keys % size).astype(np.int32 if size < 2**31 else np.int64),
+        counts=_add_up(entry, entries.rows, keys.size),
+    )
+
+
+class _Joint(Mapping[str, Histogram]):
+    """The sensitive columns counted together with the class labels, each when it is first asked for.
+
+    Few problems ask, and counting takes as long as for any other column.
+    """
+
+    def __init__(self, entries: Mapping[str, _Entries], sensitive: Sequence[str], label: str) -> None:
+        self._entries = {column: entries[column] for column in (*sensitive, label)}
+        self._sensitive = tuple(sensitive)
+        self._label = label
+        self._made: dict[str, Histogram] = {}
+
+    def __getitem__(self, column: str) -> Histogram:
+        if column not in self._sensitive:
+            raise KeyError(column)
+        if column not in self._made:
+            value, label = self._entries[column], self._entries[self._label]
+            both = value._replace(
+                code=value.code * label.cardinality + label.code, cardinality=value.cardinality * label.cardinality
+            )
+            self._made[column] = _counted(column, both)
+        return self._made[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sensitive)
+
+    def __len__(self) -> int:
+        return len(self._sensitive)
 
 
 def _renumbered(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:

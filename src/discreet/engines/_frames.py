@@ -40,7 +40,8 @@ class EagerSource:
         place = unused("row", self.columns)
         keys = self.to_polars(recoding.keys).with_row_index(place)
         released = recode(keys.lazy(), replace(recoding, drop=())).collect()
-        changed = [*recoding.maps, *(column for column in recoding.kept if self._differs(column, keys[column]))]
+        kept = (column for column in recoding.kept if self._differs(column, keys[column]))
+        changed = [*recoding.maps, *kept, *recoding.hidden]
         order = [column for column in self.frame.columns if column not in recoding.drop]
         frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
         if released.height < keys.height:

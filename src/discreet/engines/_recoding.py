@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 from polars import selectors
 
-from discreet.engines._names import exactly
+from discreet.engines._names import exactly, unused
 
-__all__ = ["Recoding", "ValueMap", "is_category", "normalized", "recode"]
+__all__ = ["UNKNOWN", "Parts", "Recoding", "ValueMap", "is_category", "normalized", "recode"]
+
+UNKNOWN = "*"
+"""How a sensitive value that was suppressed is written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,24 @@ class ValueMap:
 
 
 @dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of classes that are suppressed while the rest of the class stays.
+
+    A part is the rows of a class that have one value of the sensitive ``column`` and, where it is told, one of the
+    column ``label``. Line by line, ``classes`` holds the released values of the columns that tell classes apart, and
+    ``cells`` the ``value`` and the ``label`` as they were before, the number of the ``part`` the line speaks of (two
+    spellings of one value are two lines of one part) and the ``count`` of its rows to suppress: with ``records`` the
+    last so many, in the order of the table, are left out; else all of them stay and their value becomes unknown.
+    """
+
+    column: str
+    records: bool
+    classes: pl.DataFrame
+    cells: pl.DataFrame
+    label: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Recoding:
     """What happens to the columns and rows of a table; columns that are not mentioned stay untouched."""
 
@@ -40,6 +61,8 @@ class Recoding:
     """Columns in which a missing value means that the row is left out."""
     suppressed: pl.DataFrame | None = None
     """Classes that are left out: the released values of the columns that tell classes apart."""
+    parts: Parts | None = None
+    """What is suppressed inside classes that stay."""
     everything: bool = False
     """Whether all rows are left out."""
     categories: tuple[str, ...] = ()
@@ -48,7 +71,13 @@ class Recoding:
     @property
     def keys(self) -> list[str]:
         """The columns the recoding has to look at."""
-        return list(dict.fromkeys([*self.maps, *self.kept, *self.required]))
+        told = [] if self.parts is None else [self.parts.column, *filter(None, [self.parts.label])]
+        return list(dict.fromkeys([*self.maps, *self.kept, *self.required, *told]))
+
+    @property
+    def hidden(self) -> list[str]:
+        """The columns of which some values become unknown."""
+        return [] if self.parts is None or self.parts.records else [self.parts.column]
 
 
 def normalized(column: str, dtype: pl.DataType) -> pl.Expr:
@@ -65,6 +94,10 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
     key = {column: normalized(column, schema[column]) for column in recoding.keys}
     if recoding.required:
         frame = frame.filter(pl.all_horizontal(key[column].is_not_null() for column in recoding.required))
+    parts = None if recoding.everything else recoding.parts
+    if parts is not None:  # a class label may be a quasi-identifier too, and is needed as it was
+        before = {"value": parts.column, "label": parts.label}
+        frame = frame.with_columns(key[c].alias(unused(name, schema)) for name, c in before.items() if c is not None)
     frame = frame.with_columns(
         *(_released(key[c], schema[c], mapping).alias(c) for c, mapping in recoding.maps.items()),
         *(key[column] for column in recoding.kept if schema[column].is_float()),
@@ -73,16 +106,16 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         frame = frame.head(0)
     elif recoding.suppressed is not None:
         columns = recoding.suppressed.columns
-        asked = {column for column in columns if column not in recoding.maps and not schema[column].is_float()}
-        categories = [exactly(c).cast(schema[c]) for c in columns if c in recoding.kept and is_category(schema[c])]
         frame = frame.join(
-            recoding.suppressed.lazy().with_columns(categories),
-            left_on=[key[column] if column in asked else exactly(column) for column in columns],
+            recoding.suppressed.lazy().with_columns(_categories(columns, schema, recoding)),
+            left_on=[_class_key(column, schema, recoding) for column in columns],
             right_on=[exactly(column) for column in columns],
             how="anti",
             nulls_equal=True,
             maintain_order="left",
         )
+    if parts is not None:
+        frame = _without_parts(frame, schema, recoding, parts)
     # The type of an Enum lists all its values, those of suppressed rows too.
     texts = [
         exactly(c).cast(pl.String)
@@ -90,6 +123,44 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         if isinstance(dtype, pl.Enum) and c not in recoding.maps
     ]
     return frame.with_columns(texts).drop(selectors.by_name(*recoding.drop))
+
+
+def _class_key(column: str, schema: pl.Schema, recoding: Recoding) -> pl.Expr:
+    """Return a column, after the values were mapped, as classes are told apart by it."""
+    done = column in recoding.maps or schema[column].is_float()
+    return exactly(column) if done else normalized(column, schema[column])
+
+
+def _categories(columns: Sequence[str], schema: pl.Schema, recoding: Recoding) -> list[pl.Expr]:
+    """Return what must become categories in a table of classes, because it is that in the rows too."""
+    return [exactly(c).cast(schema[c]) for c in columns if c in recoding.kept and is_category(schema[c])]
+
+
+def _without_parts(frame: pl.LazyFrame, schema: pl.Schema, recoding: Recoding, parts: Parts) -> pl.LazyFrame:
+    """Suppress parts of classes: one join tells which part each row is in, if any."""
+    place = {column: unused(f"class{number}", schema) for number, column in enumerate(parts.classes.columns)}
+    cell = {name: unused(name, schema) for name in parts.cells.columns}
+    by = [*place.values(), *(cell[name] for name in ("value", "label") if name in cell)]
+    classes = parts.classes.with_columns(_categories(parts.classes.columns, schema, recoding)).rename(place)
+    origin = {"value": parts.column, "label": parts.label}
+    typed = [pl.col(n).cast(schema[c]) for n, c in origin.items() if c is not None and is_category(schema[c])]
+    lines = pl.concat([classes, parts.cells.with_columns(typed).rename(cell)], how="horizontal")
+    frame = frame.with_columns(_class_key(column, schema, recoding).alias(name) for column, name in place.items())
+    frame = frame.join(lines.lazy(), on=by, how="left", nulls_equal=True, maintain_order="left")
+    part = pl.col(cell["part"])
+    if parts.records:
+        from_the_end = pl.int_range(pl.len(), 0, -1).over(part)
+        frame = frame.filter(part.is_null() | (from_the_end > pl.col(cell["count"])))
+    else:
+        known = _text(parts.column, schema[parts.column])
+        value = pl.when(part.is_null()).then(known).otherwise(pl.lit(UNKNOWN))
+        frame = frame.with_columns(value.alias(parts.column))
+    return frame.drop(*place.values(), *cell.values())
+
+
+def _text(column: str, dtype: pl.DataType) -> pl.Expr:
+    text = normalized(column, dtype).cast(pl.String)
+    return text.str.strip_suffix(".0") if dtype.is_float() else text
 
 
 def is_category(dtype: pl.DataType) -> bool:

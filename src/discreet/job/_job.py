@@ -79,7 +79,7 @@ class Job(BaseModel):
     max_levels: dict[str, int] = Field(default_factory=dict)
     missing: str = "value"
     time_limit: float | None = Field(default=None, gt=0)
-    seed: int = Field(default=0, ge=0)
+    seed: int | None = Field(default=None, ge=0)
     report: Names = Field(default_factory=list)
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -120,7 +120,8 @@ class Job(BaseModel):
         self.check_targets()
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
-        release = dataclasses.replace(release, job=self._moved_to(Path()).model_dump())
+        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
+        release = dataclasses.replace(release, job=told)
         for report in self.report:
             release.report(self._folder / report)
         return release

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.job._job import Job
+    from discreet.problem import Problem
 
 __all__ = ["Plan", "make_plan"]
 
@@ -37,6 +38,8 @@ class Plan:
 
     def summary(self) -> str:
         """Return the plan as text for people."""
+        from discreet.release._report import count_text
+
         facts = [
             ("input", f"{self.rows:,} rows, {self.tuples:,} different combinations of quasi-identifiers"),
             *((f"'{each['name']}'", _describe(each)) for each in self.attributes),
@@ -45,8 +48,8 @@ class Plan:
             ("as it is", ", ".join(self.unchanged)),
             ("privacy", " and ".join(self.privacy)),
             ("cost", self.cost),
-            ("suppression", f"{self.suppression}: at most {self.most_suppressed:,} rows"),
-            ("search", f"{self.solver}, {self.nodes:,} possible recodings"),
+            ("suppression", f"{self.suppression}: at most {self.most_suppressed:,} rows are left out"),
+            ("search", f"{self.solver}, {count_text(self.nodes)} possible recodings"),
             ("output", self.output or ""),
             ("reports", ", ".join(self.reports)),
         ]
@@ -72,7 +75,7 @@ def make_plan(job: Job) -> Plan:
     parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
     problem = Problem.build(counted.table, **{part: told[part] for part in parts})
     solver = choose_solver(problem, told["solver"])
-    limits = zip(problem.lowest, problem.highest, strict=True)
+    limits = zip(problem.schemes, problem.lowest, problem.highest, strict=True)
     return Plan(
         rows=problem.table.n,
         tuples=problem.table.tuples,
@@ -84,10 +87,11 @@ def make_plan(job: Job) -> Plan:
                 "distinct": len(domain.values),
                 "hierarchy": domain.text,
                 "automatic": domain.automatic,
+                "scheme": scheme.text,
                 "lowest": low,
                 "highest": high,
             }
-            for (name, domain), (low, high) in zip(counted.domains.items(), limits, strict=True)
+            for (name, domain), (scheme, low, high) in zip(counted.domains.items(), limits, strict=True)
         ),
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
@@ -96,7 +100,7 @@ def make_plan(job: Job) -> Plan:
         suppression=problem.suppression.text,
         most_suppressed=problem.limit,
         solver=solver.name,
-        nodes=prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True)),
+        nodes=_recodings(problem),
         output=job.output,
         reports=tuple(job.report),
     )
@@ -106,8 +110,19 @@ def _describe(attribute: dict[str, Any]) -> str:
     made = "an automatic hierarchy" if attribute["automatic"] else attribute["hierarchy"]
     if len(made) > 60:
         made = f"{made[:59]}…"
-    levels = f"levels {attribute['lowest']} to {attribute['highest']}"
-    return f"{attribute['type']}, {attribute['distinct']:,} values, {levels} of {made}"
+    full = attribute["scheme"] == "full-domain"
+    way = f"levels {attribute['lowest']} to {attribute['highest']}" if full else attribute["scheme"]
+    return f"{attribute['type']}, {attribute['distinct']:,} values, {way} of {made}"
+
+
+def _recodings(problem: Problem) -> int:
+    """Return the size of the space: levels for full-domain, partitions for other schemes."""
+    return prod(
+        high - low + 1 if scheme.name == "full-domain" else scheme.count(attribute)
+        for attribute, scheme, low, high in zip(
+            problem.table.attributes, problem.schemes, problem.lowest, problem.highest, strict=True
+        )
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -69,6 +69,7 @@ class Problem:
                     )
         kind = SUPPRESSION.make(suppression)
         kind.check(models)
+        _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         return cls(table, models, resolved, kind, schemes, lowest, highest)
 
@@ -76,6 +77,11 @@ class Problem:
     def limit(self) -> int:
         """The most records that may be suppressed."""
         return self.suppression.budget(self.table.n)
+
+    @cached_property
+    def divided(self) -> str | None:
+        """The sensitive attribute by whose values classes may lose a part; None if they are published as a whole."""
+        return self.suppression.divided(self.privacy)
 
     @cached_property
     def smallest_class(self) -> int:
@@ -115,6 +121,27 @@ def _schemes(table: CountTable, scheme: str | Scheme | Mapping[str, str | Scheme
         if column not in table.names:
             raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
     return tuple(SCHEMES.make(scheme.get(name, "full-domain")) for name in table.names)
+
+
+def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:
+    """Refuse a cost that does not say what a class costs that loses a part."""
+    attribute = kind.divided(models)
+    if attribute is None:
+        return
+    reason = None
+    if kind.hides_values:
+        if cost.value_penalty(table) is None:
+            reason = "it does not say what a value made unknown costs; choose LM or the suppression class-records"
+    elif not cost.divisible:
+        reason = "it depends on which rows of a class go; choose LM, DM or CM, or the suppression class-records"
+    if reason is not None:
+        raise UnsupportedCombinationError(f"The cost {cost.name}", f"the suppression {kind.name}", reason)
+    if not kind.hides_values and "joint" in cost.needs and attribute not in table.joint:
+        raise UsageError(
+            f"The cost {cost.name} with the suppression {kind.name} needs to know how often each value of "
+            f"'{attribute}' occurs with each class label; count them together or choose class-records.",
+            column=attribute,
+        )
 
 
 def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
-from discreet.engines import Missing, count, open_source
+import polars as pl
+
+from discreet.engines import UNKNOWN, Counted, Missing, count, open_source
 from discreet.errors import InfeasibleError, InterruptedRun, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION, PrivacyModel, Problem, Scheme
 from discreet.release._describe import notes, text_form, versions
@@ -39,7 +41,7 @@ def anonymize(
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
     solver: str | Solver = "auto",
     time_limit: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     missing: Missing = "value",
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
@@ -71,7 +73,7 @@ def anonymize(
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
-        For solvers that draw random numbers.
+        For solvers that draw random numbers; without one they ask the operating system's secure source.
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
@@ -113,11 +115,12 @@ def anonymize(
                 min_levels=min_levels,
                 max_levels=max_levels,
             )
-            solution = _solve(problem, solver, time_limit, progress, budget)
+            if kind.hides_values:
+                _check_unknown(problem, counted)
+            solution = _solve(problem, solver, time_limit, seed, progress, budget)
         recoding = make_recoding(
             solution,
-            counted.table,
-            counted.domains,
+            counted,
             drop=schema.identifiers,
             required=tuple(schema.quasi_identifiers) if counted.dropped else (),
         )
@@ -127,6 +130,7 @@ def anonymize(
             sensitive={column: trees.get(column) for column in schema.sensitive},
             types=schema.types,
             reference=counted.reference,
+            unknown=UNKNOWN if kind.hides_values else None,
             rows=problem.table.n - solution.suppressed_rows,
         )
         table, verdict = publish(source, recoding, promises, target, clock)
@@ -150,8 +154,9 @@ def anonymize(
         "max_levels": max_levels or {},
         "missing": missing,
         "time_limit": time_limit,
-        "seed": seed,
     }
+    if seed is not None:
+        job["seed"] = seed
     return Release(
         status=solution.status,
         cost=float(solution.cost),
@@ -160,6 +165,7 @@ def anonymize(
         normalized_cost=float(solution.cost / worst) if worst else 0.0,
         n=problem.table.n,
         suppressed=int(solution.suppressed_rows),
+        suppressed_values=int(solution.suppressed_values),
         dropped_missing=counted.dropped,
         classes=verdict.classes,
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
@@ -167,6 +173,7 @@ def anonymize(
         job=text_form(job),
         notes=tuple(notes(source, schema, counted, solution, target)),
         stats={**solution.stats, "seconds": clock.seconds},
+        trace=solution.trace,
         versions=versions(),
         table=table,
         partition={
@@ -192,7 +199,7 @@ def _check_options(missing: Any, time_limit: Any, seed: Any) -> None:
         isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
     ):
         raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
 
 
@@ -212,10 +219,22 @@ def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
     return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}
 
 
+def _check_unknown(problem: Problem, counted: Counted) -> None:
+    """Refuse a column that already holds what would stand for its suppressed values."""
+    column = problem.suppression.divided(problem.privacy)
+    if column is not None and (counted.codes[column]["value"].cast(pl.String) == UNKNOWN).any():
+        raise UsageError(
+            f"Column '{column}' has the value '{UNKNOWN}', which {problem.suppression.name} writes for a value it "
+            "suppresses; give it another name in the data first.",
+            column=column,
+        )
+
+
 def _solve(
     problem: Problem,
     solver: str | Solver,
     time_limit: float | None,
+    seed: int | None,
     progress: ProgressCallback | None,
     budget: Budget | None,
 ) -> Solution:
@@ -226,10 +245,18 @@ def _solve(
         budget = Budget(time_limit)
     elif time_limit is not None:  # the limit is one on the search, so its clock starts here
         budget.time_limit, budget.started = time_limit, time.monotonic()
+    if seed is not None:
+        budget.seed = seed
     solution = chosen.solve(problem, budget, progress)
     if solution.status != "infeasible":
         return solution
     promised = " and ".join(model.text for model in problem.privacy)
+    kind = problem.suppression
+    if kind.hides_values:
+        raise InfeasibleError(
+            f"No recoding keeps {promised} with the suppression {kind.name}, under which every row stays; "
+            "promise less, or choose violating-records, class-records or a budget."
+        )
     at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
     smallest = solution.smallest_budget
     if smallest is None:

@@ -99,6 +99,7 @@ def audit(
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
+    unknown: str | None = None,
     rows: int | None = None,
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
@@ -106,8 +107,10 @@ def audit(
     ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be
     left out where the models name their columns, and may map columns to hierarchies (for hierarchical
     t-closeness). ``reference`` is the table the release was made from, where models compare with it
-    (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. With
-    ``rows`` the number of released rows is checked too.
+    (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
+    is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
+    no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
+    released rows is checked too.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
@@ -123,6 +126,7 @@ def audit(
         sensitive=sensitive,
         types=types,
         reference=reference,
+        unknown=unknown,
         rows=rows,
     )
 
@@ -135,6 +139,7 @@ def audit_table(
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
+    unknown: str | None = None,
     rows: int | None = None,
     categories: Sequence[str] = (),
 ) -> Audit:
@@ -161,12 +166,14 @@ def audit_table(
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
     blank = isinstance(data, TableFile) and data.format.kind in ("csv", "xlsx")
     trees = sensitive if isinstance(sensitive, Mapping) else {}
-    known = {}
+    known, seen = {}, {}
     for column, values in classes.values.items():
-        released = pl.DataFrame({"value": values, "rows": classes.count})
+        told = _told(values, unknown)
+        released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
         counted = original_counts(column, reference, released, blank)
         known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
-    checks = [_check(model, classes, known) for model in models]
+        seen[column] = _groups(classes, released["value"], told.to_numpy(), known[column])
+    checks = [_check(model, classes, seen) for model in models]
     total = int(classes.sizes.sum())
     if rows is not None:
         checks.append(Check("number of rows", rows, total, total == rows))
@@ -214,21 +221,28 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     )
 
 
-def _check(model: PrivacyModel, classes: _Classes, known: Mapping[str, Reference]) -> Check:
+def _told(values: pl.Series, unknown: str | None) -> pl.Series:
+    """Return which values are not the one that stands for a suppressed one; a missing value is a value."""
+    if unknown is None:
+        return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
+    return values.cast(pl.String).ne_missing(unknown)
+
+
+def _check(model: PrivacyModel, classes: _Classes, seen: Mapping[str, Groups]) -> Check:
     none = np.zeros(0, dtype=np.int64)
     groups = Groups(classes.sizes, none, none, none, none)
     for column in _looked_at([model]):
-        groups = _groups(classes, column, known[column])
+        groups = seen[column]
     reached = float(model.reached(groups))
     return Check(model.text, _promised(model), reached, bool(model.satisfied_by(reached)))
 
 
-def _groups(classes: _Classes, column: str, known: Reference) -> Groups:
-    code = known.find(classes.values[column])
+def _groups(classes: _Classes, values: pl.Series, told: NDArray[np.bool_], known: Reference) -> Groups:
+    """Return the classes with the values that were told, out of all that were read."""
     width = max(known.whole.size, 1)
-    cells, entry = np.unique(classes.group * width + code, return_inverse=True)
+    cells, entry = np.unique(classes.group[told] * width + known.find(values), return_inverse=True)
     count = np.zeros(cells.size, dtype=np.int64)
-    np.add.at(count, entry, classes.count)
+    np.add.at(count, entry, classes.count[told])
     return Groups(classes.sizes, cells // width, cells % width, count, known.whole, known.ancestors, known.names)
 
 

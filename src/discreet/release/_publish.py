@@ -46,13 +46,17 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Promises:
-    """What a release must turn out to be: its privacy models, about which columns, and its number of rows."""
+    """What a release must turn out to be: its privacy models, about which columns, and its number of rows.
+
+    ``unknown`` is what stands for a sensitive value that was suppressed, where that may be.
+    """
 
     quasi_identifiers: tuple[str, ...]
     privacy: tuple[PrivacyModel, ...]
     sensitive: Mapping[str, Any]
     types: Mapping[str, Any]
     reference: Mapping[str, pl.DataFrame]
+    unknown: str | None
     rows: int
 
     def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
@@ -65,6 +69,7 @@ class Promises:
             sensitive=self.sensitive,
             types=self.types,
             reference=self.reference,
+            unknown=self.unknown,
             rows=self.rows,
         )
         for broken in verdict.failed:

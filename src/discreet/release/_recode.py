@@ -1,4 +1,4 @@
-"""From a solution in codes to a recoding in values: a small table per attribute, and classes to leave out."""
+"""From a solution in codes to a recoding in values: a small table per attribute, and what to leave out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engines import Recoding, ValueMap
+from discreet.engines import Counted, Parts, Recoding, ValueMap
 
 if TYPE_CHECKING:
-    from discreet.counts import CountTable
-    from discreet.schema import Domain
-    from discreet.solve import Solution
+    from discreet.counts import IntArray
+    from discreet.solve import Inside, Solution
 
 __all__ = ["FEW", "make_recoding"]
 
@@ -22,45 +21,56 @@ FEW = 5_000
 
 
 def make_recoding(
-    solution: Solution,
-    table: CountTable,
-    domains: Mapping[str, Domain],
-    *,
-    drop: tuple[str, ...] = (),
-    required: tuple[str, ...] = (),
+    solution: Solution, counted: Counted, *, drop: tuple[str, ...] = (), required: tuple[str, ...] = ()
 ) -> Recoding:
     """Return the recoding that carries out a solution.
 
-    An attribute that stays at level 0 keeps its values and their type. Classes are told apart by their
+    An attribute whose values all stay apart keeps them and their type. Classes are told apart by their
     released values, of which those that are the same everywhere need not be looked at.
     """
-    levels = solution.levels or (0,) * len(domains)
     maps, kept = {}, []
-    for (column, domain), level in zip(domains.items(), levels, strict=True):
-        released = domain.released(level)
+    for number, (column, domain) in enumerate(counted.domains.items()):
+        if solution.levels is not None:
+            released = domain.released(solution.levels[number])
+        else:
+            released = domain.released_as(solution.blocks[number])
         if released is domain.values:
             kept.append(column)
         else:
             maps[column] = ValueMap(domain.values, released)
     everything = bool(solution.suppressed.size) and bool(solution.suppressed.all())
-    suppressed = None
+    suppressed = parts = None
     if solution.suppressed.any() and not everything:
-        suppressed = _classes(solution, table, domains, maps)
-    few = tuple(column for column, domain in domains.items() if len(domain.values) <= FEW)
-    return Recoding(maps, tuple(kept), drop, required, suppressed, everything, few)
+        suppressed = _classes(counted, maps, np.flatnonzero(solution.suppressed)).unique()
+    if solution.inside is not None and solution.inside.example.size:
+        parts = _parts(counted, maps, solution.inside)
+    few = tuple(column for column, domain in counted.domains.items() if len(domain.values) <= FEW)
+    return Recoding(maps, tuple(kept), drop, required, suppressed, parts, everything, few)
 
 
-def _classes(
-    solution: Solution, table: CountTable, domains: Mapping[str, Domain], maps: Mapping[str, ValueMap]
-) -> pl.DataFrame:
-    """Return the released values of the suppressed classes."""
+def _classes(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:
+    """Return the released values of the classes some tuples belong to, a row for each tuple."""
     columns = []
-    for number, (column, domain) in enumerate(domains.items()):
+    for number, (column, domain) in enumerate(counted.domains.items()):
         released = maps[column].released if column in maps else domain.values
         if released.n_unique() == 1:
             continue
         example = np.zeros(domain.ancestors.shape[1], dtype=np.int64)
         example[domain.codes] = np.arange(domain.codes.size)
-        leaves = table.codes[number, solution.suppressed]
-        columns.append(released.gather(example[leaves]).alias(column))
-    return pl.DataFrame(columns).unique()
+        columns.append(released.gather(example[counted.table.codes[number, tuples]]).alias(column))
+    return pl.DataFrame(columns)
+
+
+def _parts(counted: Counted, maps: Mapping[str, ValueMap], inside: Inside) -> Parts:
+    """Return the parts of classes that are suppressed, in values."""
+    part = np.arange(inside.example.size)
+    entries = pl.DataFrame({"part": part, "count": inside.count, "code": inside.value.astype(np.int64)})
+    cells = entries.join(counted.codes[inside.attribute], on="code").drop("code")
+    label = None
+    if inside.label is not None and counted.table.labels is not None:
+        label = counted.table.labels.name
+        labels = counted.codes[label].rename({"value": "label"})
+        told = pl.DataFrame({"part": part, "code": inside.label.astype(np.int64)})
+        cells = cells.join(told.join(labels, on="code").drop("code"), on="part")
+    example = inside.example[cells["part"].to_numpy()]
+    return Parts(inside.attribute, inside.records, _classes(counted, maps, example), cells, label)

@@ -16,11 +16,12 @@ from discreet.engines import TableFile, to_lazy, write_table
 from discreet.release._audit import Audit
 from discreet.release._output import check_apart, check_output, replacing
 from discreet.release._report import summary, to_dict, write_report
+from discreet.release._trace import trace_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.solve import Status
+    from discreet.solve import Progress, Status
 
 __all__ = ["Release", "Written"]
 
@@ -54,12 +55,14 @@ class Release:
     """The rows of the original table the promises speak of."""
     suppressed: int
     """The rows that were left out to keep the promises."""
+    suppressed_values: int
+    """The sensitive values that became unknown to keep the promises."""
     dropped_missing: int
     """The rows left out because a quasi-identifier was missing (``missing="suppress"``); not part of n."""
     classes: int
     """The number of classes of rows that cannot be told apart."""
     levels: dict[str, int]
-    """The hierarchy level of each quasi-identifier; 0 is the original value."""
+    """The hierarchy level of each quasi-identifier, 0 being the original value; empty unless all are full-domain."""
     audit: Audit
     job: dict[str, Any]
     """What was asked for, as text forms; what :class:`discreet.job.Job` takes."""
@@ -67,6 +70,8 @@ class Release:
     """Choices that were made for the user, and what else is good to know."""
     stats: dict[str, Any]
     """The size of the search space, how much of it was looked at, and the seconds of each stage."""
+    trace: tuple[Progress, ...]
+    """How the best cost and the lower bound went over time."""
     versions: dict[str, str]
     table: Any = field(repr=False)
     partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
@@ -80,6 +85,11 @@ class Release:
     def blocks(self) -> dict[str, list[set[Any]]]:
         """For each quasi-identifier, the sets of original values that are released as one."""
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
+
+    @property
+    def released_values(self) -> dict[str, int]:
+        """For each quasi-identifier, how many values its original ones are released as."""
+        return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
     def write(self, path: str | PathLike[str]) -> Path:
         """Write the released table in the format the name says; the file appears when it is complete."""
@@ -102,6 +112,16 @@ class Release:
     def summary(self) -> str:
         """Return the main figures as a block of text."""
         return summary(self)
+
+    def trace_text(self, width: int = 100) -> str:
+        """Return a picture of the best cost and the lower bound over time, in plain characters.
+
+        >>> from discreet import anonymize, sample
+        >>> release = anonymize(sample(50, seed=1), quasi_identifiers=["sex", "zip"], privacy="k(2)")
+        >>> max(map(len, release.trace_text().splitlines())) <= 100
+        True
+        """
+        return trace_text(self.trace, width)
 
     def __repr__(self) -> str:
         return (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import writing
+from discreet.engines import UNKNOWN, writing
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
 from discreet.release._output import check_folder, replacing
@@ -15,7 +16,7 @@ from discreet.release._output import check_folder, replacing
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["check_report", "summary", "to_dict", "write_report"]
+__all__ = ["check_report", "count_text", "summary", "to_dict", "write_report"]
 
 
 def to_dict(release: Release) -> dict[str, Any]:
@@ -28,15 +29,19 @@ def to_dict(release: Release) -> dict[str, Any]:
         "gap": release.gap,
         "rows": release.n,
         "suppressed": release.suppressed,
+        "suppressed_values": release.suppressed_values,
         "dropped_missing": release.dropped_missing,
         "classes": release.classes,
+        "scheme": _plain(release.job["scheme"]),
         "levels": dict(release.levels),
+        "released_values": dict(release.released_values),
         "audit": release.audit.to_dict(),
         "notes": list(release.notes),
         "seconds": release.stats["seconds"],
         "stats": {key: _plain(value) for key, value in release.stats.items() if key != "seconds"},
+        "trace": [{name: _plain(value) for name, value in vars(moment).items()} for moment in release.trace],
         "versions": dict(release.versions),
-        "seed": release.job["seed"],
+        **({} if release.job.get("seed") is None else {"seed": release.job["seed"]}),
         "job": _plain(release.job),
     }
 
@@ -55,17 +60,72 @@ def summary(release: Release) -> str:
             "cost",
             f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}",
         ),
-        ("levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())),
+        ("scheme", _scheme(release)),
+        _recoded(release),
         *(
             (check.model, f"{'kept' if check.passed else 'BROKEN'}, reached {number_text(check.reached)}")
             for check in release.audit.checks
         ),
         ("audit", "passed" if release.audit.passed else "FAILED"),
+        *_search(release),
         ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())),
     ]
+    if release.suppressed_values:
+        share = release.suppressed_values / max(kept, 1)
+        hidden = f"{release.suppressed_values:,} sensitive values made unknown ({share:.2%})"
+        facts.insert(1, ("values", f"{hidden}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
     return "\n".join([*lines, *(f"note: {note}" for note in release.notes)])
+
+
+def _scheme(release: Release) -> str:
+    scheme = release.job["scheme"]
+    if not isinstance(scheme, dict):
+        return str(scheme)
+    return ", ".join(f"{column} {choice}" for column, choice in scheme.items())
+
+
+def _recoded(release: Release) -> tuple[str, str]:
+    """Return how coarse each attribute became: its level, or how many values it is released as."""
+    if release.levels:
+        return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
+    counts = (
+        f"{column} {count:,} of {len(release.partition[column][0]):,}"
+        for column, count in release.released_values.items()
+    )
+    return "released", f"different values: {', '.join(counts)}"
+
+
+def _search(release: Release) -> list[tuple[str, str]]:
+    """Return what the search says about itself, as far as it does."""
+    stats, facts = release.stats, []
+    if "examined" in stats:
+        examined, space = int(stats["examined"]), stats.get("space")
+        whole = f" of {count_text(space)} recodings ({100 * (examined / space):.2g} %)" if space else ""
+        formal = stats.get("formal_space", space)
+        papers = f"; papers count {count_text(formal)}" if formal and formal != space else ""
+        facts.append(("examined", f"{examined:,}{whole}{papers}"))
+    pruned = [f"{rule} {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
+    if pruned:
+        facts.append(("pruned", ", ".join(pruned)))
+    reached = [
+        f"{what} after {stats[key]:.2f} s"
+        for key, what in (("seconds_to_best", "best"), ("seconds_to_proof", "proof"))
+        if stats.get(key) is not None
+    ]
+    if reached:
+        facts.append(("search", ", ".join(reached)))
+    return facts
+
+
+def count_text(count: int) -> str:
+    """Write a number that may be too long to read.
+
+    >>> count_text(356440500), count_text(3 * 10**400)
+    ('356,440,500', 'about 10^400')
+    """
+    return f"{count:,}" if count < 10**15 else f"about 10^{math.floor(math.log10(count))}"
 
 
 def write_report(release: Release, path: Path) -> Path:
@@ -101,7 +161,9 @@ def _text(release: Release) -> str:
 
 
 def _markdown(release: Release) -> str:
-    return f"# Release\n\n```\n{summary(release)}\n```\n\n## Audit\n\n```\n{release.audit.summary()}\n```\n"
+    parts = {"Release": summary(release), "Audit": release.audit.summary(), "Search": release.trace_text()}
+    sections = [f"{'#' if name == 'Release' else '##'} {name}\n\n```\n{text}\n```\n" for name, text in parts.items()]
+    return "\n".join(sections)
 
 
 def _plain(value: Any) -> Any:

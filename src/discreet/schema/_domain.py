@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.errors import DataError, UsageError
+from discreet.schema._blocks import block_names
 from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy, plant
@@ -90,6 +91,19 @@ class Domain:
         chosen = np.zeros(self.ancestors.shape[1], dtype=np.int64)
         chosen[codes] = order[first]
         return self.values.gather(chosen[self.codes])
+
+    def released_as(self, blocks: NDArray[np.integer]) -> pl.Series:
+        """Return what each of ``values`` becomes if ``blocks[leaf]`` is the block of each leaf.
+
+        Where every value that occurs has a block of one leaf, the values stay what they are, as at level 0;
+        else they become text, the names of their blocks.
+        """
+        _, number, leaves = np.unique(blocks, return_inverse=True, return_counts=True)
+        block = number[self.codes]
+        if (leaves[block] == 1).all():
+            return self.released(0)
+        names = block_names(self.labels, self.ancestors, number, ranges=self.positions is not None)
+        return pl.Series(self.name, names, dtype=pl.String).gather(block)
 
 
 def make_domain(

@@ -139,6 +139,8 @@ class Solver(Part, ABC):
     """Names of the suppression kinds it can apply."""
     exact: ClassVar[bool] = False
     """Given time, it proves optimality."""
+    baseline: ClassVar[bool] = False
+    """It is there to be compared with, and only used where it is named."""
 
     @abstractmethod
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:

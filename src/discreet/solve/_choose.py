@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
@@ -10,16 +12,12 @@ __all__ = ["choose_solver", "solve"]
 
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
-    """Return the solver asked for if it fits, or for ``auto`` an exact one that does."""
+    """Return the solver asked for if it fits, or for ``auto`` an exact one that does; baselines are left out."""
     if isinstance(solver, str) and solver.strip() == "auto":
-        fitting = [member() for member in SOLVERS.members().values() if _misfit(problem, member()) is None]
+        known = [member() for member in SOLVERS.members().values() if not member.baseline]
+        fitting = [member for member in known if _misfit(problem, member) is None]
         if not fitting:
-            scheme = next((s.name for s in problem.schemes if not _searched(s.name)), problem.schemes[0].name)
-            raise UnsupportedCombinationError(
-                f"The scheme {scheme}",
-                f"the suppression {problem.suppression.name}",
-                "no solver searches that yet; full-domain with none, budget or class-records is solved exactly",
-            )
+            raise _nothing_fits(problem, known)
         return max(fitting, key=lambda member: member.exact)
     chosen = SOLVERS.make(solver)
     misfit = _misfit(problem, chosen)
@@ -38,8 +36,23 @@ def solve(
     return choose_solver(problem, solver).solve(problem, budget or Budget(), progress)
 
 
-def _searched(scheme: str) -> bool:
-    return any(scheme in member.schemes for member in SOLVERS.members().values())
+def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombinationError:
+    """Say what no solver can do: a scheme, a scheme with the suppression, or several schemes at once."""
+    suppression = problem.suppression.name
+    for name in dict.fromkeys(scheme.name for scheme in problem.schemes):
+        searching = [member for member in known if name in member.schemes]
+        if not searching:
+            able = sorted({scheme for member in known for scheme in member.schemes})
+            return UnsupportedCombinationError(f"The scheme {name}", "any solver", f"choose {' or '.join(able)}")
+        if not any(suppression in member.suppressions for member in searching):
+            able = sorted({kind for member in searching for kind in member.suppressions})
+            return UnsupportedCombinationError(
+                f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
+            )
+    first, second = list(dict.fromkeys(scheme.name for scheme in problem.schemes))[:2]
+    return UnsupportedCombinationError(
+        f"The scheme {first}", f"the scheme {second} of another attribute", "choose one scheme for all"
+    )
 
 
 def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | None:

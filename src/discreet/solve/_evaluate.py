@@ -1,28 +1,24 @@
 """Evaluation of lattice nodes with any privacy models and any cost, through their array interface.
 
-Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays. Where the sensitive histograms
-of all classes would not fit in memory, classes are handed over in portions.
+Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray, Histogram, IntArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
-from discreet.kernels.lattice import add_rows, max_rows, min_rows
 from discreet.problem import Classes, Problem
+from discreet.solve._gather import Arrays, Gatherer, Grouping, Released, dense, roll_up
 
 __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 
-_DENSE_CELLS = 1 << 25
-"""Histograms larger than this many cells are handed over in portions."""
 _KEPT_LISTS = 4096
 _PACK = 256
 """The most codes a pack of attributes may have."""
@@ -159,18 +155,6 @@ def make_workspace(lattice: Lattice) -> Workspace:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Arrays:
-    """What is kept with a class list beyond sizes; None where no part of the problem asks for it."""
-
-    sensitive: dict[str, IntArray]
-    labels: IntArray | None
-    low: IntArray | None
-    high: IntArray | None
-    moments: FloatArray | None
-    offsets: FloatArray | None
-
-
 class NodeEvaluator:
     """Evaluates nodes of a problem's lattice with its own models and cost.
 
@@ -183,68 +167,20 @@ class NodeEvaluator:
         self.problem = problem
         self.lattice = lattice
         self.table = problem.table
-        self.needs = problem.cost.needs
-        self.watched = [
-            self.table.sensitive[name]
-            for name in sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
-            if name in self.table.sensitive
-        ]
+        self.gatherer = Gatherer(problem)
         self.lists = lists or make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)))
         self.ws = ws or make_workspace(lattice)
-        self.leaf_moment = self._per_leaf(problem.cost.leaf_moment)
-        self.leaf_offset = self._per_leaf(problem.cost.leaf_offset)
-        widest = max((h.cardinality for h in self.watched), default=1)
-        self.dense = self.table.tuples * widest <= _DENSE_CELLS
-        self.kept: list[_Arrays] = [self._of_tuples()]
-
-    def _per_leaf(self, numbers: object) -> list[FloatArray] | None:
-        columns = [numbers(attribute, self.table) for attribute in self.table.attributes]  # type: ignore[operator]
-        return None if any(column is None for column in columns) else columns
-
-    def _of_tuples(self) -> _Arrays:
-        table = self.table
-        weights = table.weights
-        codes = self.lattice.codes
-        extent = "extent" in self.needs
-        labels = dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None
-
-        def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
-            if numbers is None:
-                return None
-            return np.stack([numbers[i][codes[:, i]] * weights for i in range(codes.shape[1])], axis=1)
-
-        return _Arrays(
-            sensitive={h.name: dense(h, table.tuples) for h in self.watched} if self.dense else {},
-            labels=labels,
-            low=codes if extent else None,
-            high=codes if extent else None,
-            moments=sums(self.leaf_moment),
-            offsets=sums(self.leaf_offset),
-        )
+        self.kept = [self.gatherer.tuples]
 
     def evaluate(self, node: IntArray, *, tuples: bool = False) -> Evaluation:
         """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
-        problem, table = self.problem, self.table
-        levels = np.asarray(node, dtype=np.int64)
-        source = 0
-        if tuples or not self.dense:
-            self.lists.used[0], self.lists.used[1] = 1, table.tuples
-            del self.kept[1:]
-        else:
-            source = source_of(self.lists, levels)
-        count, entries = group(self.lattice, self.lists, self.ws, levels)
-        ids = self.ws.ids[:entries].copy()
-        end = int(self.lists.used[1])
-        rep, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
-        rolled = _roll_up(self.kept[source], ids, count)
-        if self.dense and not tuples:
-            kept = keep_list(self.lists, levels, count, table.tuples)
-            if kept >= 0:
-                del self.kept[kept:]
-                self.kept.append(rolled)
-        ok = np.ones(count, dtype=np.bool_)
+        problem = self.problem
+        grouping, rolled = self._group(node, keep=not tuples)
+        released = Released.by_levels(self.table, node)
+        sizes = grouping.sizes
+        ok = np.ones(sizes.size, dtype=np.bool_)
         removed, lower, upper, published, suppressed = 0.0, 0.0, 0.0, 0.0, 0.0
-        for part, classes in self._portions(rep, sizes, rolled, ids, count, levels):
+        for part, classes in self.gatherer.portions(grouping, rolled, released):
             fine = problem.ok(classes)
             ok[part] = fine
             must = self._must_remove(classes, fine)
@@ -263,7 +199,7 @@ class NodeEvaluator:
         gone = int(sizes[~ok].sum())
         total = published + suppressed
         if not problem.cost.additive:
-            whole = self._classes(rep, sizes, rolled, {}, slice(0, count), levels)
+            whole = self.gatherer.classes(grouping, rolled, released, slice(0, sizes.size))
             total = problem.cost.total(whole, ok)
             lower = problem.cost.lower(whole, problem.limit)
         return Evaluation(
@@ -273,8 +209,36 @@ class NodeEvaluator:
             cost=total if gone <= problem.limit else np.inf,
             classes=int(ok.sum()),
             suppressed_rows=gone,
-            suppressed=~ok[ids] if tuples else np.zeros(0, dtype=np.bool_),
+            suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
         )
+
+    def all_ok(self, node: IntArray) -> bool:
+        """Return whether every class of a node is ok."""
+        grouping, rolled = self._group(node, keep=True)
+        portions = self.gatherer.portions(grouping, rolled, Released.by_levels(self.table, node))
+        return all(bool(self.problem.ok(classes).all()) for _, classes in portions)
+
+    def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, Arrays]:
+        """Find the classes of a node, rolling up from an earlier one; with ``keep`` later ones may roll up from it."""
+        levels, tuples = np.asarray(node, dtype=np.int64), self.table.tuples
+        keep = keep and self.gatherer.dense
+        source = 0
+        if keep:
+            source = source_of(self.lists, levels)
+        else:
+            self.lists.used[0], self.lists.used[1] = 1, tuples
+            del self.kept[1:]
+        count, entries = group(self.lattice, self.lists, self.ws, levels)
+        ids = self.ws.ids[:entries].copy()
+        end = int(self.lists.used[1])
+        first, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
+        rolled = roll_up(self.kept[source], ids, count)
+        if keep:
+            kept = keep_list(self.lists, levels, count, tuples)
+            if kept >= 0:
+                del self.kept[kept:]
+                self.kept.append(rolled)
+        return Grouping(ids, first, sizes), rolled
 
     def _must_remove(self, classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many rows of each class are suppressed at this node and at every node below, at least."""
@@ -284,109 +248,3 @@ class NodeEvaluator:
         if self.problem.union_closed:
             must = np.where(ok, must, np.maximum(must, 1))
         return must.astype(np.int64)
-
-    def _portions(
-        self, rep: IntArray, sizes: IntArray, rolled: _Arrays, ids: IntArray, count: int, levels: IntArray
-    ) -> Iterator[tuple[slice, Classes]]:
-        """Yield all classes at once, or in portions where their histograms are too large to hold."""
-        if self.dense:
-            yield (
-                slice(0, count),
-                self._classes(rep, sizes, rolled, rolled.sensitive, slice(0, count), levels),
-            )
-            return
-        widest = max(h.cardinality for h in self.watched)
-        step = max(1, _DENSE_CELLS // widest)
-        entries = {h.name: _by_class(h, ids) for h in self.watched}
-        for begin in range(0, count, step):
-            part = slice(begin, min(begin + step, count))
-            sensitive = {h.name: _portion(entries[h.name], part, h.cardinality) for h in self.watched}
-            yield part, self._classes(rep, sizes, rolled, sensitive, part, levels)
-
-    def _classes(
-        self,
-        rep: IntArray,
-        sizes: IntArray,
-        rolled: _Arrays,
-        sensitive: dict[str, IntArray],
-        part: slice,
-        levels: IntArray,
-    ) -> Classes:
-        attributes = self.table.attributes
-        chosen = [int(level) for level in levels]
-        rows = self.lattice.codes[rep[part]]
-        blocks = [a.ancestors[level][rows[:, i]] for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))]
-
-        def per_block(numbers: str) -> IntArray | None:
-            if numbers not in self.needs:
-                return None
-            pairs = zip(attributes, chosen, strict=True)
-            return np.stack([getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1)
-
-        def cut(array: IntArray | None) -> IntArray | None:
-            return None if array is None else array[part]
-
-        return Classes(
-            table=self.table,
-            sizes=np.asarray(sizes[part], dtype=np.int64),
-            sensitive=sensitive,
-            labels=cut(rolled.labels),
-            block_leaves=per_block("block_leaves"),
-            block_rows=per_block("block_rows"),
-            block_levels=np.tile(levels, (rows.shape[0], 1)) if "block_levels" in self.needs else None,
-            low=cut(rolled.low),
-            high=cut(rolled.high),
-            moments=None if rolled.moments is None else rolled.moments[part],
-            offsets=None if rolled.offsets is None else rolled.offsets[part],
-        )
-
-
-def dense(histogram: Histogram, tuples: int) -> IntArray:
-    """The histogram as one row of counts per tuple."""
-    counts = np.zeros((tuples, histogram.cardinality), dtype=np.int64)
-    row = np.repeat(np.arange(tuples), np.diff(histogram.offsets))
-    counts[row, histogram.values] = histogram.counts
-    return counts
-
-
-def _by_class(histogram: Histogram, ids: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The histogram's entries as class, value and count, sorted by class."""
-    group_of = np.repeat(ids, np.diff(histogram.offsets))
-    order = np.argsort(group_of, kind="stable")
-    return group_of[order], histogram.values[order], histogram.counts[order]
-
-
-def _portion(entries: tuple[IntArray, IntArray, IntArray], part: slice, cardinality: int) -> IntArray:
-    group_of, values, counts = entries
-    begin, end = np.searchsorted(group_of, [part.start, part.stop])
-    cells = np.zeros((part.stop - part.start) * cardinality, dtype=np.int64)
-    np.add.at(cells, (group_of[begin:end] - part.start) * cardinality + values[begin:end], counts[begin:end])
-    return cells.reshape(-1, cardinality)
-
-
-def _roll_up(arrays: _Arrays, ids: IntArray, count: int) -> _Arrays:
-    """Add up, or bound, what is kept with the entries of a list to the classes they went to."""
-
-    def added(source: Any) -> Any:
-        if source is None:
-            return None
-        target = np.zeros((count, source.shape[1]), dtype=source.dtype)
-        add_rows(ids, source, target)
-        return target
-
-    def bounded(source: Any, largest: bool) -> Any:
-        if source is None:
-            return None
-        limits = np.iinfo(source.dtype)
-        target = np.full((count, source.shape[1]), limits.min if largest else limits.max, dtype=source.dtype)
-        (max_rows if largest else min_rows)(ids, source, target)
-        return target
-
-    return _Arrays(
-        sensitive={name: added(source) for name, source in arrays.sensitive.items()},
-        labels=added(arrays.labels),
-        low=bounded(arrays.low, largest=False),
-        high=bounded(arrays.high, largest=True),
-        moments=added(arrays.moments),
-        offsets=added(arrays.offsets),
-    )

@@ -24,7 +24,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._evaluate import NodeEvaluator, dense, lay_out, make_lists, make_workspace
 
-__all__ = ["LatticeSolver", "prepare"]
+__all__ = ["DAMAGED", "LatticeSolver", "RowsLost", "prepare"]
 
 _WORK = 2_000_000
 """Class entries looked at between two looks at the clock."""
@@ -35,7 +35,7 @@ _FIRST = 1 << 10
 _MOST_BOXES = 1 << 20
 """Open boxes kept before the search turns depth first."""
 
-_DAMAGED = (
+DAMAGED = (
     AttributeError,
     EOFError,
     ImportError,
@@ -101,7 +101,7 @@ def _load_kernels(compiled: bool) -> None:
     separable = problem.cost.separable(two)
     try:
         _solve(problem, separable, Budget())
-    except _DAMAGED:
+    except DAMAGED:
         forget_compiled()  # what was kept on disk is damaged
         _solve(problem, separable, Budget())
 
@@ -295,28 +295,32 @@ def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _RowsLost(Cost):
+class RowsLost(Cost):
     """The number of suppressed rows, to find the smallest budget that can be met."""
 
     name: ClassVar[str] = "rows-lost"
     superadditive: ClassVar[bool] = True
 
     def published(self, classes: Classes) -> FloatArray:
+        """Return 0 for each class."""
         return np.zeros(len(classes))
 
     def suppressed(self, classes: Classes) -> FloatArray:
+        """Return the rows of each class."""
         return classes.sizes.astype(np.float64)
 
     def worst(self, table: CountTable) -> float:
+        """Return the rows of the table."""
         return float(table.n)
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
+        """Return 1: every row counts."""
         return np.ones(len(classes))
 
 
 def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
     """The fewest rows whose suppression makes the problem feasible; None if that cannot be told in time."""
-    easier = replace(problem, cost=_RowsLost(), suppression=ClassRecords())
+    easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
     solution = _solve(easier, None, budget)
     return solution.suppressed_rows if solution.status == "optimal" else None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable
+from discreet.counts import CountTable, IntArray
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
 from discreet.problem.costs._shared import given
-from discreet.testing._samples import classes_of, random_table
+from discreet.testing._samples import SENSITIVE, classes_of, random_table
 
 __all__ = ["CostContract"]
 
@@ -115,6 +117,47 @@ class CostContract:
                 margin = resolved.margin(coarse, smallest)[inside] * fine.sizes
                 slack = SLACK * (1 + resolved.suppressed(fine))
                 assert (margin <= adds + slack).all(), "suppressing a part adds less than the margin"
+
+    def test_partly(self, cost: Cost) -> None:
+        """If the cost says so, part of a class may go: nothing and everything are the plain costs."""
+        if not cost.divisible:
+            return
+        for seed, (resolved, _, _, coarse, _) in enumerate(self.cases(cost)):
+            counts = coarse.sensitive[SENSITIVE]
+            published, suppressed = resolved.published(coarse), resolved.suppressed(coarse)
+            nothing = resolved.partly(coarse, SENSITIVE, np.zeros_like(counts))
+            assert np.allclose(nothing, published, rtol=SLACK), "taking nothing changes the cost"
+            everything = resolved.partly(coarse, SENSITIVE, counts)
+            assert np.allclose(everything, suppressed, rtol=SLACK), "taking all is not suppressing"
+            removed = np.random.default_rng(seed).integers(0, counts + 1)
+            found = resolved.partly(coarse, SENSITIVE, removed)
+            if resolved.removal_never_pays:
+                assert (found >= published - SLACK * (1 + published)).all(), "a removal pays"
+            gone, left = self._parted(resolved, coarse, removed)
+            parts = resolved.published(left) + resolved.suppressed(gone)
+            assert np.allclose(found, parts, rtol=SLACK), "the cost is not that of what stays and what goes"
+
+    @staticmethod
+    def _parted(cost: Cost, classes: Classes, removed: IntArray) -> tuple[Classes, Classes]:
+        """Return what goes of each class and what stays, by the labels the cost chooses."""
+        counts, joint = classes.sensitive[SENSITIVE], classes.joint[SENSITIVE]
+        taken = cost.labels_removed(classes, SENSITIVE, removed)
+        if taken is None:
+            taken = np.zeros_like(joint)
+        else:
+            assert ((taken >= 0) & (taken <= joint)).all(), "more goes than there is"
+            assert np.array_equal(taken.sum(axis=2), removed), "the labels do not add up to the values"
+
+        def part(values: IntArray, both: IntArray) -> Classes:
+            return replace(
+                classes,
+                sizes=values.sum(axis=1),
+                sensitive={SENSITIVE: values},
+                labels=both.sum(axis=1),
+                joint={SENSITIVE: both},
+            )
+
+        return part(removed, taken), part(counts - removed, joint - taken)
 
     def test_lower(self, cost: Cost) -> None:
         """Whatever a more general recoding suppresses, a total that is no sum keeps to its bound."""

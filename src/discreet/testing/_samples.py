@@ -37,12 +37,14 @@ def random_table(rng: np.random.Generator, *, rows: int = 30, attributes: int = 
     codes, where, weights = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
     where = where.reshape(-1)
     shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
+    secret, label = rng.integers(0, 4, rows), rng.integers(0, 3, rows)
     return CountTable(
         tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
         codes.astype(np.int32),
         weights.astype(np.int64),
-        {SENSITIVE: _histogram(SENSITIVE, where, rng.integers(0, 4, rows), 4, shape.ancestors)},
-        _histogram("label", where, rng.integers(0, 3, rows), 3, None),
+        {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors)},
+        _histogram("label", where, label, 3, None),
+        {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None)},
     )
 
 
@@ -85,6 +87,10 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
         sizes,
         sensitive={name: _by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
         labels=None if table.labels is None else _by_class(table.labels, where, count),
+        joint={
+            name: _by_class(histogram, where, count).reshape(count, table.sensitive[name].cardinality, -1)
+            for name, histogram in table.joint.items()
+        },
         block_leaves=np.array([a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_rows=np.array([a.block_rows[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_levels=np.tile(np.array(levels, dtype=np.int64), (count, 1)),

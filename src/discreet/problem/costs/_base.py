@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray
+from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
@@ -42,7 +42,8 @@ class Cost(Part, ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     """Which optional arrays of Classes it reads.
 
-    Any of labels, block_leaves, block_rows, block_levels, extent (low, high) and moments (moments, offsets).
+    Any of labels, block_leaves, block_rows, block_levels, extent (low, high), moments (moments, offsets) and joint,
+    which only ``partly`` and ``labels_removed`` may read.
     """
     superadditive: ClassVar[bool] = False
     """A published class costs at least as much as its parts would, and at most as much as suppressed."""
@@ -52,6 +53,10 @@ class Cost(Part, ABC):
     """The formula of its compiled fast path beside ``separable``, if it has one: "squares" or "minority"."""
     needs_hierarchy: ClassVar[bool] = False
     """Only defined where released values are levels of a hierarchy."""
+    divisible: ClassVar[bool] = False
+    """Defined by ``partly`` where some rows of a class go and the rest is published."""
+    removal_never_pays: ClassVar[bool] = False
+    """A class of which some rows go costs at least as much as the whole class published."""
 
     @abstractmethod
     def published(self, classes: Classes) -> FloatArray:
@@ -60,6 +65,21 @@ class Cost(Part, ABC):
     @abstractmethod
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return for each class the total cost of its rows if they are all suppressed."""
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return for each class the total cost of its rows if some are suppressed and the rest is published.
+
+        Of the rows of class ``c`` with value ``v`` of the sensitive attribute, ``removed[c, v]`` go. Asked only where
+        ``divisible`` is set.
+        """
+        raise NotImplementedError
+
+    def labels_removed(self, classes: Classes, attribute: str, removed: IntArray) -> IntArray | None:
+        """Return how many rows of each value and class label go so that ``partly`` is the cost, (c, v, L).
+
+        None, the default, says that the cost is the same whichever rows of a value go.
+        """
+        return None
 
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
         """Return the cost of a whole recoding in which exactly the classes that are ok are published."""

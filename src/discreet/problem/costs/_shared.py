@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import Cost
 
@@ -37,6 +37,8 @@ class PerRow(Cost):
     """
 
     superadditive = True
+    divisible = True
+    removal_never_pays = True
 
     @abstractmethod
     def row(self, classes: Classes) -> FloatArray:
@@ -53,6 +55,11 @@ class PerRow(Cost):
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return the cost of a suppressed row times the number of rows."""
         return self.suppressed_row(classes.table) * classes.sizes.astype(np.float64)
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return the cost of a row times those that stay, and that of a suppressed row times those that go."""
+        gone = removed.sum(axis=1).astype(np.float64)
+        return np.asarray(self.row(classes) * (classes.sizes - gone) + self.suppressed_row(classes.table) * gone)
 
     def worst(self, table: CountTable) -> float:
         """Return the cost of suppressing everything."""

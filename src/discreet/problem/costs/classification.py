@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
@@ -23,7 +23,8 @@ __all__ = ["Classification"]
 class Classification(Cost):
     """Each row whose label is not the most frequent one of its class costs 1 (CM), as do suppressed rows.
 
-    Of several most frequent labels the first in sorted order is the majority; the cost is the same for each.
+    Of several most frequent labels the first in sorted order is the majority; the cost is the same for each. Where only
+    so many rows of each sensitive value go, those go that leave the largest majority.
 
     >>> Classification().text
     'CM'
@@ -32,8 +33,10 @@ class Classification(Cost):
     name = "CM"
     aliases = ("classification", "CE")
     compiled = "minority"
-    needs = frozenset({"labels"})
+    needs = frozenset({"labels", "joint"})
     superadditive = True
+    divisible = True
+    removal_never_pays = True
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the number of rows outside the majority."""
@@ -43,6 +46,28 @@ class Classification(Cost):
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return the number of rows."""
         return classes.sizes.astype(np.float64)
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return the rows that go and the minority of the rest, which is all but the largest majority there can be."""
+        largest = self._majorities(classes, attribute, removed).max(axis=1, initial=0)
+        return np.asarray(classes.sizes - largest, dtype=np.float64)
+
+    def labels_removed(self, classes: Classes, attribute: str, removed: IntArray) -> IntArray:
+        """Return that rows of the label with the largest majority go last, and of the others the first go first."""
+        majority = self._majorities(classes, attribute, removed).argmax(axis=1)
+        others = classes.joint[attribute].copy()
+        each = np.arange(len(classes))
+        others[each, :, majority] = 0
+        before = np.cumsum(others, axis=2) - others
+        taken = np.clip(removed[:, :, np.newaxis] - before, 0, others)
+        taken[each, :, majority] = removed - taken.sum(axis=2)
+        return taken
+
+    @staticmethod
+    def _majorities(classes: Classes, attribute: str, removed: IntArray) -> IntArray:
+        """How many rows of each label can stay at most, if those of other labels go first, (c, L)."""
+        stay = classes.sensitive[attribute] - removed
+        return np.asarray(np.minimum(classes.joint[attribute], stay[:, :, np.newaxis]).sum(axis=1))
 
     def worst(self, table: CountTable) -> float:
         """Return the number of rows of the table."""

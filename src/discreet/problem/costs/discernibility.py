@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
 
@@ -26,6 +26,7 @@ class Discernibility(Cost):
     aliases = ("discernibility",)
     compiled = "squares"
     superadditive = True
+    divisible = True
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the square of each size."""
@@ -34,6 +35,11 @@ class Discernibility(Cost):
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return each size times that of the table."""
         return classes.sizes.astype(np.float64) * classes.table.n
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return the square of what stays, and the size of the table for each row that goes."""
+        gone = removed.sum(axis=1).astype(np.float64)
+        return np.asarray((classes.sizes - gone) ** 2 + gone * classes.table.n)
 
     def worst(self, table: CountTable) -> float:
         """Return the square of the table's size."""

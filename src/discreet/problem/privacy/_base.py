@@ -23,9 +23,10 @@ class Groups:
     """The classes of a released table as the audit counted them, in long form.
 
     Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute
-    occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. ``whole[v]`` is how often
-    value ``v`` occurs in the table the promise was made about, ``ancestors`` the attribute's hierarchy if it
-    has one, ``names[v]`` its text.
+    occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that were made unknown
+    have no entry: shares are of all rows of a class, and a class without any entry keeps the promise.
+    ``whole[v]`` is how often value ``v`` occurs in the table the promise was made about, ``ancestors`` the
+    attribute's hierarchy if it has one, ``names[v]`` its text.
     """
 
     sizes: NDArray[np.int64]

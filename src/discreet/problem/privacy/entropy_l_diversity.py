@@ -52,11 +52,11 @@ class EntropyLDiversity(SensitiveModel):
 
     def reached(self, groups: Groups) -> float:
         """Return exp(entropy) of the worst class; classes whose values were all made unknown do not count."""
-        known = np.bincount(groups.group, weights=groups.count)
-        rows = groups.count[groups.count > 0]
-        bits = np.bincount(groups.group[groups.count > 0], weights=rows * np.log2(rows), minlength=known.size)
-        entropies = np.log2(known[known > 0]) - bits[known > 0] / known[known > 0]
-        return float(np.exp2(entropies).min(initial=np.inf))
+        there = groups.count > 0
+        shares = groups.count[there] / groups.sizes[groups.group[there]]
+        group = groups.group[there]
+        bits = -np.bincount(group, weights=shares * np.log2(shares))[np.unique(group)]
+        return float(np.exp2(bits).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the worst class is uncertain enough."""

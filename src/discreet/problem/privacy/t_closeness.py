@@ -66,8 +66,11 @@ class TCloseness(SensitiveModel):
         return np.asarray(distance <= self.t + TOLERANCE)
 
     def reached(self, groups: Groups) -> float:
-        """Return the largest distance of a class; classes whose values were all made unknown do not count."""
-        known = np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size).astype(float)
+        """Return the largest distance of a class; classes whose values were all made unknown do not count.
+
+        The rows of a class that are unknown are missing from the shares of all values.
+        """
+        known = np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size) > 0
         if not known.any():
             return 0.0
         whole = groups.whole / groups.whole.sum()
@@ -77,12 +80,15 @@ class TCloseness(SensitiveModel):
         total = np.zeros(groups.sizes.size)
         for level in levels:
             nodes = int(level.max()) + 1
+            node = np.bincount(level, weights=whole)
             keys, entry = np.unique(groups.group * nodes + level[groups.value], return_inverse=True)
-            held = np.bincount(entry, weights=groups.count)
             group = keys // nodes
-            more = held / np.maximum(known[group], 1) - np.bincount(level, weights=whole)[keys % nodes]
-            total += np.bincount(group, weights=np.maximum(more, 0), minlength=total.size)
-        return float(total.max() / max(len(levels), 1))
+            share = np.bincount(entry, weights=groups.count) / groups.sizes[group]
+            there = node[keys % nodes]
+            # What the class does not have at all differs by the whole table's share, which sums to 1.
+            apart = np.abs(share - there) - there
+            total += (1 + np.bincount(group, weights=apart, minlength=total.size)) / 2
+        return float(total[known].max() / max(len(levels), 1))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the farthest class is close enough."""
@@ -151,7 +157,7 @@ def _node_sums(values: NDArray[Number], level: NDArray[np.int64]) -> NDArray[Num
     return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
-def _ordered_distance(groups: Groups, known: FloatArray, whole: FloatArray, at_once: int = 4096) -> float:
+def _ordered_distance(groups: Groups, known: NDArray[np.bool_], whole: FloatArray, at_once: int = 4096) -> float:
     """Return the largest ordered distance of a class, a slice of the classes at a time."""
     farthest = 0.0
     starts = np.arange(0, known.size, at_once)
@@ -159,8 +165,8 @@ def _ordered_distance(groups: Groups, known: FloatArray, whole: FloatArray, at_o
     for start, low, high in zip(starts, bounds[:-1], bounds[1:], strict=True):
         here = known[start : start + at_once]
         flow = np.tile(-whole, (here.size, 1))
-        share = groups.count[low:high] / known[groups.group[low:high]]
+        share = groups.count[low:high] / groups.sizes[groups.group[low:high]]
         np.add.at(flow, (groups.group[low:high] - start, groups.value[low:high]), share)
-        moved = np.abs(np.cumsum(flow[here > 0], axis=1)).sum(axis=1)
+        moved = np.abs(np.cumsum(flow[here], axis=1)).sum(axis=1)
         farthest = max(farthest, float(moved.max(initial=0.0)))
     return farthest / max(whole.size - 1, 1)

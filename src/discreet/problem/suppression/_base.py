@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
 from discreet.problem.privacy._base import PrivacyModel
+from discreet.problem.suppression._shared import one_attribute
 
 __all__ = ["SUPPRESSION", "Suppressed", "Suppression"]
 
@@ -37,6 +38,8 @@ class Suppression(Part, ABC):
 
     whole_classes: ClassVar[bool] = True
     """Classes are published or suppressed as a whole; nothing inside a class is touched."""
+    hides_values: ClassVar[bool] = False
+    """Sensitive values become unknown and their records stay."""
 
     def budget(self, n: int) -> int:
         """Return how many of ``n`` records may be suppressed at most."""
@@ -44,6 +47,10 @@ class Suppression(Part, ABC):
 
     def check(self, models: Sequence[PrivacyModel]) -> None:
         """Raise an UnsupportedCombinationError if the kind cannot mend what one of the models may find."""
+
+    def divided(self, models: Sequence[PrivacyModel]) -> str | None:
+        """Return the sensitive attribute by whose values classes may lose a part, or None if they never do."""
+        return None if self.whole_classes else one_attribute(self.name, models)
 
     @abstractmethod
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:

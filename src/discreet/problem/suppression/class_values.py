@@ -31,6 +31,7 @@ class ClassValues(Suppression):
     name = "class-values"
     aliases = ("allSA",)
     whole_classes = False
+    hides_values = True
 
     def budget(self, n: int) -> int:
         """Return that no record may go."""

@@ -33,6 +33,7 @@ class ViolatingValues(Suppression):
     name = "violating-values"
     aliases = ("vioSA",)
     whole_classes = False
+    hides_values = True
 
     def budget(self, n: int) -> int:
         """Return that no record may go."""

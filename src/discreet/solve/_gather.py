@@ -1,0 +1,302 @@
+"""Classes as models and costs see them, gathered from the tuples of a count table.
+
+What is kept with each tuple is added up to classes, through one grouping or through several in a row. Where the
+sensitive histograms of all classes would not fit in memory, classes are handed over in portions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, FloatArray, Histogram, IntArray
+from discreet.kernels.lattice import add_rows, max_rows, min_rows
+from discreet.problem import Classes, Problem
+
+__all__ = ["Arrays", "Gatherer", "Grouping", "Released", "dense", "group", "roll_up"]
+
+_DENSE_CELLS = 1 << 25
+"""Histograms larger than this many cells are handed over in portions."""
+_DIRECT = 1 << 16
+"""Keys below this number, or a few times the number of tuples, are looked up rather than sorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """What is kept with tuples or classes beyond sizes; None where no part of the problem asks for it."""
+
+    histograms: list[IntArray]
+    labels: IntArray | None
+    low: IntArray | None
+    high: IntArray | None
+    moments: FloatArray | None
+    offsets: FloatArray | None
+
+    def some(self, part: slice | IntArray, histograms: Sequence[IntArray] = ()) -> Arrays:
+        """Return the arrays of some tuples or classes, with other histograms."""
+
+        def cut(array: Any) -> Any:
+            return None if array is None else array[part]
+
+        return Arrays(
+            list(histograms), cut(self.labels), cut(self.low), cut(self.high), cut(self.moments), cut(self.offsets)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The classes of one recoding: for each the number of its first tuple and its rows; for each tuple its class.
+
+    Where the arrays of the classes were rolled up from others than the tuples, ``ids`` may be those of the others.
+    """
+
+    ids: IntArray
+    first: IntArray
+    sizes: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """What leaves are released as, attribute by attribute: their block, and the leaves and rows in each block.
+
+    ``levels`` are those of a full-domain recoding, None for others.
+    """
+
+    blocks: Sequence[IntArray]
+    block_leaves: Sequence[IntArray]
+    block_rows: Sequence[IntArray]
+    levels: IntArray | None
+
+    @classmethod
+    def by_levels(cls, table: CountTable, levels: Sequence[int] | IntArray) -> Released:
+        """Return the blocks of a full-domain recoding."""
+        each = [(a, int(level)) for a, level in zip(table.attributes, levels, strict=True)]
+        return cls(
+            [attribute.ancestors[level] for attribute, level in each],
+            [attribute.block_leaves[level] for attribute, level in each],
+            [attribute.block_rows[level] for attribute, level in each],
+            np.array(levels, dtype=np.int64),
+        )
+
+    @classmethod
+    def by_blocks(cls, table: CountTable, blocks: Sequence[IntArray]) -> Released:
+        """Return the blocks of any recoding, as the block number of each leaf."""
+        rows = [
+            np.rint(np.bincount(block, weights=attribute.rows)).astype(np.int64)
+            for attribute, block in zip(table.attributes, blocks, strict=True)
+        ]
+        return cls(blocks, [np.bincount(block) for block in blocks], rows, None)
+
+
+def group(table: CountTable, blocks: Sequence[IntArray]) -> Grouping:
+    """Find the classes of a recoding, numbered in the order of their blocks."""
+    few = max(_DIRECT, 8 * table.tuples)
+    key: IntArray = np.zeros(table.tuples, dtype=np.int64)
+    span = 1
+    for block, leaves in zip(blocks, table.codes, strict=True):
+        width = int(block.max(initial=0)) + 1
+        if width == 1:
+            continue
+        if span * width > few:
+            key, span = _compact(key, span, few)
+        key = key * width + block[leaves]
+        span *= width
+    ids, count = _compact(key, span, few)
+    first = np.empty(count, dtype=np.int64)
+    first[ids[::-1]] = np.arange(table.tuples - 1, -1, -1)
+    sizes = np.rint(np.bincount(ids, weights=table.weights, minlength=count)).astype(np.int64)
+    return Grouping(ids.astype(np.int32), first, sizes)
+
+
+def _compact(key: IntArray, span: int, few: int) -> tuple[IntArray, int]:
+    """Number keys below ``span`` without gaps, in their order; return the numbers and how many there are."""
+    if span > few:
+        distinct, number = np.unique(key, return_inverse=True)
+        return number.reshape(-1), distinct.size
+    occurs = np.zeros(span, dtype=np.bool_)
+    occurs[key] = True
+    number = np.cumsum(occurs) - 1
+    return number[key], int(number[-1]) + 1
+
+
+class Gatherer:
+    """Gathers the classes of a problem's recodings. What depends on the problem alone is made once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.table = problem.table
+        self.needs = problem.cost.needs
+        self.watched = [
+            self.table.sensitive[name]
+            for name in sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+            if name in self.table.sensitive
+        ]
+        self.joint: list[Histogram] = []
+        if "joint" in self.needs and problem.divided is not None and not problem.suppression.hides_values:
+            self.joint = [self.table.joint[problem.divided]]
+        self.widest = max((h.cardinality for h in [*self.watched, *self.joint]), default=1)
+        self.dense = self.table.tuples * self.widest <= _DENSE_CELLS
+        self.tuples = self._of_tuples()
+
+    def _of_tuples(self) -> Arrays:
+        table, cost = self.table, self.problem.cost
+        codes = np.ascontiguousarray(table.codes.T) if "extent" in self.needs else None
+
+        def sums(numbers: Callable[[CodedAttribute, CountTable], FloatArray | None]) -> FloatArray | None:
+            columns = [numbers(attribute, table) for attribute in table.attributes]
+            rows = [
+                column[leaves] * table.weights
+                for column, leaves in zip(columns, table.codes, strict=True)
+                if column is not None
+            ]
+            return np.stack(rows, axis=1) if len(rows) == len(columns) else None
+
+        return Arrays(
+            histograms=[dense(h, table.tuples) for h in [*self.watched, *self.joint]] if self.dense else [],
+            labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
+            low=codes,
+            high=codes,
+            moments=sums(cost.leaf_moment),
+            offsets=sums(cost.leaf_offset),
+        )
+
+    def portions(self, grouping: Grouping, rolled: Arrays, released: Released) -> Iterator[tuple[slice, Classes]]:
+        """Yield all classes at once, or in portions where their histograms are too large to hold."""
+        count = grouping.sizes.size
+        if self.dense:
+            whole = slice(0, count)
+            yield whole, self.classes(grouping, rolled, released, whole, rolled.histograms)
+            return
+        entries = [_by_class(h, grouping.ids) for h in [*self.watched, *self.joint]]
+        step = max(1, _DENSE_CELLS // self.widest)
+        for begin in range(0, count, step):
+            part = slice(begin, min(begin + step, count))
+            yield part, self.classes(grouping, rolled, released, part, [_portion(entry, part) for entry in entries])
+
+    def classes(
+        self, grouping: Grouping, rolled: Arrays, released: Released, part: slice, histograms: Sequence[IntArray] = ()
+    ) -> Classes:
+        """Return some of the classes, with the histograms given."""
+        first = grouping.first[part]
+        blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
+
+        def per_block(name: str, numbers: Sequence[IntArray]) -> IntArray | None:
+            if name not in self.needs:
+                return None
+            return np.stack([each[block] for each, block in zip(numbers, blocks, strict=True)], axis=1)
+
+        levels = None
+        if "block_levels" in self.needs and released.levels is not None:
+            levels = np.tile(released.levels, (first.size, 1))
+        return self.as_classes(
+            np.asarray(grouping.sizes[part], dtype=np.int64),
+            rolled.some(part, histograms),
+            per_block("block_leaves", released.block_leaves),
+            per_block("block_rows", released.block_rows),
+            levels,
+        )
+
+    def as_classes(
+        self,
+        sizes: NDArray[np.int64],
+        rolled: Arrays,
+        block_leaves: IntArray | None,
+        block_rows: IntArray | None,
+        block_levels: IntArray | None = None,
+    ) -> Classes:
+        """Return classes of these sizes, with what was added up for each and is known of the values it has."""
+        pairs = list(zip([*self.watched, *self.joint], rolled.histograms, strict=False))
+        return Classes(
+            table=self.table,
+            sizes=sizes,
+            sensitive={h.name: counts for h, counts in pairs[: len(self.watched)]},
+            labels=rolled.labels,
+            joint={str(self.problem.divided): self._by_label(h, counts) for h, counts in pairs[len(self.watched) :]},
+            block_leaves=block_leaves,
+            block_rows=block_rows,
+            block_levels=block_levels,
+            low=rolled.low,
+            high=rolled.high,
+            moments=rolled.moments,
+            offsets=rolled.offsets,
+        )
+
+    def added_up(self, tuples: IntArray, owner: IntArray, count: int) -> Arrays:
+        """Add up what is kept with some tuples to the ``count`` classes they belong to."""
+        rolled = roll_up(replace(self.tuples, histograms=[]).some(tuples), owner, count)
+        histograms: list[IntArray] = []
+        for h in [*self.watched, *self.joint]:
+            length = np.diff(h.offsets)[tuples]
+            entry = np.repeat(h.offsets[:-1][tuples] - np.cumsum(length) + length, length) + np.arange(length.sum())
+            cells = np.repeat(owner.astype(np.int64), length) * h.cardinality + h.values[entry]
+            counts = np.bincount(cells, weights=h.counts[entry], minlength=count * h.cardinality)
+            histograms.append(np.rint(counts).astype(np.int64).reshape(count, h.cardinality))
+        return replace(rolled, histograms=histograms)
+
+    def _by_label(self, histogram: Histogram, counts: IntArray) -> IntArray:
+        labels = 1 if self.table.labels is None else self.table.labels.cardinality
+        return counts.reshape(-1, histogram.cardinality // labels, labels)
+
+
+def dense(histogram: Histogram, tuples: int) -> IntArray:
+    """The histogram as one row of counts per tuple."""
+    counts = np.zeros((tuples, histogram.cardinality), dtype=np.int64)
+    row = np.repeat(np.arange(tuples), np.diff(histogram.offsets))
+    counts[row, histogram.values] = histogram.counts
+    return counts
+
+
+def roll_up(arrays: Arrays, ids: IntArray, count: int) -> Arrays:
+    """Add up, or bound, what is kept with the entries of a list to the classes they went to."""
+
+    def added(source: Any) -> Any:
+        if source is None:
+            return None
+        target = np.zeros((count, source.shape[1]), dtype=source.dtype)
+        add_rows(ids, source, target)
+        return target
+
+    def bounded(source: Any, largest: bool) -> Any:
+        if source is None:
+            return None
+        limits = np.iinfo(source.dtype)
+        target = np.full((count, source.shape[1]), limits.min if largest else limits.max, dtype=source.dtype)
+        (max_rows if largest else min_rows)(ids, source, target)
+        return target
+
+    return Arrays(
+        histograms=[added(source) for source in arrays.histograms],
+        labels=added(arrays.labels),
+        low=bounded(arrays.low, largest=False),
+        high=bounded(arrays.high, largest=True),
+        moments=added(arrays.moments),
+        offsets=added(arrays.offsets),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """A histogram's entries as class, value and count, sorted by class."""
+
+    group: IntArray
+    values: IntArray
+    counts: IntArray
+    cardinality: int
+
+
+def _by_class(histogram: Histogram, ids: IntArray) -> _Entries:
+    group_of = np.repeat(ids, np.diff(histogram.offsets))
+    order = np.argsort(group_of, kind="stable")
+    return _Entries(group_of[order], histogram.values[order], histogram.counts[order], histogram.cardinality)
+
+
+def _portion(entries: _Entries, part: slice) -> IntArray:
+    begin, end = np.searchsorted(entries.group, [part.start, part.stop])
+    cells = np.zeros((part.stop - part.start) * entries.cardinality, dtype=np.int64)
+    at = (entries.group[begin:end] - part.start) * entries.cardinality + entries.values[begin:end]
+    np.add.at(cells, at, entries.counts[begin:end])
+    return cells.reshape(-1, entries.cardinality)

@@ -1,0 +1,82 @@
+"""Random choices of models, costs and suppression kinds, as text and in the plain form of ``naive``."""
+
+from __future__ import annotations
+
+import naive
+from discreet.errors import UsageError
+from discreet.problem import Problem
+
+__all__ = ["COSTS", "KINDS", "MODELS", "built", "plain_cost", "plain_models"]
+
+MODELS = {
+    "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
+    "distinct-l": (lambda rng: [f"distinct-l({rng.integers(1, 4)}, s0)"]),
+    "entropy-l": (lambda rng: [f"entropy-l({rng.choice([1.0, 1.5, 2.0, 2.5])}, s0)"]),
+    "recursive-cl": (lambda rng: [f"recursive-cl({rng.choice([0.5, 1.0, 2.0, 3.5])}, {rng.integers(1, 4)}, s0)"]),
+    "l+": (lambda rng: [f"l+({rng.choice([0.25, 0.34, 0.5, 0.75])}, s0)"]),
+    "l+ by frequency": (lambda rng: [f"l+({rng.choice([0.25, 0.34, 0.5])}, s0, by=frequency)"]),
+    "t": (
+        lambda rng: [f"t({rng.choice([0.1, 0.2, 0.35, 0.5])}, s0, {rng.choice(['equal', 'ordered', 'hierarchical'])})"]
+    ),
+    "two": (lambda rng: [f"k({rng.integers(2, 5)})", f"l+({rng.choice([0.34, 0.5])}, s0)"]),
+    "three": (lambda rng: ["k(2)", f"distinct-l({rng.integers(1, 3)}, s0)", f"t({rng.choice([0.3, 0.5])}, s0, equal)"]),
+}
+COSTS = [
+    "LM",
+    "LM(weights={q0: 2.5})",
+    "LM(penalty=l+)",
+    "DM",
+    "HDM",
+    "CM",
+    "NCP",
+    "C_AVG",
+    "entropy",
+    "ambiguity",
+]
+KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "violating-records", "class-values", "violating-values"]
+
+
+def plain_models(privacy, sample):
+    """Privacy models given as text, as conditions on counts."""
+    return [_plain_model(text, sample) for text in privacy]
+
+
+def _plain_model(text, sample):
+    name, inside = text.rstrip(")").split("(", 1)
+    args = [part.strip() for part in inside.split(",")]
+    whole = naive.counts(sample.naive, range(len(sample.naive.rows)), "s0")
+    hierarchy = sample.sensitive["s0"]
+    if name == "k":
+        return naive.Model(lambda counts: naive.k_anonymous(counts, int(args[0])), False)
+    if name == "distinct-l":
+        return naive.Model(lambda counts: naive.distinct_l(counts, int(args[0])), True)
+    if name == "entropy-l":
+        return naive.Model(lambda counts: naive.entropy_l(counts, float(args[0])), True)
+    if name == "recursive-cl":
+        return naive.Model(lambda counts: naive.recursive_cl(counts, float(args[0]), int(args[1])), True)
+    if name == "l+":
+        by = "frequency" if "by=frequency" in args else None
+        thetas = naive.thetas(whole, float(args[0]), by)
+        return naive.Model(lambda counts: naive.l_plus(counts, thetas), True, thetas)
+    in_order = {row[0]: whole.get(row[0], 0) for row in hierarchy}
+    return naive.Model(lambda counts: naive.t_close(counts, in_order, float(args[0]), args[2], hierarchy), True)
+
+
+def plain_cost(text, privacy):
+    """A cost given as text, as its name and options; C_AVG takes k from the models."""
+    name, options = text.split("(")[0], {}
+    if "weights" in text:
+        options["weights"] = {"q0": 2.5}
+    if "penalty" in text:
+        options["penalty"] = "l+"
+    if name == "C_AVG":
+        options["k"] = max((int(model[2:-1]) for model in privacy if model.startswith("k(")), default=1)
+    return name, options
+
+
+def built(sample, **parts):
+    """The problem, or None where it is refused: parts that do not go together, or a model that can never hold."""
+    try:
+        return Problem.build(sample.counts, **parts)
+    except UsageError:
+        return None

@@ -1,0 +1,56 @@
+"""Which solver is chosen, and what is blamed where none fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.errors import UnsupportedCombinationError
+from discreet.problem import Problem
+from discreet.solve import SOLVERS, choose_solver
+from tables import random_sample
+
+
+def problem_of(**parts):
+    return Problem.build(random_sample(1, attributes=(2, 2)).counts, privacy="k(1)", **parts)
+
+
+def test_baselines_are_never_chosen_unasked():
+    for name, member in SOLVERS.members().items():
+        for scheme in member.schemes:
+            for kind in member.suppressions - {"budget"}:
+                problem = problem_of(scheme=scheme, suppression=kind)
+                assert choose_solver(problem, name).name == name
+                try:
+                    assert not choose_solver(problem).baseline
+                except UnsupportedCombinationError:
+                    assert member.baseline
+
+
+def only(monkeypatch, **solvers):
+    members = {}
+    for name, (schemes, suppressions) in solvers.items():
+        flags = {"name": name, "schemes": frozenset(schemes), "suppressions": frozenset(suppressions)}
+        members[name] = type(name, (SOLVERS.members()["lattice"],), flags)
+    monkeypatch.setattr(SOLVERS, "members", lambda: members)
+
+
+@pytest.mark.parametrize(
+    ("parts", "blamed"),
+    [
+        ({"scheme": "set"}, ("The scheme set", "any solver")),
+        ({"scheme": "set", "suppression": "class-values"}, ("The scheme set", "any solver")),
+        ({"suppression": "class-records"}, ("The scheme full-domain", "the suppression class-records")),
+        ({"scheme": {"q1": "subtree"}}, ("The scheme full-domain", "the scheme subtree of another attribute")),
+    ],
+)
+def test_the_right_part_is_blamed(monkeypatch, parts, blamed):
+    only(monkeypatch, levels=(["full-domain"], ["none", "budget"]), trees=(["subtree"], ["none", "class-records"]))
+    with pytest.raises(UnsupportedCombinationError) as caught:
+        choose_solver(problem_of(**parts))
+    assert caught.value.parts == blamed
+
+
+def test_a_solver_that_is_named_says_what_it_cannot_do(monkeypatch):
+    only(monkeypatch, levels=(["full-domain"], ["none"]))
+    with pytest.raises(UnsupportedCombinationError, match="it searches full-domain"):
+        choose_solver(problem_of(scheme="subtree"), SOLVERS.members()["levels"]())
