@@ -125,6 +125,7 @@ def _quantiles(column: Column) -> list[Level]:
     below = np.searchsorted(held, wanted - slack)
     above = np.maximum(np.searchsorted(held, wanted + slack), below + 1)
     inside = above < len(numbers)
+    inside[inside] = numbers[below[inside]] < numbers[above[inside]]
     pairs = zip(numbers[below[inside]].tolist(), numbers[above[inside]].tolist(), strict=True)
     cuts = sorted({_roundest(low, high) for low, high in pairs})
     levels = []
