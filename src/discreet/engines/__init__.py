@@ -4,6 +4,7 @@ from discreet.engines._count import Counted, Missing, count
 from discreet.engines._files import TableFile, open_table
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
+from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._recoding import Recoding, ValueMap
 from discreet.engines._source import Source, open_source, to_lazy
@@ -21,6 +22,7 @@ __all__ = [
     "count",
     "exactly",
     "format_of",
+    "held",
     "open_source",
     "open_table",
     "reading",

@@ -102,7 +102,9 @@ def anonymize(
             schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
             trees = _hierarchies(sensitive)
         with clock("count"):
-            counted = count(source, schema, missing=missing, hierarchies=trees)
+            counted = count(
+                source, schema, missing=missing, hierarchies=trees, written_as=target.format if target else None
+            )
         with clock("solve"):
             problem = Problem.build(
                 counted.table,

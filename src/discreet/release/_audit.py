@@ -159,12 +159,12 @@ def audit_table(
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
-    blank = isinstance(data, TableFile) and data.format.kind in ("csv", "xlsx")
+    layout = data.format if isinstance(data, TableFile) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     known = {}
     for column, values in classes.values.items():
         released = pl.DataFrame({"value": values, "rows": classes.count})
-        counted = original_counts(column, reference, released, blank)
+        counted = original_counts(column, reference, released, layout)
         known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
     checks = [_check(model, classes, known) for model in models]
     total = int(classes.sizes.sum())
