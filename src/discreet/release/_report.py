@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import writing
+from discreet._replacing import check_target, replacing
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
-from discreet.release._output import check_folder, replacing
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -72,7 +71,7 @@ def write_report(release: Release, path: Path) -> Path:
     """Write a report in the format the name says."""
     target = check_report(path)
     writer = _writers()[path.suffix.lower()]
-    with replacing(target) as unfinished, writing(f"'{path.name}'"):
+    with replacing(target) as unfinished:
         unfinished.write_text(writer(release), encoding="utf-8")
     return target
 
@@ -84,7 +83,7 @@ def check_report(path: Path) -> Path:
     target = path.resolve()
     if target.is_dir():
         raise UsageError(f"The report '{path.name}' is a folder; name a file in it.")
-    check_folder(target)
+    check_target(target)
     return target
 
 
