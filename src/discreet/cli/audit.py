@@ -9,6 +9,8 @@ import click
 from discreet.cli._options import (
     columns,
     json_option,
+    once,
+    pairs,
     privacy_models,
     privacy_options,
     qi_option,
@@ -25,6 +27,8 @@ __all__ = ["audit"]
 Examples:
   discreet audit safe.csv --qi sex,education,city -k 5
   discreet audit safe.csv --qi zip,sex --sensitive diagnosis -k 5 -l 3 --json
+  discreet audit safe.csv --qi zip,sex --sensitive diagnosis --reference people.csv \\
+      --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
 
 \b
 The exit code is 0 if everything asked for holds, and 5 if not.""",
@@ -38,6 +42,13 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="FILE",
     help="The table the release was made from, for models that compare with it (t-closeness); FILE itself otherwise.",
 )
+@click.option(
+    "--hierarchy",
+    "forms",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
+)
 @json_option
 @quiet_option
 def audit(
@@ -48,6 +59,7 @@ def audit(
     ell: str | None,
     privacy: tuple[str, ...],
     reference: str | None,
+    forms: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -56,10 +68,20 @@ def audit(
     if not attributes:
         raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
     models = privacy_models(k, ell, privacy, secrets)
+    trees = pairs("--hierarchy", forms)
+    for name in trees:
+        if name not in secrets:
+            raise UsageError(f"--hierarchy names '{name}', which is not in --sensitive.", column=name)
 
     from discreet.release import audit as audit_table
 
-    verdict = audit_table(file, quasi_identifiers=attributes, privacy=models, sensitive=secrets, reference=reference)
+    verdict = audit_table(
+        file,
+        quasi_identifiers=attributes,
+        privacy=models,
+        sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
+        reference=reference,
+    )
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
