@@ -59,7 +59,7 @@ def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
     from discreet.engines import count, format_of, open_source
     from discreet.problem import Problem
-    from discreet.schema import Schema
+    from discreet.schema import Schema, shown_hierarchy
     from discreet.solve import choose_solver
 
     told = job.arguments()
@@ -84,7 +84,7 @@ def make_plan(job: Job) -> Plan:
                 "name": name,
                 "type": str(domain.type),
                 "distinct": len(domain.values),
-                "hierarchy": domain.text,
+                "hierarchy": shown_hierarchy(domain.text),
                 "automatic": domain.automatic,
                 "lowest": low,
                 "highest": high,
@@ -93,7 +93,7 @@ def make_plan(job: Job) -> Plan:
         ),
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
-        privacy=tuple(model.text for model in problem.privacy),
+        privacy=tuple(model.shown for model in problem.privacy),
         cost=problem.cost.text,
         suppression=problem.suppression.text,
         most_suppressed=problem.limit,

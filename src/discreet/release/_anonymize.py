@@ -231,7 +231,7 @@ def _solve(
     solution = chosen.solve(problem, budget, progress)
     if solution.status != "infeasible":
         return solution
-    promised = " and ".join(model.text for model in problem.privacy)
+    promised = " and ".join(model.shown for model in problem.privacy)
     at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
     smallest = solution.smallest_budget
     if smallest is None:

@@ -220,7 +220,7 @@ def _check(model: PrivacyModel, classes: _Classes, known: Mapping[str, Reference
     for column in _looked_at([model]):
         groups = _groups(classes, column, known[column])
     reached = float(model.reached(groups))
-    return Check(model.text, _promised(model), reached, bool(model.satisfied_by(reached)))
+    return Check(model.shown, _promised(model), reached, bool(model.satisfied_by(reached)))
 
 
 def _groups(classes: _Classes, column: str, known: Reference) -> Groups:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._replacing import check_target, replacing
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
+from discreet.release._describe import shown_job
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -36,7 +37,7 @@ def to_dict(release: Release) -> dict[str, Any]:
         "stats": {key: _plain(value) for key, value in release.stats.items() if key != "seconds"},
         "versions": dict(release.versions),
         "seed": release.job["seed"],
-        "job": _plain(release.job),
+        "job": _plain(shown_job(release.job)),
     }
 
 
