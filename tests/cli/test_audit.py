@@ -36,3 +36,33 @@ def test_unknown_values(run: Run) -> None:
     options = ("audit", "t.csv", "--qi", "a", "--privacy", "l+(0.5, s)")
     assert run(*options, "--unknown", "*").exit_code == 0
     assert run(*options).exit_code == 5
+
+
+def test_a_hierarchy_of_the_sensitive_column(run: Run) -> None:
+    """Both classes have the same share of each organ, so that they are closer than their values alone say."""
+    ill = ["flu", "ulcer", "cold", "gastritis"]
+    pl.DataFrame({"sex": ["f"] * 2 + ["m"] * 2, "ill": ill}).write_csv("t.csv")
+    pl.DataFrame({"value": ill, "organ": ["lung", "stomach"] * 2, "all": ["*"] * 4}).write_csv("ill.csv")
+    asked = ("audit", "t.csv", "--qi", "sex", "--sensitive", "ill", "--privacy", "t(0.3, ill, hierarchical)")
+    told = json.loads(run(*asked, "--hierarchy", "ill=ill.csv", "--json").stdout)
+    assert told["passed"]
+    assert told["checks"][0]["reached"] == 0.25
+    bare = run(*asked)
+    assert bare.exit_code == 2
+    assert "needs a hierarchy" in bare.stderr
+    wrong = run(*asked, "--hierarchy", "sex=ill.csv")
+    assert wrong.exit_code == 2
+    assert "--hierarchy names 'sex', which is not in --sensitive" in wrong.stderr
+    absent = run(*asked, "--hierarchy", "ill=none.csv")
+    assert absent.exit_code == 3
+    assert "There is no hierarchy file 'none.csv'" in absent.stderr
+
+
+def test_a_hierarchy_that_lacks_a_value(run: Run) -> None:
+    pl.DataFrame({"sex": ["f"] * 2, "ill": ["flu", "cold"]}).write_csv("t.csv")
+    pl.DataFrame({"value": ["flu"], "all": ["*"]}).write_csv("ill.csv")
+    asked = ("audit", "t.csv", "--qi", "sex", "--sensitive", "ill", "--privacy", "t(1, ill, hierarchical)")
+    result = run(*asked, "--hierarchy", "ill=ill.csv")
+    assert result.exit_code == 3
+    assert "1 of its 2 distinct values" in result.stderr
+    assert "cold" not in result.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,59 @@ def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> 
     result = CliRunner().invoke(program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv"])
     assert result.exit_code == 0
     assert "'name', 'zip'; name such columns as identifiers" in result.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    ("command", "target", "checks"),
+    [
+        ("hierarchy make a.csv --column zip -o old.csv", "old.csv", 1),
+        ("hierarchy make a.csv --column zip -o old.csv.gz", "old.csv.gz", 1),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.yaml", "old.yaml", 1),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.json", "old.json", 1),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --report old.txt", "old.txt", 3),
+        ("sample -n 10 -o old.csv", "old.csv", 1),
+    ],
+)
+def test_disk_full(folder: Path, command: str, target: str, checks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / target).write_text("what was there before")
+
+    def on_a_full_disk(place: Path) -> Path:
+        unfinished = place.with_name(f".{place.name}.{len(trials)}.part")
+        trials.append(place.name)
+        if trials.count(target) > checks:
+            unfinished.symlink_to("/dev/full")
+        return unfinished
+
+    trials: list[str] = []
+    monkeypatch.setattr("discreet._replacing._temporary", on_a_full_disk)
+    result = CliRunner().invoke(program, command.split())
+    assert result.exit_code == 6, result.output
+    assert f"The disk is full: '{target}' was not written" in result.output
+    assert (folder / target).read_text() == "what was there before"
+    assert not list(folder.glob(".*.part"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hierarchy make a.csv --column zip -o pipe",
+        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job pipe",
+        "hierarchy make a.csv --column zip -o none/zip.csv",
+        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job none/job.yaml",
+    ],
+)
+def test_what_is_no_file_stays_as_it_is(folder: Path, command: str) -> None:
+    os.mkfifo(folder / "pipe")
+    assert CliRunner().invoke(program, command.split()).exit_code == 6
+    assert (folder / "pipe").is_fifo()
+    assert not (folder / "safe.csv").exists()
+
+
+def test_a_link_stays_a_link(folder: Path) -> None:
+    (folder / "link.csv").symlink_to(folder / "real.csv")
+    assert (
+        CliRunner().invoke(program, ["hierarchy", "make", "a.csv", "--column", "zip", "-o", "link.csv"]).exit_code == 0
+    )
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "real.csv").read_text().startswith("02130;")

@@ -10,13 +10,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+import discreet._replacing as replacing_module
 import discreet.release._anonymize as flow
-import discreet.release._output as output_module
 import discreet.release._publish as publishing
-from discreet.engines import format_of, write_table
+from discreet._replacing import replacing
+from discreet.engines import files_read, format_of, write_table
 from discreet.errors import AuditError, DataError, InterruptedRun, OutputError, UsageError
 from discreet.release import Audit, anonymize
-from discreet.release._output import check_output, replacing
+from discreet.release._output import check_output
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": {"age": "intervals(5, 10)"},
@@ -62,6 +63,33 @@ def test_lazy_frame_over_the_output(suffix: str, table: pl.DataFrame, tmp_path: 
         anonymize(scan(path).filter(pl.col("age") != "x"), **JOB, output=path)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("name", ["people [1].csv", "a, b.csv", "[x], y].csv", "c (1)*.csv", "SCAN [z.csv].csv"])
+def test_lazy_frames_over_files_with_odd_names(name: str, table: pl.DataFrame, tmp_path: Path) -> None:
+    path, first = tmp_path / name, tmp_path / "first.csv"
+    table.write_csv(path)
+    table.write_csv(first)
+    one, several = pl.scan_csv(path, glob=False), pl.scan_csv([first, first, path], glob=False)
+    named = pl.scan_csv(f"file://{path}", glob=False)
+    branch = pl.scan_csv(first).join(one.map_batches(lambda frame: frame), on="age", how="semi")
+    for frame in (one, several, named, pl.concat([pl.scan_csv(first), one]), branch):
+        assert path in files_read(frame)
+        with pytest.raises(OutputError, match="is the input itself"):
+            anonymize(frame, **JOB, output=path)
+    assert anonymize(one, **JOB, output=tmp_path / "safe.csv").audit.passed
+
+
+def test_lazy_frame_over_a_folder(table: pl.DataFrame, tmp_path: Path) -> None:
+    for number in range(5):
+        table.write_parquet(tmp_path / f"{number}.parquet")
+    with pytest.raises(OutputError, match="is the input itself"):
+        anonymize(pl.scan_parquet(tmp_path / "*.parquet"), **JOB, output=tmp_path / "3.parquet")
+
+
+def test_a_plan_that_cannot_be_run(table: pl.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="The lazy frame cannot be run"):
+        anonymize(table.lazy().select("nowhere"), **JOB, output=tmp_path / "safe.csv")
+
+
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
@@ -101,10 +129,17 @@ def test_disk_full(suffix: str, source: Path, tmp_path: Path, monkeypatch: pytes
             place.symlink_to("/dev/full")
         return place
 
-    monkeypatch.setattr(output_module, "_temporary", on_a_full_disk)
+    monkeypatch.setattr(replacing_module, "_temporary", on_a_full_disk)
     with pytest.raises(OutputError, match=f"The disk is full: 'safe.{suffix}' was not written"):
         anonymize(source, **JOB, output=tmp_path / f"safe.{suffix}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_a_pipe_is_not_replaced(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "safe.csv")
+    with pytest.raises(OutputError, match="is a device or pipe"):
+        anonymize(source, **JOB, output=tmp_path / "safe.csv")
+    assert (tmp_path / "safe.csv").is_fifo()
 
 
 def test_a_release_that_fails_its_audit_is_not_left_on_disk(

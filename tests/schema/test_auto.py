@@ -183,3 +183,14 @@ def test_build_counts_rows_too():
     domain = make_domain("country", values, rows=rows)
     expected = tuple(tuple(name for name in level if name is not None) for level in domain.labels)
     assert auto().build(values, name="country", rows=rows).labels == expected
+
+
+def test_a_value_that_looks_like_the_name_of_a_group(check_domain):
+    words = ["ale", "gin", "rum", "stout", "mead", "port", "cider", "lager", "bock", "sake"]
+    odd = ["{rare: 7 values}", "{{rare: 7 values}}", "{rare: 10 values}", "{rare: 9 values}"]
+    rows = [*range(30, 20, -1), *range(60, 56, -1)]
+    domain = check_domain(make_domain("drink", pl.Series(words + odd), rows=rows))
+    above = {label for level in domain.labels[1:] for label in level} - {"*"}
+    assert above - set(words + odd) == {"{{{rare: 7 values}}}", "{rare: 11 values}"}
+    for level in range(1, domain.height):
+        assert domain.released(level).n_unique() == len(set(domain.ancestors[level].tolist()))

@@ -321,3 +321,42 @@ def test_a_hundred_thousand_values(kind):
         assert (np.diff(domain.positions) > 0).all()
     assert isinstance(domain, Domain)
     assert domain.released(1).n_unique() == len(domain.labels[1])
+
+
+HUGE = [2**63 + 1, 2**63, 2**63 + 2048, 2**63 + 10, 7]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series(HUGE, dtype=pl.UInt64),
+        pl.Series([-number for number in HUGE], dtype=pl.Int128),
+        pl.Series([Decimal(number) for number in HUGE], dtype=pl.Decimal(38, 0)),
+        pl.Series([Decimal(number) / 100 for number in HUGE], dtype=pl.Decimal(38, 2)),
+        pl.Series([str(number) for number in HUGE]),
+        pl.Series([f"{number}{'0' * 30}" for number in HUGE] + ["1.5"]),
+        pl.Series([1, 2, 1000, 3]).cast(pl.Datetime("ns")),
+    ],
+    ids=["unsigned", "long", "decimal", "cents", "text", "longer text", "nanoseconds"],
+)
+@pytest.mark.parametrize("hierarchy", [None, "flat", "ranges([100])"])
+def test_values_that_are_equal_as_floats_stay_apart(values, hierarchy, check_domain):
+    if values.dtype == pl.Datetime and hierarchy == "ranges([100])":
+        hierarchy = "dates(day)"
+    domain = check_domain(make_domain("id", values, hierarchy))
+    assert len(set(domain.codes.tolist())) == len(values)
+    assert domain.released(0).equals(values)
+    assert len(set(domain.labels[0])) == len(domain.labels[0])
+
+
+def test_spellings_of_one_huge_number_share_a_leaf(check_domain):
+    values = pl.Series([f"{2**63}", f"+{2**63}", f"{2**63 + 1}", "1.5", "1.50"])
+    domain = check_domain(make_domain("id", values, "flat"))
+    assert domain.codes[0] == domain.codes[1] != domain.codes[2]
+    assert domain.codes[3] == domain.codes[4]
+
+
+def test_many_values_that_are_equal_as_floats_get_an_automatic_hierarchy(check_domain):
+    values = pl.Series([2**63 + number for number in range(50)], dtype=pl.UInt64)
+    domain = check_domain(make_domain("id", values, rows=[1 + number % 3 for number in range(50)]))
+    assert len(set(domain.codes.tolist())) == 50

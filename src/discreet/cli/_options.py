@@ -14,6 +14,7 @@ __all__ = [
     "columns",
     "json_option",
     "level_pairs",
+    "once",
     "pairs",
     "privacy_models",
     "privacy_options",
@@ -66,6 +67,14 @@ def columns(given: Iterable[str]) -> list[str]:
     """
     names = [name for row in csv.reader(given, skipinitialspace=True) for name in row]
     return [name.strip() for name in names if name.strip()]
+
+
+def once(option: str, names: list[str]) -> list[str]:
+    """Return the names, none of which may occur twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{option} names the column '{name}' twice.", column=name)
+    return names
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:

@@ -19,12 +19,14 @@ from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
 from discreet.cli.run import run
 from discreet.cli.sample import sample
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, OutputError
 
 __all__ = ["main", "program"]
 
 _BAD_USAGE = 2
 _INTERRUPTED = 130
+_STDOUT_GONE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""How printing fails where standard output is a pipe or a file; errors of other files never come this far."""
 
 
 class Program(click.Group):
@@ -49,16 +51,21 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("DISCREET_DEBUG"):
                 traceback.print_exc()
-            ending = _tell(error, as_json="--json" in arguments)
+            try:
+                ending = _tell(error, as_json="--json" in arguments)
+            except OSError as unprinted:
+                ending = _tell(unprinted, as_json=False)
         sys.exit(ending)
 
 
 def _tell(error: BaseException, as_json: bool) -> int:
     """Say in one line what went wrong, and return the exit code."""
-    if isinstance(error, OSError) and error.errno == errno.EPIPE:
-        # The reader has seen enough; nothing more may be written, not even by the interpreter as it closes.
+    if isinstance(error, OSError) and error.errno in _STDOUT_GONE:
+        # Nothing more may be written, not even by the interpreter as it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        if error.errno == errno.EPIPE:  # the reader has seen enough
+            return 1
+        error = OutputError(f"What was to be printed cannot be written ({error.strerror}).")
     if isinstance(error, click.UsageError) and type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # a group without a command: its help says what is missing
         return _BAD_USAGE

@@ -37,9 +37,7 @@ class Watch:
         self.budget: Budget = Budget()
         self.interrupted = False
         self._quiet = quiet
-        notice = _say_nothing if _compiled() else _tell_of_compiling
-        self._notice = threading.Timer(_PATIENCE, notice)
-        self._notice.daemon = True
+        self._notice = None if quiet or _compiled() else threading.Timer(_PATIENCE, _tell_of_compiling)
         self._status: Any = None
         self._before: Any = None
         self._before_end: Any = None
@@ -48,19 +46,21 @@ class Watch:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
             self._before_end = signal.signal(signal.SIGTERM, self._on_end)
-        if not self._quiet:
+        if self._notice is not None:
+            self._notice.daemon = True
             self._notice.start()
-            if sys.stderr.isatty():
-                from rich.console import Console
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
 
-                self._status = Console(stderr=True).status("reading …")
-                self._status.start()
+            self._status = Console(stderr=True).status("reading …")
+            self._status.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._notice.cancel()
+        if self._notice is not None:
+            self._notice.cancel()
         if self._status is not None:
             self._status.stop()
         if self._before is not None:
@@ -99,10 +99,6 @@ def describe(progress: Progress) -> str:
 
 def _tell_of_compiling() -> None:
     click.echo(f"discreet: {_COMPILING}", err=True)
-
-
-def _say_nothing() -> None:
-    pass
 
 
 def _compiled() -> bool:

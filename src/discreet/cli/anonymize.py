@@ -12,6 +12,7 @@ from discreet.cli._options import (
     columns,
     json_option,
     level_pairs,
+    once,
     pairs,
     privacy_models,
     privacy_options,
@@ -140,8 +141,8 @@ def _job(
         input=source,
         output=output,
         identifiers=columns(identifiers),
-        quasi_identifiers=_once("--qi", attributes, known),
-        sensitive=_once("--sensitive", secrets, known),
+        quasi_identifiers={name: known.get(name) for name in once("--qi", attributes)},
+        sensitive={name: known.get(name) for name in once("--sensitive", secrets)},
         class_attribute=class_attribute,
         types=pairs("--type", types),
         privacy=privacy_models(k, ell, privacy, secrets),
@@ -156,13 +157,6 @@ def _job(
         seed=seed,
         report=list(reports),
     )
-
-
-def _once(option: str, names: list[str], known: dict[str, str]) -> dict[str, str | None]:
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"{option} names the column '{name}' twice.", column=name)
-    return {name: known.get(name) for name in names}
 
 
 def _files_for(names: list[str], folder: str) -> dict[str, str]:

@@ -9,6 +9,8 @@ import click
 from discreet.cli._options import (
     columns,
     json_option,
+    once,
+    pairs,
     privacy_models,
     privacy_options,
     qi_option,
@@ -26,6 +28,8 @@ Examples:
   discreet audit safe.csv --qi sex,education,city -k 5
   discreet audit safe.csv --qi zip,sex --sensitive diagnosis -k 5 -l 3 --json
   discreet audit safe.csv --qi zip,sex --privacy 'l+(0.25, diagnosis)' --unknown '*'
+  discreet audit safe.csv --qi zip,sex --sensitive diagnosis --reference people.csv \\
+      --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
 
 \b
 The exit code is 0 if everything asked for holds, and 5 if not.""",
@@ -44,6 +48,13 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="TEXT",
     help="What stands for a sensitive value that was suppressed, as in '*'; by default nothing does.",
 )
+@click.option(
+    "--hierarchy",
+    "forms",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
+)
 @json_option
 @quiet_option
 def audit(
@@ -55,6 +66,7 @@ def audit(
     privacy: tuple[str, ...],
     reference: str | None,
     unknown: str | None,
+    forms: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -63,6 +75,10 @@ def audit(
     if not attributes:
         raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
     models = privacy_models(k, ell, privacy, secrets)
+    trees = pairs("--hierarchy", forms)
+    for name in trees:
+        if name not in secrets:
+            raise UsageError(f"--hierarchy names '{name}', which is not in --sensitive.", column=name)
 
     from discreet.release import audit as audit_table
 
@@ -70,7 +86,7 @@ def audit(
         file,
         quasi_identifiers=attributes,
         privacy=models,
-        sensitive=secrets,
+        sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
     )

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from polars import selectors
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.engines._formats import Format
+from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._source import Source
 from discreet.errors import DataError
@@ -46,16 +48,20 @@ def count(
     *,
     missing: Missing = "value",
     hierarchies: Mapping[str, Any] | None = None,
+    written_as: Format | None = None,
 ) -> Counted:
     """Count the distinct tuples of a source and the sensitive and class values that go with them.
 
-    ``hierarchies`` are those of sensitive columns, where they have one.
+    ``hierarchies`` are those of sensitive columns, where they have one. Sensitive values that a file
+    ``written_as`` this format cannot tell apart are counted as one.
     """
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
     groups = source.count(list(dict.fromkeys([*keys, *values])))
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.")
+    if written_as is not None:
+        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     weight = groups.columns[-1]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
@@ -13,6 +17,9 @@ from discreet.errors import OutputError, UsageError
 __all__ = ["read_excel", "write_excel"]
 
 _MOST_ROWS = 1_048_575
+_LONGEST_TEXT = 32_767
+_LARGEST_WHOLE = 2**53
+"""Cells hold floating-point numbers, which can tell whole numbers apart up to this one."""
 
 
 def read_excel(path: Path) -> pl.DataFrame:
@@ -21,9 +28,10 @@ def read_excel(path: Path) -> pl.DataFrame:
     from fastexcel import FastExcelError
 
     try:
-        return pl.read_excel(
-            path, infer_schema_length=None, raise_if_empty=False, drop_empty_rows=False, drop_empty_cols=False
-        )
+        with _without_guesses():
+            return pl.read_excel(
+                path, infer_schema_length=None, raise_if_empty=False, drop_empty_rows=False, drop_empty_cols=False
+            )
     except FastExcelError:
         raise EOFError from None
 
@@ -34,9 +42,52 @@ def write_excel(frame: pl.LazyFrame, path: Path) -> None:
     table = frame.collect(engine="streaming")
     if table.height > _MOST_ROWS:
         raise OutputError(f"An Excel sheet holds {_MOST_ROWS:,} rows at most; write .csv or .parquet instead.")
+    for column in table:
+        _check_cells(column)
     buffer = BytesIO()
     table.write_excel(buffer, autofilter=False)
     path.write_bytes(buffer.getvalue())
+
+
+def _check_cells(column: pl.Series) -> None:
+    """Refuse a column whose values would come out of the sheet as other ones."""
+    dtype = column.dtype
+    if dtype.is_integer():
+        lost, what = _beyond(column, _LARGEST_WHOLE), "whole numbers above 2^53"
+    elif dtype.is_decimal():
+        lost, what = _beyond(column, Decimal(_LARGEST_WHOLE).scaleb(-dtype.scale)), "numbers of more than 15 digits"  # type: ignore[attr-defined]
+    elif dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum):
+        lengths = column.cast(pl.String).str.len_chars()
+        lost, what = bool((lengths > _LONGEST_TEXT).any()), f"text of more than {_LONGEST_TEXT:,} characters"
+    elif isinstance(dtype, pl.Datetime):
+        lost, what = bool((column.dt.nanosecond() % 1_000_000 != 0).any()), "times finer than a millisecond"
+    else:
+        return
+    if lost:
+        raise OutputError(
+            f"Column '{column.name}' has {what}, which an Excel sheet cannot hold; write .csv or .parquet instead.",
+            column=column.name,
+        )
+
+
+def _beyond(column: pl.Series, limit: int | Decimal) -> bool:
+    low, high = column.min(), column.max()
+    return high is not None and (high > limit or low < -limit)  # type: ignore[operator, return-value]
+
+
+@contextmanager
+def _without_guesses() -> Iterator[None]:
+    """Read without a warning about every empty column, which is taken for text, as it is everywhere else."""
+    logger = logging.getLogger("fastexcel.types.dtype")
+
+    def said(record: logging.LogRecord) -> bool:
+        return "Could not determine dtype" not in record.getMessage()
+
+    logger.addFilter(said)
+    try:
+        yield
+    finally:
+        logger.removeFilter(said)
 
 
 def _need(package: str, verb: str) -> None:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from discreet.errors import DataError, DiscreetError, OutputError
+from discreet._replacing import not_written
+from discreet.errors import DataError, DiscreetError
 
 __all__ = ["reading", "writing"]
 
@@ -45,14 +46,12 @@ def writing(what: str) -> Iterator[None]:
     """Turn what goes wrong while ``what`` is written into an OutputError."""
     try:
         yield
-    except (OSError, *LibraryError) as error:
-        if "No space left" in str(error) or "os error 28" in str(error):
-            raise OutputError(
-                f"The disk is full: {what} was not written, and nothing was left behind; free some space."
-            ) from None
-        if not isinstance(error, OSError):
+    except OSError as error:
+        raise not_written(what, error) from None
+    except LibraryError as error:
+        if "os error 28" not in str(error):
             raise
-        raise OutputError(f"{what} cannot be written ({_reason(error)}).") from None
+        raise not_written(what, error) from None
 
 
 def _unreadable(what: str, text: str) -> DataError:

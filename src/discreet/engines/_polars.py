@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
@@ -14,7 +15,7 @@ from discreet.engines._names import exactly, unused
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.errors import DataError
 
-__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows"]
+__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows", "files_read"]
 
 Engine = Literal["streaming", "in-memory"]
 
@@ -80,7 +81,7 @@ class LazySource:
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of the plan into a DataError."""
-        return reading("The lazy frame", _explain_plan)
+        return _planning()
 
 
 class FileSource:
@@ -139,6 +140,27 @@ class FileSource:
         if self.file.dialect is not None and held.to_series(-1).null_count():
             self.file.check_rows()
         return held
+
+
+def files_read(frame: pl.LazyFrame) -> list[Path]:
+    """Return the files a plan reads, as far as polars knows them by name.
+
+    The plan is walked node by node: in its printed form names run into each other, and most are left out.
+    """
+    found: list[str] = []
+    with _planning():
+        plan = frame._ldf.visit()
+        open_nodes = [plan.get_node()]
+        while open_nodes:
+            plan.set_node(open_nodes.pop())
+            open_nodes += plan.get_inputs()
+            with suppress(NotImplementedError):  # a node without a form in Python is none that names files
+                found += getattr(plan.view_current_node(), "paths", ())
+    return [Path(name.removeprefix("file://")) for name in found]
+
+
+def _planning() -> AbstractContextManager[None]:
+    return reading("The lazy frame", _explain_plan)
 
 
 def _explain_plan(text: str) -> DataError | None:

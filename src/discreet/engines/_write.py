@@ -11,6 +11,7 @@ import polars as pl
 from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
+from discreet.engines._held import check_types
 
 __all__ = ["write_table"]
 
@@ -20,6 +21,7 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
 
     ``name`` is what to call the file in an error, where it will get another name when it is complete.
     """
+    check_types(frame.collect_schema(), layout)
     with writing(f"'{name or path.name}'"):
         if layout.kind == "parquet":
             frame.sink_parquet(path)

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from discreet._replacing import check_target, replacing
 from discreet.errors import UsageError
 
 __all__ = ["read_fields", "write_fields"]
@@ -42,14 +43,13 @@ def read_fields(path: Path) -> dict[str, Any]:
 
 def write_fields(path: Path, fields: dict[str, Any]) -> None:
     """Write a mapping in the form the suffix asks for; the file appears when it is complete."""
-    from discreet.release._output import check_folder, replacing
-
     if path.suffix.lower() == ".json":
         text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
-    check_folder(path)
-    with replacing(path) as unfinished:
+    target = path.resolve()
+    check_target(target)
+    with replacing(target) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

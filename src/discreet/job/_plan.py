@@ -60,9 +60,9 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
-    from discreet.engines import count, open_source
+    from discreet.engines import count, format_of, open_source
     from discreet.problem import Problem
-    from discreet.schema import Schema
+    from discreet.schema import Schema, shown_hierarchy
     from discreet.solve import choose_solver
 
     told = job.arguments()
@@ -71,7 +71,9 @@ def make_plan(job: Job) -> Plan:
     roles = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types")
     schema = Schema.make(source.columns, **{role: told[role] for role in roles})
     trees = {name: tree for name, tree in told["sensitive"].items() if tree is not None}
-    counted = count(source, schema, missing=told["missing"], hierarchies=trees)
+    target = job.locate(job.output)
+    layout = None if target is None else format_of(target)
+    counted = count(source, schema, missing=told["missing"], hierarchies=trees, written_as=layout)
     parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
     problem = Problem.build(counted.table, **{part: told[part] for part in parts})
     solver = choose_solver(problem, told["solver"])
@@ -85,7 +87,7 @@ def make_plan(job: Job) -> Plan:
                 "name": name,
                 "type": str(domain.type),
                 "distinct": len(domain.values),
-                "hierarchy": domain.text,
+                "hierarchy": shown_hierarchy(domain.text),
                 "automatic": domain.automatic,
                 "scheme": scheme.text,
                 "lowest": low,
@@ -95,7 +97,7 @@ def make_plan(job: Job) -> Plan:
         ),
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
-        privacy=tuple(model.text for model in problem.privacy),
+        privacy=tuple(model.shown for model in problem.privacy),
         cost=problem.cost.text,
         suppression=problem.suppression.text,
         most_suppressed=problem.limit,

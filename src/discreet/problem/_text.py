@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["format_text", "parse_text"]
+__all__ = ["format_text", "outline", "parse_text"]
 
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -52,6 +52,24 @@ def format_text(name: str, args: list[Any], kwargs: dict[str, Any]) -> str:
     """Write a text form that :func:`parse_text` reads back to the same parts."""
     items = [_show(value) for value in args] + [f"{key}={_show(value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(items)})" if items else name
+
+
+def outline(text: str) -> str:
+    """Return a text form for reports, in which lists and mappings, whose items may be values of the data, are counted.
+
+    >>> outline("l+({Flu: 0.5, 'HIV, late': 0.1}, disease)")
+    'l+({2 values}, disease)'
+    """
+    name, args, kwargs = parse_text(text)
+    items = [*map(_counted, args), *(f"{key}={_counted(value)}" for key, value in kwargs.items())]
+    return f"{name}({', '.join(items)})" if items else name
+
+
+def _counted(value: Any) -> str:
+    if not isinstance(value, dict | list):
+        return _show(value)
+    number = f"{len(value):,} value{'s' * (len(value) != 1)}"
+    return f"{{{number}}}" if isinstance(value, dict) else f"[{number}]"
 
 
 def _split(body: str, text: str) -> list[str]:

@@ -104,7 +104,9 @@ def anonymize(
             schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
             trees = _hierarchies(sensitive)
         with clock("count"):
-            counted = count(source, schema, missing=missing, hierarchies=trees)
+            counted = count(
+                source, schema, missing=missing, hierarchies=trees, written_as=target.format if target else None
+            )
         with clock("solve"):
             problem = Problem.build(
                 counted.table,
@@ -250,7 +252,7 @@ def _solve(
     solution = chosen.solve(problem, budget, progress)
     if solution.status != "infeasible":
         return solution
-    promised = " and ".join(model.text for model in problem.privacy)
+    promised = " and ".join(model.shown for model in problem.privacy)
     kind = problem.suppression
     if kind.hides_values:
         raise InfeasibleError(

@@ -164,13 +164,13 @@ def audit_table(
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
-    blank = isinstance(data, TableFile) and data.format.kind in ("csv", "xlsx")
+    layout = data.format if isinstance(data, TableFile) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     known, seen = {}, {}
     for column, values in classes.values.items():
         told = _told(values, unknown)
         released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
-        counted = original_counts(column, reference, released, blank)
+        counted = original_counts(column, reference, released, layout)
         known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
         seen[column] = _groups(classes, released["value"], told.to_numpy(), known[column])
     checks = [_check(model, classes, seen) for model in models]
@@ -234,7 +234,7 @@ def _check(model: PrivacyModel, classes: _Classes, seen: Mapping[str, Groups]) -
     for column in _looked_at([model]):
         groups = seen[column]
     reached = float(model.reached(groups))
-    return Check(model.text, _promised(model), reached, bool(model.satisfied_by(reached)))
+    return Check(model.shown, _promised(model), reached, bool(model.satisfied_by(reached)))
 
 
 def _groups(classes: _Classes, values: pl.Series, told: NDArray[np.bool_], known: Reference) -> Groups:

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 import discreet
-from discreet.schema import may_identify
+from discreet.problem._text import outline
+from discreet.schema import may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "text_form", "versions"]
+__all__ = ["notes", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -39,6 +40,18 @@ def text_form(choice: Any) -> Any:
     if choice is None or isinstance(choice, str | int | float):
         return choice
     return str(getattr(choice, "text", None) or getattr(choice, "source", None) or repr(choice))
+
+
+def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job for a report: values of the data that its hierarchies and privacy models name are counted."""
+    return {
+        **job,
+        **{
+            role: {column: shown_hierarchy(form) for column, form in job[role].items()}
+            for role in ("quasi_identifiers", "sensitive")
+        },
+        "privacy": [outline(model) for model in job["privacy"]],
+    }
 
 
 def notes(source: Source, schema: Schema, counted: Counted, solution: Solution, output: Output | None) -> Iterator[str]:

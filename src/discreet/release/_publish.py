@@ -11,11 +11,12 @@ from typing import Any
 
 import polars as pl
 
+from discreet._replacing import replacing
 from discreet.engines import Recoding, Source, TableFile, open_table, to_lazy, write_table
 from discreet.errors import AuditError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
-from discreet.release._output import Output, like_input, replacing
+from discreet.release._output import Output, like_input
 from discreet.release._release import Written
 
 __all__ = ["Clock", "Promises", "publish"]

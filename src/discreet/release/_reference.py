@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import exactly, to_lazy
+from discreet.engines import Format, exactly, held, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -34,8 +34,10 @@ class Reference:
             return np.zeros(0, dtype=np.int64)
         distinct = released.unique()
         known = as_written(distinct, self.values.dtype)
-        code = known.replace_strict(self.values, self.codes, default=-1, return_dtype=pl.Int64)
         lost = known.is_null() & distinct.is_not_null()
+        if known.dtype.is_float():
+            known = known.fill_nan(None)
+        code = known.replace_strict(self.values, self.codes, default=-1, return_dtype=pl.Int64)
         if lost.any() or (code == -1).any():
             raise AuditError(
                 f"Column '{self.column}' of the release holds values that the original table lacks.",
@@ -44,11 +46,11 @@ class Reference:
         return released.replace_strict(distinct, code, return_dtype=pl.Int64).to_numpy()
 
 
-def original_counts(column: str, reference: Any, released: pl.DataFrame, blank: bool) -> pl.DataFrame:
+def original_counts(column: str, reference: Any, released: pl.DataFrame, layout: Format | None) -> pl.DataFrame:
     """Return the distinct values of a column of the original table and how many rows have each.
 
     ``reference`` is that table, or maps columns to what this returns; without it the ``released`` values and
-    their counts stand for it. With ``blank`` an empty text is missing, as in a file that knows no other.
+    their counts stand for it. Values that a file of the format ``layout`` cannot tell apart are one.
     """
     if isinstance(reference, Mapping):
         counted: pl.DataFrame = reference[column]
@@ -56,9 +58,8 @@ def original_counts(column: str, reference: Any, released: pl.DataFrame, blank: 
         counted = _count(to_lazy(reference, [column]), column)
     else:
         counted = released
-    if blank and counted.schema["value"] == pl.String:
-        counted = counted.with_columns(pl.col("value").replace("", None))
-    return _sum(counted)
+    counted = _sum(counted)
+    return counted if layout is None else _sum(counted.with_columns(held(counted["value"], layout)))
 
 
 def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, type: Any = None) -> Reference:  # noqa: A002
@@ -95,7 +96,8 @@ def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     if isinstance(dtype, pl.Datetime):
         zone = "%#z" if dtype.time_zone else ""
         clock = values.str.replace("T", " ", literal=True)
-        return clock.str.to_datetime(f"%Y-%m-%d %H:%M:%S%.f{zone}", strict=False).cast(dtype, strict=False)
+        form = f"%Y-%m-%d %H:%M:%S%.f{zone}"
+        return clock.str.to_datetime(form, strict=False, time_unit=dtype.time_unit).cast(dtype, strict=False)
     return values.cast(dtype, strict=False)
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet._replacing import replacing
 from discreet.engines import TableFile, to_lazy, write_table
 from discreet.release._audit import Audit
-from discreet.release._output import check_apart, check_output, replacing
+from discreet.release._output import check_apart, check_output
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._trace import trace_text
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import UNKNOWN, writing
+from discreet._replacing import check_target, replacing
+from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
-from discreet.release._output import check_folder, replacing
+from discreet.release._describe import shown_job
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -42,7 +43,7 @@ def to_dict(release: Release) -> dict[str, Any]:
         "trace": [{name: _plain(value) for name, value in vars(moment).items()} for moment in release.trace],
         "versions": dict(release.versions),
         **({} if release.job.get("seed") is None else {"seed": release.job["seed"]}),
-        "job": _plain(release.job),
+        "job": _plain(shown_job(release.job)),
     }
 
 
@@ -132,7 +133,7 @@ def write_report(release: Release, path: Path) -> Path:
     """Write a report in the format the name says."""
     target = check_report(path)
     writer = _writers()[path.suffix.lower()]
-    with replacing(target) as unfinished, writing(f"'{path.name}'"):
+    with replacing(target) as unfinished:
         unfinished.write_text(writer(release), encoding="utf-8")
     return target
 
@@ -144,7 +145,7 @@ def check_report(path: Path) -> Path:
     target = path.resolve()
     if target.is_dir():
         raise UsageError(f"The report '{path.name}' is a folder; name a file in it.")
-    check_folder(target)
+    check_target(target)
     return target
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from discreet._replacing import check_target, replacing
 from discreet.engines import format_of, write_table
-from discreet.release._output import check_folder, replacing
 from discreet.samples._people import check_size, chunks
 
 __all__ = ["write_sample"]
@@ -23,7 +23,7 @@ def write_sample(path: str | Path, n: int = 1000, seed: int = 0) -> Path:
     path = Path(path)
     check_size(n, seed)
     layout = format_of(path)
-    check_folder(path)
+    check_target(path.resolve())
 
     def parts(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
@@ -31,6 +31,6 @@ def write_sample(path: str | Path, n: int = 1000, seed: int = 0) -> Path:
         yield from chunks(n, seed)
 
     people = register_io_source(parts, schema=next(chunks(0, seed)).schema)
-    with replacing(path) as unfinished:
-        write_table(people, unfinished, layout)
+    with replacing(path.resolve()) as unfinished:
+        write_table(people, unfinished, layout, path.name)
     return path

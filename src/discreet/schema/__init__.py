@@ -2,7 +2,7 @@
 
 from discreet.schema._column import Column
 from discreet.schema._domain import Domain, make_domain
-from discreet.schema._forms import as_hierarchy, hierarchy_from_text
+from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._schema import Role, Schema
 from discreet.schema._suggest import may_identify, suggest_roles
@@ -47,5 +47,6 @@ __all__ = [
     "may_identify",
     "ordered",
     "ranges",
+    "shown_hierarchy",
     "suggest_roles",
 ]

@@ -72,13 +72,35 @@ class Column:
         if type.numeric:
             numbers = numbers_of(name, values, type)
             if values.dtype == pl.String:
-                text = text_of(parse_dates(values)) if type is Type.DATE else number_text(pl.Series(numbers))
-            _, first, index = np.unique(numbers, return_index=True, return_inverse=True)
+                text = text_of(parse_dates(values)) if type is Type.DATE else _spelled_alike(values, numbers)
+            first, index = _by_size(numbers, text)
             text, numbers = text.gather(first), numbers[first]
         else:
             text, index = _sorted(text)
         counts = np.bincount(index, weights=rows)
         return cls(name, type, text, numbers, np.rint(counts).astype(np.int64), index)
+
+
+def _by_size(numbers: Numbers, text: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each distinct value is first, by size, and the place of each value among them.
+
+    Values are the same if their text is: numbers alone cannot tell 2^63 from 2^63 + 1, nor a nanosecond.
+    """
+    _, first, index = np.unique(numbers, return_index=True, return_inverse=True)
+    if first.size == len(text):
+        return first, index
+    frame = pl.DataFrame({"size": index, "text": text})
+    by = ("size", pl.col("text").str.len_chars(), "text")
+    distinct = frame.with_row_index("first").unique(["size", "text"], keep="first").sort(by).with_row_index("place")
+    places = frame.join(distinct, on=["size", "text"], how="left", maintain_order="left")["place"]
+    return distinct["first"].to_numpy().astype(np.int64), places.to_numpy().astype(np.int64)
+
+
+def _spelled_alike(values: pl.Series, numbers: Numbers) -> pl.Series:
+    """Return the spelling that all texts of one number share; a whole number keeps all its digits."""
+    alike, whole = number_text(pl.Series(numbers)), values.str.strip_prefix("+")
+    exact = pl.Series(abs(numbers) >= 2**53) & whole.str.contains(r"^-?[1-9]\d*$")
+    return pl.select(pl.when(exact).then(whole).otherwise(alike)).to_series()
 
 
 def _sorted(text: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
-from discreet.errors import DataError, OutputError, UsageError
+from discreet._replacing import check_target, replacing
+from discreet.errors import DataError, UsageError
 
 __all__ = ["read_rows", "write_rows"]
 
@@ -35,16 +36,14 @@ def read_rows(
 
 
 def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimiter: str = ";") -> None:
-    """Write rows to a file, gzipped if its name ends in ``.gz``."""
-    path = Path(path)
+    """Write rows to a file, gzipped if its name ends in ``.gz``; it appears when it is complete."""
+    target = Path(path).resolve()
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=_one_character(delimiter), lineterminator="\n").writerows(rows)
     data = buffer.getvalue().encode()
-    try:
-        path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise OutputError(f"Hierarchy '{path.name}' cannot be written ({reason}); choose another place.") from None
+    check_target(target)
+    with replacing(target) as unfinished:
+        unfinished.write_bytes(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ from discreet.errors import UsageError, did_you_mean
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema.builders import BUILDERS, Builder, auto, groups
 
-__all__ = ["as_hierarchy", "hierarchy_from_text"]
+__all__ = ["as_hierarchy", "hierarchy_from_text", "shown_hierarchy"]
 
 _FORM = re.compile(r"\s*([A-Za-z]+)\s*(\(.*\))?\s*", re.DOTALL)
 _FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
@@ -66,6 +66,21 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
     known = sorted(BUILDERS)
     hint = did_you_mean(match.group(1) if match else text, known) or f"known are {', '.join(known)}, or name a file."
     raise UsageError(f"There is no hierarchy '{text}'; {hint}")
+
+
+def shown_hierarchy(given: object) -> str | None:
+    """Return how a job gives a hierarchy, for reports: without values of the data, and files by their names.
+
+    >>> shown_hierarchy("mask(digits=5)"), shown_hierarchy({"low": [1, 2], "high": [3]}), shown_hierarchy("zip.csv")
+    ('mask(digits=5)', 'groups(3 values)', 'zip.csv')
+    """
+    if given is None:
+        return None
+    match = _FORM.fullmatch(given) if isinstance(given, str) else None
+    if isinstance(given, str) and not (match and match.group(1) in BUILDERS):
+        return given
+    made = as_hierarchy(given)
+    return made.shown if isinstance(made, Builder) else made.source or repr(made)
 
 
 def _found(path: Path, base: Path | None) -> Path:

@@ -60,16 +60,17 @@ def infer_type(values: pl.Series) -> Type:
         return _infer_text(values.cast(pl.String))
     if dtype == pl.String:
         return _infer_text(values)
-    if dtype.is_integer():
-        huge = dtype in (pl.UInt64, pl.Int128) and values.cast(pl.Int64, strict=False).null_count()
-        return Type.DECIMAL if huge and huge > values.null_count() else Type.INTEGER
+    if dtype.is_decimal() and dtype.scale:  # type: ignore[attr-defined]
+        return Type.DECIMAL
+    if dtype.is_integer() or dtype.is_decimal():
+        can_be_huge = dtype in (pl.UInt64, pl.Int128, pl.UInt128) or dtype.is_decimal()
+        huge = can_be_huge and values.cast(pl.Int64, strict=False).null_count() > values.null_count()
+        return Type.DECIMAL if huge else Type.INTEGER
     if dtype.is_float():
         known = values.to_numpy() if not values.null_count() else values.drop_nulls().to_numpy()
         known = known[known == known]
         whole = bool(((known == known.round()) & (abs(known) < 2**53)).all())
         return Type.INTEGER if whole and known.size else Type.DECIMAL
-    if dtype.is_decimal():
-        return Type.INTEGER if dtype.scale == 0 else Type.DECIMAL  # type: ignore[attr-defined]
     if dtype in (pl.Date, pl.Datetime):
         return Type.DATE
     return Type.TEXT

@@ -14,6 +14,7 @@ from discreet.counts import CountTable
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
+from discreet.problem._text import outline
 
 __all__ = ["PRIVACY", "Groups", "PrivacyModel"]
 
@@ -58,6 +59,11 @@ class PrivacyModel(Part, ABC):
     This and ``limits_values`` are what taking single records out of a class relies on; without either it is
     refused.
     """
+
+    @property
+    def shown(self) -> str:
+        """The text form for messages and reports, in which values of the data are only counted."""
+        return outline(self.text)
 
     @abstractmethod
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
@@ -104,12 +110,12 @@ class PrivacyModel(Part, ABC):
             if len(sensitive) != 1:
                 problem = "there are several" if sensitive else "there is none"
                 raise UsageError(
-                    f"'{self.text}' needs a sensitive attribute and {problem}; name one, as in {self.name}(…, column)."
+                    f"'{self.shown}' needs a sensitive attribute and {problem}; name one, as in {self.name}(…, column)."
                 )
             return dataclasses.replace(self, attribute=sensitive[0])  # type: ignore[type-var]
         if attribute not in sensitive:
             raise UsageError(
-                f"'{self.text}' looks at column '{attribute}', which is not sensitive; "
+                f"'{self.shown}' looks at column '{attribute}', which is not sensitive; "
                 "add it to the sensitive columns.",
                 column=attribute,
             )

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from discreet.schema._column import Column, Numbers
 from discreet.schema._hierarchy import Level
@@ -125,6 +124,7 @@ def _quantiles(column: Column) -> list[Level]:
     below = np.searchsorted(held, wanted - slack)
     above = np.maximum(np.searchsorted(held, wanted + slack), below + 1)
     inside = above < len(numbers)
+    inside[inside] = numbers[below[inside]] < numbers[above[inside]]
     pairs = zip(numbers[below[inside]].tolist(), numbers[above[inside]].tolist(), strict=True)
     cuts = sorted({_roundest(low, high) for low, high in pairs})
     levels = []
@@ -190,23 +190,24 @@ def _words(column: Column) -> list[Level]:
     if best is None:
         return []
     level = blocks_of_text(best[1])
-    return [level, *_rarest_blocks(level, column.rows)]
+    return [level, *_rarest_blocks(level, column)]
 
 
 def _rarest(column: Column) -> list[Level]:
     """Put the rarest values in one group, which grows level by level; nothing if all are equally rare."""
-    return _rarest_blocks((np.arange(len(column)), column.text.to_list()), column.rows)
+    return _rarest_blocks((np.arange(len(column)), column.text.to_list()), column)
 
 
-def _rarest_blocks(level: Level, rows: NDArray[np.int64]) -> list[Level]:
+def _rarest_blocks(level: Level, column: Column) -> list[Level]:
     """Return levels above one: in each, fewer of the most frequent blocks stay by themselves."""
     codes, names = level
-    held = np.rint(np.bincount(codes, weights=rows)).astype(np.int64)
+    held = np.rint(np.bincount(codes, weights=column.rows)).astype(np.int64)
     if len(names) <= FEW // 2 or held.min() == held.max():
         return []
     rank = np.empty(len(names), dtype=np.int64)
     rank[np.argsort(-held, kind="stable")] = np.arange(len(names))
     ratio = max(2.0, len(names) ** (1 / (LEVELS + 1)))
+    taken = {*names, *column.text.to_list()}
     found: list[Level] = []
     alone = int(len(names) / ratio)
     while alone > 1 and len(found) < LEVELS:
@@ -214,10 +215,21 @@ def _rarest_blocks(level: Level, rows: NDArray[np.int64]) -> list[Level]:
         for block in np.flatnonzero(rank < alone).tolist():
             by_rank[rank[block]] = names[block]
         values = int(np.count_nonzero(rank[codes] >= alone))
-        by_rank[alone] = f"{{rare: {values} values}}"
+        by_rank[alone] = _unlike(f"rare: {values} values", taken)
         found.append((np.minimum(rank, alone)[codes], by_rank))
         alone = int(alone / ratio)
     return found
+
+
+def _unlike(name: str, taken: Collection[str]) -> str:
+    """Return a name in braces that is not taken by a value: one more pair of braces for each that is.
+
+    >>> _unlike("rare: 2 values", ["ale", "{rare: 2 values}"])
+    '{{rare: 2 values}}'
+    """
+    while (name := f"{{{name}}}") in taken:
+        pass
+    return name
 
 
 def _prefixes(column: Column) -> list[Level]:

@@ -38,6 +38,11 @@ class Builder(ABC):
         arguments, options = self.settings()
         return format_text(self.name, list(arguments), dict(options))
 
+    @property
+    def shown(self) -> str:
+        """The text form for reports, which must not hold values of the data."""
+        return self.text
+
     def __str__(self) -> str:
         return self.text
 

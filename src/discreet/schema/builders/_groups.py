@@ -67,6 +67,16 @@ class Groups(Builder):
         """Return the tree."""
         return [self.tree], {}
 
+    @property
+    def shown(self) -> str:
+        """The text form with the values counted: they, and names made of them, are values of the data.
+
+        >>> groups({"Government": ["State-gov", "Local-gov"], "Other": ["Private"]}).shown
+        'groups(3 values)'
+        """
+        leaves = len(self.hierarchy.leaves)
+        return f"{self.name}({leaves:,} value{'s' * (leaves != 1)})"
+
     def build(self, values: pl.Series, type: Type | None = None, name: str = "values") -> Hierarchy:  # noqa: A002
         """Return the tree as it was written, whatever the values are."""
         return self.hierarchy

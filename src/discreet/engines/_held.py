@@ -1,0 +1,56 @@
+"""What a file format can hold: the values it cannot tell apart, and the columns it has no form for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engines._formats import Format
+from discreet.errors import OutputError
+
+__all__ = ["check_types", "held"]
+
+
+def held(values: pl.Series, layout: Format) -> pl.Series:
+    """Return values as they come back from a file of this format, where it cannot tell some of them apart.
+
+    In delimited text and on a sheet an empty cell is missing, so that empty text is missing too; numbers of a
+    sheet have 16 digits. A promise about a sensitive column must count such values as one, as readers will.
+
+    >>> held(pl.Series(["flu", "", None]), Format("csv")).to_list()
+    ['flu', None, None]
+    """
+    if layout.kind in ("csv", "xlsx") and values.dtype == pl.String:
+        return values.replace("", None)
+    if layout.kind == "xlsx" and values.dtype == pl.Float64:
+        digits = np.char.mod("%.16G", values.fill_null(np.nan).to_numpy()).astype(np.float64)
+        return pl.Series(values.name, digits).fill_nan(None)
+    return values
+
+
+def check_types(schema: pl.Schema, layout: Format) -> None:
+    """Raise an OutputError if the format has no form for the type of a column."""
+    for column, dtype in schema.items():
+        if layout.kind == "csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Object)):
+            raise _refused(column, "lists, records or bytes", "CSV")
+        if layout.kind == "jsonl" and _has_bytes(dtype):
+            raise _refused(column, "bytes", "JSON")
+        if layout.kind == "xlsx" and isinstance(dtype, pl.Datetime) and dtype.time_zone:
+            raise _refused(column, "times with a time zone", "an Excel sheet")
+
+
+def _has_bytes(dtype: Any) -> bool:
+    if isinstance(dtype, pl.Struct):
+        return any(_has_bytes(part) for part in dict(dtype).values())
+    inner = getattr(dtype, "inner", None)
+    return dtype == pl.Binary if inner is None else _has_bytes(inner)
+
+
+def _refused(column: str, what: str, where: str) -> OutputError:
+    return OutputError(
+        f"Column '{column}' holds {what}, which {where} cannot hold; write .parquet instead, "
+        "or leave the column out by naming it as an identifier.",
+        column=column,
+    )
