@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 from discreet.kernels.classes import (
+    CODES,
     ClassLists,
     Lattice,
     Workspace,
     group,
     keep_list,
     learn_reduction,
+    source_of,
     step_between,
 )
 from discreet.kernels.search import EVALUATE, choose, tell
@@ -56,29 +58,27 @@ def _pack_rates(lattice: Lattice, prices: Prices, node: NDArray[np.int64]) -> No
     """Make ready what each code of each pack costs at the node."""
     ancestors, rate, pack_rate = lattice.ancestors, prices.rate, prices.pack_rate
     pack_rate[:] = 0.0
-    for p in range(lattice.first.size - 1):
+    for p in range(lattice.size.size):
+        table = pack_rate[p * CODES : p * CODES + lattice.size[p]]
         for a in range(lattice.first[p], lattice.first[p + 1]):
             i = lattice.member[a]
             row, first, digit = lattice.start[i, node[i]], prices.start[i, node[i]], lattice.digit[a]
-            for code in range(lattice.pack_start[p], lattice.pack_start[p + 1]):
-                pack_rate[code] += rate[first + ancestors[row + digit[code]]]
+            for code in range(table.size):
+                table[code] += rate[first + ancestors[row + digit[code]]]
 
 
 @kernel
 def _upper_by_rates(
-    size: NDArray[np.int64],
-    columns: NDArray[np.uint32],
-    pack_rate: NDArray[np.float64],
-    smallest: int,
-    penalty: float,
+    size: NDArray[np.int64], packed: NDArray[np.uint64], pack_rate: NDArray[np.float64], smallest: int, penalty: float
 ) -> tuple[int, float]:
     """Rows in classes that are too small, and what suppressing them adds to their cost, wide attributes aside."""
     removed, upper = 0, 0.0
     for c in range(size.size):
         if size[c] < smallest:
             rates = 0.0
-            for p in range(columns.shape[0]):
-                rates += pack_rate[columns[p, c]]
+            for p in range(pack_rate.size // CODES):
+                byte = (packed[p // 8, c] >> np.uint64(8 * (p % 8))) & np.uint64(CODES - 1)
+                rates += pack_rate[p * CODES + np.int64(byte)]
             removed += size[c]
             upper += size[c] * (penalty - rates)
     return removed, upper
@@ -113,16 +113,15 @@ def _separable_upper(
         lists.sums[begin:end],
         prices.smallest,
     )
-    packs = lattice.first.size - 1
     if prices.kind == SEPARABLE:
         _pack_rates(lattice, prices, node)
-        columns = lists.columns[:packs, begin:end]
-        removed, upper = _upper_by_rates(size, columns, prices.pack_rate, smallest, prices.penalty)
+        packed = lists.packed[:, begin:end]
+        removed, upper = _upper_by_rates(size, packed, prices.pack_rate, smallest, prices.penalty)
         for w in range(lattice.wide.size):
             i = lattice.wide[w]
             ancestors = lattice.ancestors[lattice.start[i, node[i]] :]
             rate = prices.rate[prices.start[i, node[i]] :]
-            upper -= _wide_rates(size, lists.columns[packs + w, begin:end], ancestors, rate, smallest)
+            upper -= _wide_rates(size, lists.wide[w, begin:end], ancestors, rate, smallest)
         return removed, upper
     removed, upper, m = 0, 0.0, node.size
     for c in range(classes):
@@ -188,18 +187,19 @@ def run(
         step = choose(search, node)
         if step != EVALUATE:
             return step
-        for _ in range(node.size):
-            if not step_between(lattice, lists, ws, node, between):
+        source = source_of(lists, node)
+        while step_between(lattice, lists, ws, source, node, between):
+            work -= lists.count[source]
+            classes = group(lattice, lists, ws, source, between)
+            learn_reduction(lattice, lists, ws, source, between, classes)
+            shorter = keep_list(lists, source, between, classes, room)
+            if shorter < 0:
                 break
-            classes, looked_at = group(lattice, lists, ws, between)
-            work -= looked_at
-            learn_reduction(lattice, lists, ws, between, classes)
-            if keep_list(lists, between, classes, room) < 0:
-                break
-        classes, looked_at = group(lattice, lists, ws, node)
+            source = shorter
+        work -= lists.count[source] + 2000
+        classes = group(lattice, lists, ws, source, node)
         _price(lattice, lists, prices, search, node, classes)
-        keep_list(lists, node, classes, room)
-        work -= looked_at + 2000
+        keep_list(lists, source, node, classes, room)
     return EVALUATE
 
 

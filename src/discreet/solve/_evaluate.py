@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, Histogram, IntArray
-from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
+from discreet.kernels.classes import (
+    CODES,
+    PACKS,
+    ClassLists,
+    Lattice,
+    Workspace,
+    class_ids,
+    group,
+    keep_list,
+    source_of,
+)
 from discreet.kernels.lattice import add_rows, max_rows, min_rows
 from discreet.problem import Classes, Problem
 
@@ -24,8 +34,10 @@ __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "mak
 _DENSE_CELLS = 1 << 25
 """Histograms larger than this many cells are handed over in portions."""
 _KEPT_LISTS = 4096
-_PACK = 256
+_PACK = CODES
 """The most codes a pack of attributes may have."""
+_DIRECT = 1 << 16
+"""Keys below this are not hashed: a table of so many cells stays in the cache of one core."""
 
 
 class Evaluation(NamedTuple):
@@ -58,7 +70,6 @@ def lay_out(problem: Problem) -> Lattice:
             flat.append(row)
             position += row.size
     packs, wide = _pack([attribute.leaves for attribute in table.attributes])
-    pack_start, digit = _pack_digits(table, packs)
     return Lattice(
         codes=np.ascontiguousarray(table.codes.T, dtype=np.int32),
         ancestors=np.concatenate(flat).astype(np.int32, copy=False),
@@ -67,10 +78,10 @@ def lay_out(problem: Problem) -> Lattice:
         lowest=np.array(problem.lowest, dtype=np.int64),
         highest=np.array(problem.highest, dtype=np.int64),
         entropy=entropy,
-        pack_start=pack_start,
         member=np.array([i for pack in packs for i in pack], dtype=np.int64),
         first=np.cumsum([0, *(len(pack) for pack in packs)], dtype=np.int64),
-        digit=digit,
+        size=np.array([prod(table.attributes[i].leaves for i in pack) for pack in packs], dtype=np.int64),
+        digit=_pack_digits(table, packs),
         wide=np.array(wide, dtype=np.int64),
     )
 
@@ -86,37 +97,32 @@ def _pack(leaves: Sequence[int]) -> tuple[list[list[int]], list[int]]:
             packs.append([i])
         else:
             home.append(i)
-    return packs, wide
+    return packs + [[] for _ in range(-len(packs) % PACKS)], wide
 
 
-def _pack_digits(table: CountTable, packs: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Where each pack's codes begin, and what leaf of each member every code stands for."""
-    sizes = [prod(table.attributes[i].leaves for i in pack) for pack in packs]
-    start = np.cumsum([0, *sizes], dtype=np.int64)
-    digit = np.zeros((sum(len(pack) for pack in packs), int(start[-1])), dtype=np.uint32)
+def _pack_digits(table: CountTable, packs: list[list[int]]) -> NDArray[np.uint8]:
+    """What leaf of each packed attribute every code of its pack stands for."""
+    digits = np.zeros((sum(len(pack) for pack in packs), CODES), dtype=np.uint8)
     row = 0
-    for p, pack in enumerate(packs):
-        scale = 1
+    for pack in packs:
+        code = np.arange(CODES)
         for i in pack:
-            digit[row, start[p] : start[p + 1]] = np.arange(sizes[p]) // scale % table.attributes[i].leaves
-            scale *= table.attributes[i].leaves
+            digits[row] = code % table.attributes[i].leaves
+            code //= table.attributes[i].leaves
             row += 1
-    return start, digit
+    return digits
 
 
-def _columns(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.uint32]:
-    """The tuples coded by packs and wide attributes, with room for further entries."""
-    packs = lattice.first.size - 1
-    columns = np.empty((packs + lattice.wide.size, entries), dtype=np.uint32)
-    for p in range(packs):
-        code, scale = np.full(table.tuples, lattice.pack_start[p]), 1
+def _packed(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.uint64]:
+    """The tuples coded by packs, a byte each, with room for further entries."""
+    words = np.empty((-(-lattice.size.size // 8), entries), dtype=np.uint64)
+    words[:, : table.tuples] = 0
+    for p in range(lattice.size.size):
+        scale = 1 << 8 * (p % 8)
         for i in lattice.member[lattice.first[p] : lattice.first[p + 1]]:
-            code += scale * table.codes[i]
+            words[p // 8, : table.tuples] += np.uint64(scale) * table.codes[i].astype(np.uint64)
             scale *= table.attributes[i].leaves
-        columns[p, : table.tuples] = code
-    for w, i in enumerate(lattice.wide):
-        columns[packs + w, : table.tuples] = table.codes[i]
-    return columns
+    return words
 
 
 def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
@@ -124,7 +130,8 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
     tuples, m = table.tuples, len(table.attributes)
     entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
-        columns=_columns(table, lattice, entries),
+        packed=_packed(table, lattice, entries),
+        wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),
         rep=np.empty(entries, dtype=np.int32),
         size=np.empty(entries, dtype=np.int64),
         sums=np.empty((entries, sums.shape[1])),
@@ -135,6 +142,7 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
     )
     lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
     lists.size[:tuples] = table.weights
+    lists.wide[:, :tuples] = table.codes[lattice.wide]
     lists.sums[:tuples] = sums
     lists.count[0] = tuples
     return lists
@@ -143,18 +151,19 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
 def make_workspace(lattice: Lattice) -> Workspace:
     """Allocate scratch space for grouping all tuples."""
     tuples = lattice.codes.shape[0]
-    slots = 64
-    while slots < 2 * tuples:
-        slots *= 2
+    cells = 64
+    while cells < 2 * tuples:
+        cells *= 2
+    direct = min(4 * cells, _DIRECT)
     return Workspace(
         key=np.empty(tuples, dtype=np.int64),
         ids=np.empty(tuples, dtype=np.int32),
         opener=np.empty(tuples + 1, dtype=np.int32),
-        direct=np.full(slots, -1, dtype=np.int32),
-        table=np.full(slots, -1, dtype=np.int32),
-        class_key=np.empty(tuples, dtype=np.int64),
-        stamp=np.zeros(1, dtype=np.int64),
-        pack_key=np.empty(int(lattice.pack_start[-1]), dtype=np.int64),
+        opened=np.empty(tuples + 1, dtype=np.int32),
+        direct=np.zeros(direct, dtype=np.int64),
+        hashed=np.zeros((cells, 2), dtype=np.int64),
+        number=np.empty(max(direct, cells), dtype=np.int32),
+        pack_key=np.zeros(lattice.size.size * CODES, dtype=np.int64),
         reduction=np.array([0.5]),
     )
 
@@ -232,13 +241,15 @@ class NodeEvaluator:
             del self.kept[1:]
         else:
             source = source_of(self.lists, levels)
-        count, entries = group(self.lattice, self.lists, self.ws, levels)
+        entries = int(self.lists.count[source])
+        count = group(self.lattice, self.lists, self.ws, source, levels)
+        class_ids(self.ws, entries, count)
         ids = self.ws.ids[:entries].copy()
         end = int(self.lists.used[1])
         rep, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
         rolled = _roll_up(self.kept[source], ids, count)
         if self.dense and not tuples:
-            kept = keep_list(self.lists, levels, count, table.tuples)
+            kept = keep_list(self.lists, source, levels, count, table.tuples)
             if kept >= 0:
                 del self.kept[kept:]
                 self.kept.append(rolled)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
 from discreet.kernels._numba import forget_compiled
-from discreet.kernels.classes import Lattice
+from discreet.kernels.classes import CODES, Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
@@ -164,7 +164,7 @@ def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | No
     elif table.labels is not None:
         kind, sums = MINORITY, dense(table.labels, table.tuples).astype(np.float64)
     start, rate = _flat_rates(lattice, separable)
-    pack_rate = np.empty(int(lattice.pack_start[-1]))
+    pack_rate = np.empty(lattice.size.size * CODES)
     prices = Prices(kind, problem.smallest_class, rate, start, pack_rate, penalty)
     lists, ws = make_lists(table, lattice, sums), make_workspace(lattice)
     node = np.zeros(len(table.attributes), dtype=np.int64)
