@@ -172,11 +172,11 @@ def error_at(search: Search, which: int, side: int) -> float:
 @kernel
 def correct(search: Search, node: NDArray[np.int64], side: int) -> None:
     """Carry the error of the prediction at the nearest evaluated node over to this one."""
-    bits = search.bits[-1]
-    encode(search, node, bits)
+    bits = search.bits
+    row = encode(search, node, bits.shape[0] - 1)
     nearest, which = np.int64(1 << 30), np.int64(-1)
     for e in range(search.count[EVALUATED]):
-        steps = distance(bits, search.bits[e])
+        steps = distance(bits, row, e)
         if steps < nearest:
             nearest, which = steps, e
     if which >= 0:
