@@ -147,10 +147,10 @@ def encode(search: Search, node: NDArray[np.int64], row: int) -> int:
 @kernel
 def _within(bits: NDArray[np.uint64], inner: int, outer: int) -> bool:
     """Whether one set of steps lies within another, given by their rows: whether one node is at or below the other."""
+    outside = np.uint64(0)
     for w in range(bits.shape[1]):
-        if bits[inner, w] & ~bits[outer, w]:
-            return False
-    return True
+        outside |= bits[inner, w] & ~bits[outer, w]
+    return outside == 0
 
 
 @kernel

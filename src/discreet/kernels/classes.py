@@ -24,6 +24,7 @@ __all__ = [
     "group",
     "keep_list",
     "learn_reduction",
+    "pack_tuples",
     "source_of",
     "step_between",
 ]
@@ -46,7 +47,7 @@ class Lattice(NamedTuple):
     """
 
     codes: NDArray[np.int32]
-    """(tuples, m) leaf codes."""
+    """(m, tuples) leaf codes."""
     ancestors: NDArray[np.int32]
     """All ancestor rows one after the other; row (i, l) begins at start[i, l]."""
     start: NDArray[np.int64]
@@ -105,6 +106,8 @@ class Workspace(NamedTuple):
     """(cells, 2) key plus one and rows by cell, where keys are hashed."""
     number: NDArray[np.int32]
     """Class by cell."""
+    small: NDArray[np.int32]
+    """The classes that are too small."""
     pack_key: NDArray[np.int64]
     """(packs, CODES), flat: what each code of each pack adds to the key."""
     reduction: NDArray[np.float64]
@@ -186,6 +189,19 @@ def class_ids(ws: Workspace, entries: int, classes: int) -> None:
         ws.number[ws.opened[c]] = c
     for j in range(entries):
         ws.ids[j] = ws.number[ws.key[j]]
+
+
+@kernel
+def pack_tuples(lattice: Lattice, packed: NDArray[np.uint64]) -> None:  # packed OUT
+    """Write the codes of the packs of all tuples, a byte each."""
+    packed[:] = 0
+    for p in range(lattice.size.size):
+        word, scale = packed[p // 8], 1 << 8 * (p % 8)
+        for a in range(lattice.first[p], lattice.first[p + 1]):
+            codes = lattice.codes[lattice.member[a]]
+            for j in range(word.size):
+                word[j] += np.uint64(scale * codes[j])
+            scale *= lattice.blocks[lattice.member[a], 0]
 
 
 @kernel

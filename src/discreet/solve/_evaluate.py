@@ -24,6 +24,7 @@ from discreet.kernels.classes import (
     class_ids,
     group,
     keep_list,
+    pack_tuples,
     source_of,
 )
 from discreet.kernels.lattice import add_rows, max_rows, min_rows
@@ -56,23 +57,20 @@ class Evaluation(NamedTuple):
 def lay_out(problem: Problem) -> Lattice:
     """Flatten the tuples and hierarchies of a problem for the kernels."""
     table = problem.table
-    depth = max(attribute.height for attribute in table.attributes) + 1
-    m = len(table.attributes)
-    start, blocks = np.zeros((m, depth), dtype=np.int64), np.ones((m, depth), dtype=np.int64)
-    entropy = np.zeros((m, depth))
-    position, flat = 0, []
-    for i, attribute in enumerate(table.attributes):
-        for level, row in enumerate(attribute.ancestors):
-            start[i, level], blocks[i, level] = position, attribute.block_leaves[level].size
-            share = attribute.block_rows[level] / table.n
-            share = share[share > 0]
-            entropy[i, level] = -(share * np.log(share)).sum()
-            flat.append(row)
-            position += row.size
-    packs, wide = _pack([attribute.leaves for attribute in table.attributes])
+    heights = np.array([attribute.height for attribute in table.attributes])
+    leaves = np.array([attribute.leaves for attribute in table.attributes])
+    own = np.arange(heights.max() + 1) <= heights[:, None]
+    rows = [rows for attribute in table.attributes for rows in attribute.block_rows]
+    share = np.concatenate(rows) / table.n
+    surprise = -share * np.log(share, out=np.zeros_like(share), where=share > 0)
+    start, blocks, entropy = np.zeros(own.shape, np.int64), np.ones(own.shape, np.int64), np.zeros(own.shape)
+    start[own] = np.cumsum([0, *np.repeat(leaves, heights + 1)])[:-1]
+    blocks[own] = [row.size for row in rows]
+    entropy[own] = np.add.reduceat(surprise, np.cumsum([0, *blocks[own]])[:-1])
+    packs, wide = _pack(leaves.tolist())
     return Lattice(
-        codes=np.ascontiguousarray(table.codes.T, dtype=np.int32),
-        ancestors=np.concatenate(flat).astype(np.int32, copy=False),
+        codes=np.ascontiguousarray(table.codes, dtype=np.int32),
+        ancestors=np.concatenate([a.ancestors.ravel() for a in table.attributes]).astype(np.int32, copy=False),
         start=start,
         blocks=blocks,
         lowest=np.array(problem.lowest, dtype=np.int64),
@@ -80,7 +78,7 @@ def lay_out(problem: Problem) -> Lattice:
         entropy=entropy,
         member=np.array([i for pack in packs for i in pack], dtype=np.int64),
         first=np.cumsum([0, *(len(pack) for pack in packs)], dtype=np.int64),
-        size=np.array([prod(table.attributes[i].leaves for i in pack) for pack in packs], dtype=np.int64),
+        size=np.array([leaves[pack].prod() for pack in packs], dtype=np.int64),
         digit=_pack_digits(table, packs),
         wide=np.array(wide, dtype=np.int64),
     )
@@ -113,24 +111,12 @@ def _pack_digits(table: CountTable, packs: list[list[int]]) -> NDArray[np.uint8]
     return digits
 
 
-def _packed(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.uint64]:
-    """The tuples coded by packs, a byte each, with room for further entries."""
-    words = np.empty((-(-lattice.size.size // 8), entries), dtype=np.uint64)
-    words[:, : table.tuples] = 0
-    for p in range(lattice.size.size):
-        scale = 1 << 8 * (p % 8)
-        for i in lattice.member[lattice.first[p] : lattice.first[p + 1]]:
-            words[p // 8, : table.tuples] += np.uint64(scale) * table.codes[i].astype(np.uint64)
-            scale *= table.attributes[i].leaves
-    return words
-
-
 def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
     """Make the pool of class lists with the tuples as list 0 and ``sums`` as their further additive numbers."""
     tuples, m = table.tuples, len(table.attributes)
     entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
-        packed=_packed(table, lattice, entries),
+        packed=np.empty((-(-lattice.size.size // 8), entries), dtype=np.uint64),
         wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),
         rep=np.empty(entries, dtype=np.int32),
         size=np.empty(entries, dtype=np.int64),
@@ -140,6 +126,7 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
         count=np.zeros(_KEPT_LISTS, dtype=np.int64),
         used=np.array([1, tuples], dtype=np.int64),
     )
+    pack_tuples(lattice, lists.packed[:, :tuples])
     lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
     lists.size[:tuples] = table.weights
     lists.wide[:, :tuples] = table.codes[lattice.wide]
@@ -150,7 +137,7 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
 
 def make_workspace(lattice: Lattice) -> Workspace:
     """Allocate scratch space for grouping all tuples."""
-    tuples = lattice.codes.shape[0]
+    tuples = lattice.codes.shape[1]
     cells = 64
     while cells < 2 * tuples:
         cells *= 2
@@ -163,6 +150,7 @@ def make_workspace(lattice: Lattice) -> Workspace:
         direct=np.zeros(direct, dtype=np.int64),
         hashed=np.zeros((cells, 2), dtype=np.int64),
         number=np.empty(max(direct, cells), dtype=np.int32),
+        small=np.empty(tuples + 1, dtype=np.int32),
         pack_key=np.zeros(lattice.size.size * CODES, dtype=np.int64),
         reduction=np.array([0.5]),
     )
@@ -220,13 +208,13 @@ class NodeEvaluator:
         def sums(numbers: list[FloatArray] | None) -> FloatArray | None:
             if numbers is None:
                 return None
-            return np.stack([numbers[i][codes[:, i]] * weights for i in range(codes.shape[1])], axis=1)
+            return np.stack([numbers[i][row] * weights for i, row in enumerate(codes)], axis=1)
 
         return _Arrays(
             sensitive={h.name: dense(h, table.tuples) for h in self.watched} if self.dense else {},
             labels=labels,
-            low=codes if extent else None,
-            high=codes if extent else None,
+            low=codes.T if extent else None,
+            high=codes.T if extent else None,
             moments=sums(self.leaf_moment),
             offsets=sums(self.leaf_offset),
         )
@@ -325,14 +313,13 @@ class NodeEvaluator:
     ) -> Classes:
         attributes = self.table.attributes
         chosen = [int(level) for level in levels]
-        rows = self.lattice.codes[rep[part]]
-        blocks = [a.ancestors[level][rows[:, i]] for i, (a, level) in enumerate(zip(attributes, chosen, strict=True))]
+        tuples = rep[part]
 
         def per_block(numbers: str) -> IntArray | None:
             if numbers not in self.needs:
                 return None
-            pairs = zip(attributes, chosen, strict=True)
-            return np.stack([getattr(a, numbers)[level][blocks[i]] for i, (a, level) in enumerate(pairs)], axis=1)
+            each = zip(attributes, chosen, self.lattice.codes, strict=True)
+            return np.stack([getattr(a, numbers)[level][a.ancestors[level][row[tuples]]] for a, level, row in each], 1)
 
         def cut(array: IntArray | None) -> IntArray | None:
             return None if array is None else array[part]
@@ -344,7 +331,7 @@ class NodeEvaluator:
             labels=cut(rolled.labels),
             block_leaves=per_block("block_leaves"),
             block_rows=per_block("block_rows"),
-            block_levels=np.tile(levels, (rows.shape[0], 1)) if "block_levels" in self.needs else None,
+            block_levels=np.tile(levels, (tuples.size, 1)) if "block_levels" in self.needs else None,
             low=cut(rolled.low),
             high=cut(rolled.high),
             moments=None if rolled.moments is None else rolled.moments[part],
