@@ -228,7 +228,7 @@ def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None, rat
         "per_row": worst / table.n,
     }
     model = np.eye(m + 3, m + 1) * 10.0
-    model[m + 1, :m], model[m + 1, m] = 0.5, np.log(table.n) - 6.0
+    model[m + 1, :m], model[m + 1, m] = 0.2, -2.5
     model[m + 2, :m], model[m + 2, m] = -1.0, np.log(worst + 1.0)
     search = Search(
         base=base,
