@@ -30,10 +30,12 @@ from discreet.kernels.state import (
 
 __all__ = ["climb", "correct", "cutoff_of", "error_at", "from_corner", "learn", "predict", "rarity", "sink", "suggest"]
 
-_REACH = 3.0
+_REACH = 1.5
 """Over how many steps the error of the prediction at an evaluated node is carried to its neighbours."""
-_MEMORY = 0.98
+_MEMORY = 0.92
 """How much the regression still believes an observation after the next one."""
+_MOST_DOUBT = 10.0
+"""The variance of its weights, on average, beyond which it forgets nothing."""
 
 
 @kernel
@@ -74,9 +76,13 @@ def learn(search: Search, node: NDArray[np.int64], removed: float, lower: float)
     if (removed == 0 and error > 0) or (removed >= search.facts[ROWS] and error < 0):
         error = 0.0
     error_lower = np.log(lower + 1.0) - predict(search, node, 1)
+    doubt = 0.0
+    for a in range(d):
+        doubt += search.model[a, a] - gain[a] * gain[a] / scale
+    keep = _MEMORY if doubt < _MOST_DOUBT * d else 1.0
     for a in range(d):
         for b in range(d):
-            search.model[a, b] = (search.model[a, b] - gain[a] * gain[b] / scale) / _MEMORY
+            search.model[a, b] = (search.model[a, b] - gain[a] * gain[b] / scale) / keep
         search.model[d, a] += gain[a] / scale * error
         search.model[d + 1, a] += gain[a] / scale * error_lower
 
