@@ -34,6 +34,7 @@ PACKS = 4
 CODES = 256
 """The most codes a pack may have: a code is one byte of a word."""
 _SPAN = 1 << 62
+_LAST_STAMP = (1 << 31) - 1
 _SHORTER = 1.1
 """How much shorter a list in between should be, as the logarithm of the ratio."""
 _LONG = 2000
@@ -91,7 +92,7 @@ class ClassLists(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch space, allocated once. Each class has a cell of one of two tables, which are all zeros between calls."""
+    """Scratch space, allocated once. Each class has a cell: its place in a table by key, or its number."""
 
     key: NDArray[np.int64]
     """The key of each entry, then its cell."""
@@ -101,9 +102,13 @@ class Workspace(NamedTuple):
     opened: NDArray[np.int32]
     """The cell of each class."""
     direct: NDArray[np.int64]
-    """Rows by cell, where keys are small enough to be cells."""
-    hashed: NDArray[np.int64]
-    """(cells, 2) key plus one and rows by cell, where keys are hashed."""
+    """Rows by key, where keys are small; all zeros between calls."""
+    hashed: NDArray[np.int32]
+    """Stamped class by hashed key, where they are not."""
+    class_key: NDArray[np.int64]
+    """The key of each class that is hashed."""
+    stamp: NDArray[np.int64]
+    """stamp[0]: stamped classes below it belong to earlier calls."""
     number: NDArray[np.int32]
     """Class by cell."""
     small: NDArray[np.int32]
@@ -138,47 +143,54 @@ def _tally_direct(
 def _tally_hashed(
     keys: NDArray[np.int64],
     size: NDArray[np.int64],
-    table: NDArray[np.int64],
-    opened: NDArray[np.int32],
+    table: NDArray[np.int32],
+    class_key: NDArray[np.int64],
+    base: int,
+    total: NDArray[np.int64],
     opener: NDArray[np.int32],
-) -> int:  # keys, table, opened, opener OUT
-    """Add up the rows of equal keys and write the cells they went to over the keys; the only branch is a collision."""
+) -> int:  # keys, table, class_key, total, opener OUT
+    """Add up the rows of equal keys and write their classes over the keys; the only branch is a collision."""
     cells, shift = 64, 58
     while cells < 2 * keys.size:
         cells *= 2
         shift -= 1
     found = 0
     for j in range(keys.size):
-        key = keys[j] + 1
+        key = keys[j]
         cell = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
-        there = table[cell, 0]
-        while there != key and there != 0:
+        known = table[cell] - base
+        while known >= 0 and class_key[known] != key:
             cell = (cell + 1) & (cells - 1)
-            there = table[cell, 0]
-        table[cell, 0] = key
-        table[cell, 1] += size[j]
-        opened[found] = cell
+            known = table[cell] - base
+        new = known < 0
+        known = found if new else known
+        table[cell] = base + known
+        class_key[known] = key
+        rows = 0 if new else total[known]
+        total[known] = rows + size[j]
         opener[found] = j
-        found += there == 0
-        keys[j] = cell
+        found += new
+        keys[j] = known
     return found
 
 
 @kernel
 def _tally(ws: Workspace, span: int, size: NDArray[np.int64], total: NDArray[np.int64]) -> int:  # total OUT
     """Number the distinct keys 0, 1, … by first appearance and add up their rows; keys lie in 0 .. span-1."""
-    keys, opened, direct, hashed = ws.key[: size.size], ws.opened, ws.direct, ws.hashed
-    if span <= direct.size:
-        found = _tally_direct(keys, size, direct, opened, ws.opener)
+    keys, opened = ws.key[: size.size], ws.opened
+    if span <= ws.direct.size:
+        found = _tally_direct(keys, size, ws.direct, opened, ws.opener)
         for c in range(found):
-            total[c] = direct[opened[c]]
-            direct[opened[c]] = 0
-    else:
-        found = _tally_hashed(keys, size, hashed, opened, ws.opener)
-        for c in range(found):
-            total[c] = hashed[opened[c], 1]
-            hashed[opened[c], 0] = 0
-            hashed[opened[c], 1] = 0
+            total[c] = ws.direct[opened[c]]
+            ws.direct[opened[c]] = 0
+        return found
+    if ws.stamp[0] > _LAST_STAMP - size.size:
+        ws.stamp[0] = 1
+        ws.hashed[:] = 0
+    found = _tally_hashed(keys, size, ws.hashed, ws.class_key, ws.stamp[0], total, ws.opener)
+    ws.stamp[0] += found
+    for c in range(found):
+        opened[c] = c
     return found
 
 
