@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable
@@ -22,7 +24,7 @@ def search(rows=1000):
 
 def test_rarity_rises_with_the_rows_removed():
     scale = [rarity(search(), float(removed)) for removed in range(1001)]
-    assert all(less < more for less, more in zip(scale[:999], scale[1:1000], strict=True))
+    assert all(less < more for less, more in pairwise(scale[:1000]))
     assert scale[1000] == 0.0
 
 
