@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list
+from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
 from discreet.problem import Problem
 from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
 
@@ -31,8 +31,9 @@ def _visit(lattice: Lattice, lists: ClassLists, ws: Workspace, nodes: NDArray[np
     """Group at every node; return the number of classes of them all."""
     total = 0
     for q in range(nodes.shape[0]):
-        classes, _ = group(lattice, lists, ws, nodes[q])
-        keep_list(lists, nodes[q], classes, room)
+        source = source_of(lists, nodes[q])
+        classes = group(lattice, lists, ws, source, nodes[q])
+        keep_list(lists, source, nodes[q], classes, room)
         total += classes
     return total
 

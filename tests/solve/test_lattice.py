@@ -92,7 +92,7 @@ def test_full_arrays_grow_and_then_go_deep(monkeypatch, privacy, cost, suppressi
     assert grown.status == deep.status == "optimal"
 
 
-@pytest.mark.parametrize("pack", [1, 6, 64, 5000])
+@pytest.mark.parametrize("pack", [1, 6, 64])
 def test_packing_changes_nothing(monkeypatch, pack):
     wide = random_table(5, widths=(300, 9, 300, 4))
     problem = Problem.build(wide, privacy="k(4)", cost="LM", suppression="budget(0.1)")

@@ -131,32 +131,34 @@ def base_of(search: Search, node: NDArray[np.int64]) -> float:
 
 
 @kernel
-def encode(search: Search, node: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:  # bits OUT
-    """Write a node as the set of steps that lead up to it from the lowest one."""
-    bits[:] = np.uint64(0)
+def encode(search: Search, node: NDArray[np.int64], row: int) -> int:
+    """Write a node into a row of ``search.bits`` as the set of steps up to it from the lowest one; return the row."""
+    bits, levels = search.bits, search.levels
+    for w in range(bits.shape[1]):
+        bits[row, w] = np.uint64(0)
     place = 0
     for i in range(node.size):
-        for level in range(search.levels[0, i], search.levels[1, i]):
-            if level < node[i]:
-                bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
-            place += 1
+        for step in range(place, place + node[i] - levels[0, i]):
+            bits[row, step >> 6] |= np.uint64(1) << np.uint64(step & 63)
+        place += levels[1, i] - levels[0, i]
+    return row
 
 
 @kernel
-def _within(inner: NDArray[np.uint64], outer: NDArray[np.uint64]) -> bool:
-    """Whether one set of steps lies within another: whether one node is at or below the other."""
+def _within(bits: NDArray[np.uint64], inner: int, outer: int) -> bool:
+    """Whether one set of steps lies within another, given by their rows: whether one node is at or below the other."""
     outside = np.uint64(0)
-    for w in range(inner.size):
-        outside |= inner[w] & ~outer[w]
+    for w in range(bits.shape[1]):
+        outside |= bits[inner, w] & ~bits[outer, w]
     return outside == 0
 
 
 @kernel
-def distance(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
-    """How many steps two nodes are apart."""
+def distance(bits: NDArray[np.uint64], first: int, second: int) -> int:
+    """How many steps two nodes, given by their rows, are apart."""
     total = 0
-    for w in range(first.size):
-        x = first[w] ^ second[w]
+    for w in range(bits.shape[1]):
+        x = bits[first, w] ^ bits[second, w]
         x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
         x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
         x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -167,13 +169,13 @@ def distance(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
 @kernel
 def position(search: Search, node: NDArray[np.int64]) -> int:
     """Where the node is among the evaluated ones, or -1."""
-    bits = search.bits[-1]
-    encode(search, node, bits)
+    bits = search.bits
+    row = encode(search, node, bits.shape[0] - 1)
     for e in range(search.count[EVALUATED]):
-        same = True
-        for w in range(bits.size):
-            same &= search.bits[e, w] == bits[w]
-        if same:
+        w = 0
+        while w < bits.shape[1] and bits[e, w] == bits[row, w]:
+            w += 1
+        if w == bits.shape[1]:
             return e
     return -1
 
@@ -181,18 +183,18 @@ def position(search: Search, node: NDArray[np.int64]) -> int:
 @kernel
 def refresh(search: Search, box: int) -> None:
     """Bring the bound of a box up to date with what was evaluated since."""
-    lo, hi = search.bits[-2], search.bits[-3]
-    encode(search, search.corner[box, 0], lo)
-    encode(search, search.corner[box, 1], hi)
+    bits, part = search.bits, search.part
+    lo = encode(search, search.corner[box, 0], bits.shape[0] - 2)
+    hi = encode(search, search.corner[box, 1], bits.shape[0] - 3)
     low, up, margin = search.number[box, LOW], search.number[box, UP], search.number[box, MARGIN]
     last = search.count[EVALUATED]
     exact = search.facts[SEPARABLE] == 1
     for e in range(search.link[SEEN, box], last):
-        upper = max(search.part[e, UPPER], search.part[e, REMOVED] * margin)
-        if upper > up and _within(hi, search.bits[e]):
+        upper = max(part[e, UPPER], part[e, REMOVED] * margin)
+        if upper > up and _within(bits, hi, e):
             up = upper
-        if not exact and search.part[e, LOWER] > low and _within(search.bits[e], lo):
-            low = search.part[e, LOWER]
+        if not exact and part[e, LOWER] > low and _within(bits, e, lo):
+            low = part[e, LOWER]
     search.link[SEEN, box] = last
     search.number[box, LOW], search.number[box, UP] = low, up
     search.number[box, BOUND] = max(search.number[box, BOUND], low + up)
@@ -281,31 +283,30 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
 def cut(search: Search, box: int, threshold: float) -> bool:
     """Split a box by the evaluated node that rules out most of it; say whether there was one."""
     lo, hi = search.corner[box, 0], search.corner[box, 1]
-    low_bits, high_bits = search.bits[-2], search.bits[-3]
-    encode(search, lo, low_bits)
-    encode(search, hi, high_bits)
+    bits, part, nodes, margins = search.bits, search.part, search.node, search.margin
+    low_bits = encode(search, lo, bits.shape[0] - 2)
+    high_bits = encode(search, hi, bits.shape[0] - 3)
     m = lo.size
     most, which, below = 0.0, np.int64(-1), np.bool_(True)
     needed, most_margin = threshold - search.number[box, LOW], 0.0
+    enough = threshold - search.number[box, UP]
     for i in range(m):
-        most_margin += search.margin[i, lo[i]]
+        most_margin += margins[i, lo[i]]
     exact = search.facts[SEPARABLE] == 1
     for e in range(search.count[EVALUATED] - 1, -1, -1):
-        node = search.node[e]
-        upper, removed = search.part[e, UPPER], search.part[e, REMOVED]
-        if (upper >= needed or removed * most_margin >= needed) and _within(low_bits, search.bits[e]):
+        upper, removed = part[e, UPPER], part[e, REMOVED]
+        if (upper >= needed or removed * most_margin >= needed) and _within(bits, low_bits, e):
             volume, margin = 1.0, 0.0
             for i in range(m):
-                level = min(node[i], hi[i])
+                level = min(nodes[e, i], hi[i])
                 volume *= level - lo[i] + 1
-                margin += search.margin[i, level]
+                margin += margins[i, level]
             if volume > most and (upper >= needed or removed * margin >= needed):
                 most, which, below = volume, e, np.bool_(True)
-        cuts_above = not exact and search.part[e, LOWER] + search.number[box, UP] >= threshold
-        if cuts_above and _within(search.bits[e], high_bits):
+        if not exact and part[e, LOWER] >= enough and _within(bits, e, high_bits):
             volume = 1.0
             for i in range(m):
-                volume *= hi[i] - max(node[i], lo[i]) + 1
+                volume *= hi[i] - max(nodes[e, i], lo[i]) + 1
             if volume > most:
                 most, which, below = volume, e, np.bool_(False)
     if which < 0:

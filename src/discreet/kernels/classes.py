@@ -15,16 +15,24 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 
 __all__ = [
+    "CODES",
+    "PACKS",
     "ClassLists",
     "Lattice",
     "Workspace",
+    "class_ids",
     "group",
     "keep_list",
     "learn_reduction",
+    "pack_tuples",
     "source_of",
     "step_between",
 ]
 
+PACKS = 4
+"""Packs are looked up so many at a time."""
+CODES = 256
+"""The most codes a pack may have: a code is one byte of a word."""
 _SPAN = 1 << 62
 _LAST_STAMP = (1 << 31) - 1
 _SHORTER = 1.1
@@ -40,7 +48,7 @@ class Lattice(NamedTuple):
     """
 
     codes: NDArray[np.int32]
-    """(tuples, m) leaf codes."""
+    """(m, tuples) leaf codes."""
     ancestors: NDArray[np.int32]
     """All ancestor rows one after the other; row (i, l) begins at start[i, l]."""
     start: NDArray[np.int64]
@@ -51,14 +59,15 @@ class Lattice(NamedTuple):
     highest: NDArray[np.int64]
     entropy: NDArray[np.float64]
     """(m, levels) entropy of attribute i at level l."""
-    pack_start: NDArray[np.int64]
-    """The codes of pack p are pack_start[p] .. pack_start[p + 1] - 1."""
     member: NDArray[np.int64]
     """The packed attributes, pack by pack."""
     first: NDArray[np.int64]
-    """Pack p holds attributes member[first[p]] .. member[first[p + 1] - 1]."""
-    digit: NDArray[np.uint32]
-    """(packed attributes, all codes) leaf code of the attribute in each code of its pack."""
+    """Pack p holds attributes member[first[p]] .. member[first[p + 1] - 1]; the number of packs is a multiple of PACKS,
+    and the last ones may be empty."""
+    size: NDArray[np.int64]
+    """The number of codes of each pack."""
+    digit: NDArray[np.uint8]
+    """(packed attributes, CODES) leaf code of the attribute in each code of its pack."""
     wide: NDArray[np.int64]
     """The attributes with too many leaves to be packed."""
 
@@ -66,8 +75,10 @@ class Lattice(NamedTuple):
 class ClassLists(NamedTuple):
     """The pool of class lists; list q is first[q] .. first[q] + count[q] of the entry arrays."""
 
-    columns: NDArray[np.uint32]
-    """(packs and wide attributes, entries) codes of the packs, and leaf codes of the wide attributes, of ``rep``."""
+    packed: NDArray[np.uint64]
+    """(words, entries) codes of the packs of ``rep``, a byte each."""
+    wide: NDArray[np.uint32]
+    """(wide attributes, entries) leaf codes of ``rep``."""
     rep: NDArray[np.int32]
     """Some tuple of the class."""
     size: NDArray[np.int64]
@@ -81,78 +92,128 @@ class ClassLists(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch space, allocated once."""
+    """Scratch space, allocated once. Each class has a cell: its place in a table by key, or its number."""
 
     key: NDArray[np.int64]
+    """The key of each entry, then its cell."""
     ids: NDArray[np.int32]
     opener: NDArray[np.int32]
     """The entry that opened each class."""
-    direct: NDArray[np.int32]
-    """Stamped id by key, where keys are small."""
-    table: NDArray[np.int32]
-    """The hash table: stamped id by slot."""
+    opened: NDArray[np.int32]
+    """The cell of each class."""
+    direct: NDArray[np.int64]
+    """Rows by key, where keys are small; all zeros between calls."""
+    hashed: NDArray[np.int32]
+    """Stamped class by hashed key, where they are not."""
     class_key: NDArray[np.int64]
-    """The key of each id."""
+    """The key of each class that is hashed."""
     stamp: NDArray[np.int64]
-    """stamp[0]: stamped ids below it belong to earlier calls."""
+    """stamp[0]: stamped classes below it belong to earlier calls."""
+    number: NDArray[np.int32]
+    """Class by cell."""
+    small: NDArray[np.int32]
+    """The classes that are too small."""
     pack_key: NDArray[np.int64]
-    """What each code of each pack adds to the key."""
+    """(packs, CODES), flat: what each code of each pack adds to the key."""
     reduction: NDArray[np.float64]
     """[0] how much of a fall in entropy shows as a fall in the logarithm of the number of classes, so far."""
 
 
 @kernel
-def _number(
+def _tally_direct(
     keys: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    size: NDArray[np.int64],
+    table: NDArray[np.int64],
+    opened: NDArray[np.int32],
     opener: NDArray[np.int32],
-    direct: NDArray[np.int32],
+) -> int:  # table, opened, opener OUT
+    """Add up the rows of equal keys; there are no branches, which would be guessed wrong half of the time."""
+    found = 0
+    for j in range(keys.size):
+        cell = keys[j]
+        rows = table[cell]
+        table[cell] = rows + size[j]
+        opened[found] = cell
+        opener[found] = j
+        found += rows == 0
+    return found
+
+
+@kernel
+def _tally_hashed(
+    keys: NDArray[np.int64],
+    size: NDArray[np.int64],
     table: NDArray[np.int32],
     class_key: NDArray[np.int64],
-    stamp: NDArray[np.int64],
-    span: int,
-) -> int:  # ids, opener OUT
-    """Number the distinct keys 0, 1, … by first appearance, at ``opener``; keys lie in 0 .. span-1.
-
-    There are no branches on whether a key is new: they would be guessed wrong half of the time.
-    """
-    if stamp[0] > _LAST_STAMP - keys.size:
-        stamp[0] = 0
-        direct[:] = -1
-        table[:] = -1
-    base = stamp[0]
+    base: int,
+    total: NDArray[np.int64],
+    opener: NDArray[np.int32],
+) -> int:  # keys, table, class_key, total, opener OUT
+    """Add up the rows of equal keys and write their classes over the keys; the only branch is a collision."""
+    cells, shift = 64, 58
+    while cells < 2 * keys.size:
+        cells *= 2
+        shift -= 1
     found = 0
-    if span <= direct.size:
-        for j in range(keys.size):
-            known = direct[keys[j]] - base
-            new = known < 0
-            known = found if new else known
-            direct[keys[j]] = base + known
-            opener[found] = j
-            found += new
-            ids[j] = known
-    else:
-        size = 64
-        while size < 2 * keys.size:
-            size *= 2
-        mask = size - 1
-        for j in range(keys.size):
-            key = keys[j]
-            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-            slot = np.int64(mixed >> np.uint64(32)) & mask
-            known = table[slot] - base
-            while known >= 0 and class_key[known] != key:
-                slot = (slot + 1) & mask
-                known = table[slot] - base
-            new = known < 0
-            known = found if new else known
-            table[slot] = base + known
-            class_key[known] = key
-            opener[found] = j
-            found += new
-            ids[j] = known
-    stamp[0] = base + found
+    for j in range(keys.size):
+        key = keys[j]
+        cell = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
+        known = table[cell] - base
+        while known >= 0 and class_key[known] != key:
+            cell = (cell + 1) & (cells - 1)
+            known = table[cell] - base
+        new = known < 0
+        known = found if new else known
+        table[cell] = base + known
+        class_key[known] = key
+        rows = 0 if new else total[known]
+        total[known] = rows + size[j]
+        opener[found] = j
+        found += new
+        keys[j] = known
     return found
+
+
+@kernel
+def _tally(ws: Workspace, span: int, size: NDArray[np.int64], total: NDArray[np.int64]) -> int:  # total OUT
+    """Number the distinct keys 0, 1, … by first appearance and add up their rows; keys lie in 0 .. span-1."""
+    keys, opened = ws.key[: size.size], ws.opened
+    if span <= ws.direct.size:
+        found = _tally_direct(keys, size, ws.direct, opened, ws.opener)
+        for c in range(found):
+            total[c] = ws.direct[opened[c]]
+            ws.direct[opened[c]] = 0
+        return found
+    if ws.stamp[0] > _LAST_STAMP - size.size:
+        ws.stamp[0] = 1
+        ws.hashed[:] = 0
+    found = _tally_hashed(keys, size, ws.hashed, ws.class_key, ws.stamp[0], total, ws.opener)
+    ws.stamp[0] += found
+    for c in range(found):
+        opened[c] = c
+    return found
+
+
+@kernel
+def class_ids(ws: Workspace, entries: int, classes: int) -> None:
+    """Write the class that each entry just grouped went to into ``ws.ids``."""
+    for c in range(classes):
+        ws.number[ws.opened[c]] = c
+    for j in range(entries):
+        ws.ids[j] = ws.number[ws.key[j]]
+
+
+@kernel
+def pack_tuples(lattice: Lattice, packed: NDArray[np.uint64]) -> None:  # packed OUT
+    """Write the codes of the packs of all tuples, a byte each."""
+    packed[:] = 0
+    for p in range(lattice.size.size):
+        word, scale = packed[p // 8], 1 << 8 * (p % 8)
+        for a in range(lattice.first[p], lattice.first[p + 1]):
+            codes = lattice.codes[lattice.member[a]]
+            for j in range(word.size):
+                word[j] += np.uint64(scale * codes[j])
+            scale *= lattice.blocks[lattice.member[a], 0]
 
 
 @kernel
@@ -173,13 +234,12 @@ def source_of(lists: ClassLists, node: NDArray[np.int64]) -> int:
 
 @kernel
 def step_between(
-    lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], between: NDArray[np.int64]
+    lattice: Lattice, lists: ClassLists, ws: Workspace, source: int, node: NDArray[np.int64], between: NDArray[np.int64]
 ) -> bool:  # between OUT
-    """Name a node between the best source and the given one whose list is worth making first; say whether there is one.
+    """Name a node between a source and the given one whose list is worth making first; say whether there is one.
 
     It is the source with as few attributes raised as are expected to make its list a third as long.
     """
-    source = source_of(lists, node)
     if lists.count[source] < _LONG:
         return False
     for i in range(node.size):
@@ -201,9 +261,10 @@ def step_between(
 
 
 @kernel
-def learn_reduction(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64], count: int) -> None:
+def learn_reduction(
+    lattice: Lattice, lists: ClassLists, ws: Workspace, source: int, node: NDArray[np.int64], count: int
+) -> None:
     """Remember how much shorter the list of a node turned out than its source."""
-    source = source_of(lists, node)
     drop = 0.0
     for i in range(node.size):
         drop += lattice.entropy[i, lists.node[source, i]] - lattice.entropy[i, node[i]]
@@ -214,7 +275,7 @@ def learn_reduction(lattice: Lattice, lists: ClassLists, ws: Workspace, node: ND
 
 @kernel
 def _add_scaled(
-    target: NDArray[np.int64], scale: int, ancestors: NDArray[np.int32], codes: NDArray[np.uint32]
+    target: NDArray[np.int64], scale: int, ancestors: NDArray[np.int32], codes: NDArray[np.unsignedinteger]
 ) -> None:  # target OUT
     """Add to each target the block its code belongs to, scaled."""
     for j in range(target.size):
@@ -223,114 +284,114 @@ def _add_scaled(
 
 @kernel
 def _add_looked_up(
-    target: NDArray[np.int64], table: NDArray[np.int64], codes: NDArray[np.uint32]
+    target: NDArray[np.int64], table: NDArray[np.int64], words: NDArray[np.uint64], shift: int
 ) -> None:  # target OUT
-    """Add to each target what the table holds for its code."""
+    """Add to each target what the tables of four packs hold for the bytes of its word from ``shift`` on."""
+    first, second, third, fourth = table[:CODES], table[CODES:], table[2 * CODES :], table[3 * CODES :]
+    byte = np.uint64(CODES - 1)
     for j in range(target.size):
-        target[j] += table[codes[j]]
+        word = words[j] >> np.uint64(shift)
+        target[j] += (
+            first[word & byte]
+            + second[(word >> np.uint64(8)) & byte]
+            + third[(word >> np.uint64(16)) & byte]
+            + fourth[(word >> np.uint64(24)) & byte]
+        )
 
 
 @kernel
 def _pack_keys(lattice: Lattice, ws: Workspace, node: NDArray[np.int64], p: int, span: int) -> int:
     """Make ready what each code of pack p adds to keys that so far lie below ``span``; return the new span."""
-    begin, end = lattice.pack_start[p], lattice.pack_start[p + 1]
-    ws.pack_key[begin:end] = 0
+    table = ws.pack_key[p * CODES : p * CODES + lattice.size[p]]
+    table[:] = 0
     for a in range(lattice.first[p], lattice.first[p + 1]):
         i = lattice.member[a]
         blocks = lattice.blocks[i, node[i]]
         if blocks > 1:
-            row = lattice.ancestors[lattice.start[i, node[i]] :]
-            _add_scaled(ws.pack_key[begin:end], span, row, lattice.digit[a, begin:end])
+            _add_scaled(table, span, lattice.ancestors[lattice.start[i, node[i]] :], lattice.digit[a])
             span *= blocks
     return span
 
 
 @kernel
-def _renumber(ws: Workspace, items: int, span: int) -> int:
+def _renumber(ws: Workspace, size: NDArray[np.int64], span: int, total: NDArray[np.int64]) -> int:
     """Make keys small again, so that more can be added to them."""
-    found = _number(ws.key[:items], ws.ids, ws.opener, ws.direct, ws.table, ws.class_key, ws.stamp, span)
-    for j in range(items):
+    found = _tally(ws, span, size, total)
+    class_ids(ws, size.size, found)
+    for j in range(size.size):
         ws.key[j] = ws.ids[j]
     return found
 
 
 @kernel
-def group(lattice: Lattice, lists: ClassLists, ws: Workspace, node: NDArray[np.int64]) -> tuple[int, int]:
-    """Write the classes of a node at the free end of the pool; return how many there are and from how many entries.
+def group(lattice: Lattice, lists: ClassLists, ws: Workspace, source: int, node: NDArray[np.int64]) -> int:
+    """Write the classes of a node, made from a list of a node below, at the free end of the pool; return their number.
 
-    They stay there until the next call, or for good if :func:`keep_list` is called next. ``ws.ids`` then holds, entry
-    by entry of the list they were made from (see :func:`source_of`), the class it went to.
+    They stay there until the next call, or for good if :func:`keep_list` is called next. :func:`class_ids` then says,
+    entry by entry of the source, the class it went to.
     """
-    source = source_of(lists, node)
     begin, items = lists.first[source], lists.count[source]
     end = begin + items
-    keys = ws.key[:items]
+    keys, size, total = ws.key[:items], lists.size[begin:end], lists.size[lists.used[1] :]
     keys[:] = 0
     span = 1
-    packs = lattice.first.size - 1
-    for p in range(packs):
-        if span > _SPAN // (lattice.pack_start[p + 1] - lattice.pack_start[p]):
-            span = _renumber(ws, items, span)
-        wider = _pack_keys(lattice, ws, node, p, span)
+    for four in range(0, lattice.size.size, PACKS):
+        if span > _SPAN // CODES**PACKS:
+            span = _renumber(ws, size, span, total)
+        wider = span
+        for p in range(four, four + PACKS):
+            wider = _pack_keys(lattice, ws, node, p, wider)
         if wider > span:
-            _add_looked_up(keys, ws.pack_key, lists.columns[p, begin:end])
+            word, shift = four // 8, 8 * (four % 8)
+            _add_looked_up(keys, ws.pack_key[four * CODES :], lists.packed[word, begin:end], shift)
             span = wider
     for w in range(lattice.wide.size):
         i = lattice.wide[w]
         blocks = lattice.blocks[i, node[i]]
         if blocks > 1:
             if span > _SPAN // blocks:
-                span = _renumber(ws, items, span)
+                span = _renumber(ws, size, span, total)
             row = lattice.ancestors[lattice.start[i, node[i]] :]
-            _add_scaled(keys, span, row, lists.columns[packs + w, begin:end])
+            _add_scaled(keys, span, row, lists.wide[w, begin:end])
             span *= blocks
-    found = _number(keys, ws.ids, ws.opener, ws.direct, ws.table, ws.class_key, ws.stamp, span)
-    _open_classes(lists.columns, lists.rep, ws.opener[:found], begin, lists.used[1])
-    _add_up(lists.size, lists.sums, ws.ids[:items], found, begin, lists.used[1])
-    return found, items
+    found = _tally(ws, span, size, total)
+    _open_classes(lists, ws.opener[:found], begin)
+    if lists.sums.shape[1] > 0:
+        class_ids(ws, items, found)
+        _add_sums(lists.sums, ws.ids[:items], found, begin, lists.used[1])
+    return found
 
 
 @kernel
-def _open_classes(
-    columns: NDArray[np.uint32], rep: NDArray[np.int32], opener: NDArray[np.int32], begin: int, end: int
-) -> None:
-    """Give each class, beginning at ``end``, the codes of the entry that opened it."""
-    for a in range(columns.shape[0]):
+def _open_classes(lists: ClassLists, opener: NDArray[np.int32], begin: int) -> None:
+    """Give each class, at the free end of the pool, the codes of the entry that opened it."""
+    packed, wide, rep, end = lists.packed, lists.wide, lists.rep, lists.used[1]
+    for a in range(packed.shape[0]):
         for c in range(opener.size):
-            columns[a, end + c] = columns[a, begin + opener[c]]
+            packed[a, end + c] = packed[a, begin + opener[c]]
+    for a in range(wide.shape[0]):
+        for c in range(opener.size):
+            wide[a, end + c] = wide[a, begin + opener[c]]
     for c in range(opener.size):
         rep[end + c] = rep[begin + opener[c]]
 
 
 @kernel
-def _add_up(
-    size: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    ids: NDArray[np.int32],
-    found: int,
-    begin: int,
-    end: int,
-) -> None:
-    """Add the entries up to the classes they went to, which begin at ``end``."""
-    more = sums.shape[1]
-    size[end : end + found] = 0
+def _add_sums(sums: NDArray[np.float64], ids: NDArray[np.int32], found: int, begin: int, end: int) -> None:
+    """Add the sums of the entries up to the classes they went to, which begin at ``end``."""
+    sums[end : end + found] = 0.0
     for j in range(ids.size):
-        size[end + ids[j]] += size[begin + j]
-    if more > 0:
-        sums[end : end + found] = 0.0
-        for j in range(ids.size):
-            for a in range(more):
-                sums[end + ids[j], a] += sums[begin + j, a]
+        for a in range(sums.shape[1]):
+            sums[end + ids[j], a] += sums[begin + j, a]
 
 
 @kernel
-def keep_list(lists: ClassLists, node: NDArray[np.int64], count: int, room: int) -> int:
-    """Keep the classes just grouped if they are few enough to be worth it; return the number of the list, or -1.
+def keep_list(lists: ClassLists, source: int, node: NDArray[np.int64], count: int, room: int) -> int:
+    """Keep the classes just grouped if there are few enough to be worth it; return the number of the list, or -1.
 
     ``room`` entries at the end of the pool must stay free for the next grouping. When the pool is full it starts
     afresh with this list, which then is number 1.
     """
-    source = source_of(lists, node)
     if 4 * count > 3 * lists.count[source]:
         return -1
     end = lists.used[1]
@@ -339,8 +400,10 @@ def keep_list(lists: ClassLists, node: NDArray[np.int64], count: int, room: int)
         for j in range(count):
             lists.rep[fresh + j] = lists.rep[end + j]
             lists.size[fresh + j] = lists.size[end + j]
-            for a in range(lists.columns.shape[0]):
-                lists.columns[a, fresh + j] = lists.columns[a, end + j]
+            for a in range(lists.packed.shape[0]):
+                lists.packed[a, fresh + j] = lists.packed[a, end + j]
+            for a in range(lists.wide.shape[0]):
+                lists.wide[a, fresh + j] = lists.wide[a, end + j]
             for a in range(lists.sums.shape[1]):
                 lists.sums[fresh + j, a] = lists.sums[end + j, a]
         lists.used[0] = 1

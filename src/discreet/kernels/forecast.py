@@ -1,7 +1,7 @@
 """Prediction of what an evaluation would tell: it orders the search and never decides what is pruned.
 
-Two quantities are predicted by an online regression on the entropies of the attributes: the logarithm of the rows that
-are suppressed at a node and everywhere below, and the logarithm of its lower part.
+Two quantities are predicted by an online regression on the entropies of the attributes: how rare the rows are that are
+suppressed at a node and everywhere below (see :func:`rarity`), and the logarithm of its lower part.
 """
 
 from __future__ import annotations
@@ -28,17 +28,29 @@ from discreet.kernels.state import (
     Search,
 )
 
-__all__ = ["climb", "correct", "cutoff_of", "error_at", "from_corner", "learn", "predict", "sink", "suggest"]
+__all__ = ["climb", "correct", "cutoff_of", "error_at", "from_corner", "learn", "predict", "rarity", "sink", "suggest"]
 
-_REACH = 3.0
+_REACH = 1.5
 """Over how many steps the error of the prediction at an evaluated node is carried to its neighbours."""
-_MEMORY = 0.98
+_MEMORY = 0.92
 """How much the regression still believes an observation after the next one."""
+_MOST_DOUBT = 10.0
+"""The variance of its weights, on average, beyond which it forgets nothing."""
+
+
+@kernel
+def rarity(search: Search, removed: float) -> float:
+    """The scale on which removed rows are predicted: minus the root of minus the logarithm of their share.
+
+    Their share falls off like the tail of a normal distribution as attributes lose entropy, so that its logarithm
+    bends and this does not.
+    """
+    return -np.sqrt(max(np.log(search.facts[ROWS] / (removed + 0.5)), 0.0))
 
 
 @kernel
 def predict(search: Search, node: NDArray[np.int64], row: int) -> float:
-    """The logarithm expected of a node: row 0 of its removed rows, row 1 of its lower part."""
+    """What is expected of a node: row 0 the rarity of its removed rows, row 1 the logarithm of its lower part."""
     weights = search.model[node.size + 1 :]
     value = weights[row, node.size]
     for i in range(node.size):
@@ -60,13 +72,17 @@ def learn(search: Search, node: NDArray[np.int64], removed: float, lower: float)
             gain[a] += search.model[a, b] * x[b]
     for a in range(d):
         scale += x[a] * gain[a]
-    error = np.log(removed + 0.5) - predict(search, node, 0)
+    error = rarity(search, removed) - predict(search, node, 0)
     if (removed == 0 and error > 0) or (removed >= search.facts[ROWS] and error < 0):
         error = 0.0
     error_lower = np.log(lower + 1.0) - predict(search, node, 1)
+    doubt = 0.0
+    for a in range(d):
+        doubt += search.model[a, a] - gain[a] * gain[a] / scale
+    keep = _MEMORY if doubt < _MOST_DOUBT * d else 1.0
     for a in range(d):
         for b in range(d):
-            search.model[a, b] = (search.model[a, b] - gain[a] * gain[b] / scale) / _MEMORY
+            search.model[a, b] = (search.model[a, b] - gain[a] * gain[b] / scale) / keep
         search.model[d, a] += gain[a] / scale * error
         search.model[d + 1, a] += gain[a] / scale * error_lower
 
@@ -81,7 +97,7 @@ def _extra(search: Search, base: float) -> float:
 
 @kernel
 def cutoff_of(search: Search, box: int, threshold: float, side: int) -> float:
-    """The logarithm a prediction must reach for a node to rule out all between itself and a corner of the box.
+    """What a prediction must reach for a node to rule out all between itself and a corner of the box.
 
     Side 0: the removed rows of a node above the low corner. Side 1: the lower part of a node below the high corner.
     """
@@ -89,7 +105,7 @@ def cutoff_of(search: Search, box: int, threshold: float, side: int) -> float:
         return np.log(max(threshold - search.number[box, UP], 1e-9))
     extra = max(_extra(search, search.number[box, LOW]), search.number[box, MARGIN])
     rows = (threshold - search.number[box, LOW]) / max(extra, 1e-9)
-    return np.log(max(min(rows, search.facts[LIMIT]), 0.0) + 1.0)
+    return rarity(search, max(min(rows, search.facts[LIMIT]), 0.0) + 0.5)
 
 
 @kernel
@@ -98,7 +114,7 @@ def climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> f
     weights = search.model[node.size + 1 :]
     lo, hi = search.corner[box, 0], search.corner[box, 1]
     m = node.size
-    log_removed = predict(search, node, 0) + search.best[1]
+    rare = predict(search, node, 0) + search.best[1]
     for inside in (True, False):
         while True:
             pick, best, least = -1, -1.0, 0.0
@@ -108,12 +124,12 @@ def climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> f
                     continue
                 drop = weights[0, i] * (search.entropy[i, level] - search.entropy[i, level + 1])
                 gain = 1.0 / ((level - lo[i] + 1.5) * (max(drop, 0.0) + 1e-3))
-                if gain > best and log_removed - drop >= cutoff:
+                if gain > best and rare - drop >= cutoff:
                     pick, best, least = i, gain, drop
             if pick < 0:
                 break
             node[pick] += 1
-            log_removed -= least
+            rare -= least
     volume = 1.0
     for i in range(m):
         volume *= min(node[i], hi[i]) - lo[i] + 1.0
@@ -163,7 +179,7 @@ def error_at(search: Search, which: int, side: int) -> float:
     """How far the prediction is off at an evaluated node."""
     m = search.node.shape[1]
     weights = search.model[m + 1 :]
-    value = np.log(search.part[which, REMOVED] + 0.5) if side == 0 else np.log(search.part[which, LOWER] + 1.0)
+    value = rarity(search, search.part[which, REMOVED]) if side == 0 else np.log(search.part[which, LOWER] + 1.0)
     for i in range(m):
         value -= weights[side, i] * search.entropy[i, search.node[which, i]]
     return value - weights[side, m]
@@ -172,11 +188,11 @@ def error_at(search: Search, which: int, side: int) -> float:
 @kernel
 def correct(search: Search, node: NDArray[np.int64], side: int) -> None:
     """Carry the error of the prediction at the nearest evaluated node over to this one."""
-    bits = search.bits[-1]
-    encode(search, node, bits)
+    bits = search.bits
+    row = encode(search, node, bits.shape[0] - 1)
     nearest, which = np.int64(1 << 30), np.int64(-1)
     for e in range(search.count[EVALUATED]):
-        steps = distance(bits, search.bits[e])
+        steps = distance(bits, row, e)
         if steps < nearest:
             nearest, which = steps, e
     if which >= 0:
@@ -184,11 +200,11 @@ def correct(search: Search, node: NDArray[np.int64], side: int) -> None:
 
 
 @kernel
-def _guess(search: Search, log_removed: float, log_lower: float, base: float, enough: float) -> float:
+def _guess(search: Search, rare: float, log_lower: float, base: float, enough: float) -> float:
     """The predicted cost of a node, with a penalty for breaking the limit; roughly, once it exceeds ``enough``."""
     if search.facts[SEPARABLE] and base >= enough:
         return base
-    removed = np.exp(min(log_removed, 60.0))
+    removed = search.facts[ROWS] * np.exp(-(min(rare, 0.0) ** 2))
     lower = base if search.facts[SEPARABLE] else np.exp(min(log_lower, 200.0))
     over = max(removed - 1.0 - search.facts[LIMIT], 0.0)
     return (
@@ -206,7 +222,7 @@ def suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
         x[i] = search.vector[INCUMBENT, i]
     found, here = INFINITE, INFINITE
     for _ in range(4 * m):
-        log_removed, log_lower, base = predict(search, x, 0), predict(search, x, 1), base_of(search, x)
+        rare, log_lower, base = predict(search, x, 0), predict(search, x, 1), base_of(search, x)
         move_i, move_level, move_j, move_step = -1, 0, -1, 0
         for i in range(m):
             kept = x[i]
@@ -214,7 +230,7 @@ def suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
                 if level == kept:
                     continue
                 change = search.entropy[i, level] - search.entropy[i, kept]
-                removed_i, lower_i = log_removed + w[0, i] * change, log_lower + w[1, i] * change
+                rare_i, lower_i = rare + w[0, i] * change, log_lower + w[1, i] * change
                 base_i = base + search.base[i, level] - search.base[i, kept]
                 for j in range(-1, m):
                     if j == i:
@@ -223,15 +239,15 @@ def suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
                         if j < 0:
                             if step == -1:
                                 continue
-                            value = _guess(search, removed_i, lower_i, base_i, max(found, here))
+                            value = _guess(search, rare_i, lower_i, base_i, max(found, here))
                         else:
                             other = x[j] + step
                             if other < search.levels[0, j] or other > search.levels[1, j]:
                                 continue
                             change = search.entropy[j, other] - search.entropy[j, x[j]]
                             base_j = base_i + search.base[j, other] - search.base[j, x[j]]
-                            log_j = removed_i + w[0, j] * change
-                            value = _guess(search, log_j, lower_i + w[1, j] * change, base_j, max(found, here))
+                            rare_j = rare_i + w[0, j] * change
+                            value = _guess(search, rare_j, lower_i + w[1, j] * change, base_j, max(found, here))
                         if value < here:
                             here, move_i, move_level, move_j, move_step = value, i, level, j, step
                         if value < found:

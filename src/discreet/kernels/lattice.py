@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 from discreet.kernels.classes import (
+    CODES,
+    PACKS,
     ClassLists,
     Lattice,
     Workspace,
     group,
     keep_list,
     learn_reduction,
+    source_of,
     step_between,
 )
 from discreet.kernels.search import EVALUATE, choose, tell
@@ -43,10 +46,9 @@ class Prices(NamedTuple):
     smallest: int
     """Classes with fewer rows are suppressed."""
     rate: NDArray[np.float64]
-    """All rates one after the other; those of attribute i at level l begin at start[i, l]."""
-    start: NDArray[np.int64]
+    """The rate of the block of each leaf, level by level, in the order of Lattice.ancestors."""
     pack_rate: NDArray[np.float64]
-    """Scratch space: what each code of each pack costs at the node at hand."""
+    """Scratch space: (packs, CODES), flat: what each code of each pack costs at the node at hand."""
     penalty: float
     """What suppressing one row costs (kind SEPARABLE: less the parts of the published cost that do not vary)."""
 
@@ -54,84 +56,84 @@ class Prices(NamedTuple):
 @kernel
 def _pack_rates(lattice: Lattice, prices: Prices, node: NDArray[np.int64]) -> None:
     """Make ready what each code of each pack costs at the node."""
-    ancestors, rate, pack_rate = lattice.ancestors, prices.rate, prices.pack_rate
-    pack_rate[:] = 0.0
-    for p in range(lattice.first.size - 1):
+    prices.pack_rate[:] = 0.0
+    for p in range(lattice.size.size):
+        table = prices.pack_rate[p * CODES : p * CODES + lattice.size[p]]
         for a in range(lattice.first[p], lattice.first[p + 1]):
             i = lattice.member[a]
-            row, first, digit = lattice.start[i, node[i]], prices.start[i, node[i]], lattice.digit[a]
-            for code in range(lattice.pack_start[p], lattice.pack_start[p + 1]):
-                pack_rate[code] += rate[first + ancestors[row + digit[code]]]
+            rate, digit = prices.rate[lattice.start[i, node[i]] :], lattice.digit[a]
+            for code in range(table.size):
+                table[code] += rate[digit[code]]
 
 
 @kernel
-def _upper_by_rates(
-    size: NDArray[np.int64],
-    columns: NDArray[np.uint32],
-    pack_rate: NDArray[np.float64],
-    smallest: int,
-    penalty: float,
-) -> tuple[int, float]:
-    """Rows in classes that are too small, and what suppressing them adds to their cost, wide attributes aside."""
-    removed, upper = 0, 0.0
+def _pick_small(size: NDArray[np.int64], smallest: int, small: NDArray[np.int32]) -> tuple[int, int]:  # small OUT
+    """List the classes that are too small; return their number and their rows."""
+    found, rows = 0, 0
     for c in range(size.size):
-        if size[c] < smallest:
-            rates = 0.0
-            for p in range(columns.shape[0]):
-                rates += pack_rate[columns[p, c]]
-            removed += size[c]
-            upper += size[c] * (penalty - rates)
-    return removed, upper
+        short = size[c] < smallest
+        small[found] = c
+        found += short
+        rows += size[c] * short
+    return found, rows
+
+
+@kernel
+def _packed_rates(
+    size: NDArray[np.int64], small: NDArray[np.int32], words: NDArray[np.uint64], table: NDArray[np.float64], shift: int
+) -> float:
+    """What publishing the small classes would cost in the four packs whose bytes begin at ``shift``."""
+    first, second, third, fourth = table[:CODES], table[CODES:], table[2 * CODES :], table[3 * CODES :]
+    byte, total = np.uint64(CODES - 1), 0.0
+    for s in range(small.size):
+        c = small[s]
+        word = words[c] >> np.uint64(shift)
+        total += size[c] * (
+            first[word & byte]
+            + second[(word >> np.uint64(8)) & byte]
+            + third[(word >> np.uint64(16)) & byte]
+            + fourth[(word >> np.uint64(24)) & byte]
+        )
+    return total
 
 
 @kernel
 def _wide_rates(
-    size: NDArray[np.int64],
-    column: NDArray[np.uint32],
-    ancestors: NDArray[np.int32],
-    rate: NDArray[np.float64],
-    smallest: int,
+    size: NDArray[np.int64], small: NDArray[np.int32], codes: NDArray[np.uint32], rate: NDArray[np.float64]
 ) -> float:
-    """What the rows of classes that are too small cost in one wide attribute if published."""
+    """What publishing the small classes would cost in one wide attribute."""
     total = 0.0
-    for c in range(size.size):
-        if size[c] < smallest:
-            total += size[c] * rate[ancestors[column[c]]]
+    for s in range(small.size):
+        total += size[small[s]] * rate[codes[small[s]]]
     return total
 
 
 @kernel
 def _separable_upper(
-    lattice: Lattice, lists: ClassLists, prices: Prices, node: NDArray[np.int64], classes: int
+    lattice: Lattice, lists: ClassLists, ws: Workspace, prices: Prices, node: NDArray[np.int64], classes: int
 ) -> tuple[int, float]:
     """Rows in classes that are too small, and what suppressing them costs more than publishing them."""
     begin = lists.used[1]
     end = begin + classes
-    size, rep, sums, smallest = (
-        lists.size[begin:end],
-        lists.rep[begin:end],
-        lists.sums[begin:end],
-        prices.smallest,
-    )
-    packs = lattice.first.size - 1
+    size = lists.size[begin:end]
+    found, removed = _pick_small(size, prices.smallest, ws.small)
+    small = ws.small[:found]
+    upper = removed * prices.penalty
     if prices.kind == SEPARABLE:
         _pack_rates(lattice, prices, node)
-        columns = lists.columns[:packs, begin:end]
-        removed, upper = _upper_by_rates(size, columns, prices.pack_rate, smallest, prices.penalty)
+        for four in range(0, lattice.size.size, PACKS):
+            table, words = prices.pack_rate[four * CODES :], lists.packed[four // 8, begin:end]
+            upper -= _packed_rates(size, small, words, table, 8 * (four % 8))
         for w in range(lattice.wide.size):
-            i = lattice.wide[w]
-            ancestors = lattice.ancestors[lattice.start[i, node[i]] :]
-            rate = prices.rate[prices.start[i, node[i]] :]
-            upper -= _wide_rates(size, lists.columns[packs + w, begin:end], ancestors, rate, smallest)
+            rate = prices.rate[lattice.start[lattice.wide[w], node[lattice.wide[w]]] :]
+            upper -= _wide_rates(size, small, lists.wide[w, begin:end], rate)
         return removed, upper
-    removed, upper, m = 0, 0.0, node.size
-    for c in range(classes):
-        if size[c] < smallest:
-            removed += size[c]
-            upper += sums[c, m]
-            for i in range(m):
-                block = lattice.ancestors[lattice.start[i, node[i]] + lattice.codes[rep[c], i]]
-                upper -= prices.rate[prices.start[i, node[i]] + block] * sums[c, i]
+    m = node.size
+    for s in range(found):
+        c = begin + small[s]
+        upper += lists.sums[c, m]
+        for i in range(m):
+            upper -= prices.rate[lattice.start[i, node[i]] + lattice.codes[i, lists.rep[c]]] * lists.sums[c, i]
     return removed, upper
 
 
@@ -157,11 +159,17 @@ def _class_parts(lists: ClassLists, prices: Prices, classes: int) -> tuple[int, 
 
 @kernel
 def _price(
-    lattice: Lattice, lists: ClassLists, prices: Prices, search: Search, node: NDArray[np.int64], classes: int
+    lattice: Lattice,
+    lists: ClassLists,
+    ws: Workspace,
+    prices: Prices,
+    search: Search,
+    node: NDArray[np.int64],
+    classes: int,
 ) -> None:
     """Price the classes just grouped and tell the search."""
     if prices.kind <= SEPARABLE_SUMS:
-        removed, upper = _separable_upper(lattice, lists, prices, node, classes)
+        removed, upper = _separable_upper(lattice, lists, ws, prices, node, classes)
         lower = 0.0
         for i in range(node.size):
             lower += search.base[i, node[i]]
@@ -188,18 +196,19 @@ def run(
         step = choose(search, node)
         if step != EVALUATE:
             return step
-        for _ in range(node.size):
-            if not step_between(lattice, lists, ws, node, between):
+        source = source_of(lists, node)
+        while step_between(lattice, lists, ws, source, node, between):
+            work -= lists.count[source]
+            classes = group(lattice, lists, ws, source, between)
+            learn_reduction(lattice, lists, ws, source, between, classes)
+            shorter = keep_list(lists, source, between, classes, room)
+            if shorter < 0:
                 break
-            classes, looked_at = group(lattice, lists, ws, between)
-            work -= looked_at
-            learn_reduction(lattice, lists, ws, between, classes)
-            if keep_list(lists, between, classes, room) < 0:
-                break
-        classes, looked_at = group(lattice, lists, ws, node)
-        _price(lattice, lists, prices, search, node, classes)
-        keep_list(lists, node, classes, room)
-        work -= looked_at + 2000
+            source = shorter
+        work -= lists.count[source] + 2000
+        classes = group(lattice, lists, ws, source, node)
+        _price(lattice, lists, ws, prices, search, node, classes)
+        keep_list(lists, source, node, classes, room)
     return EVALUATE
 
 

@@ -252,7 +252,7 @@ def tell(search: Search, node: NDArray[np.int64], removed: float, lower: float, 
     count[NODE] = e
     for i in range(node.size):
         search.node[e, i] = node[i]
-    encode(search, node, search.bits[e])
+    encode(search, node, e)
     search.part[e, LOWER] = lower
     search.part[e, UPPER] = INFINITE if removed > search.facts[LIMIT] else upper
     search.part[e, REMOVED] = removed

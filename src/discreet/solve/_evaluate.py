@@ -13,15 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
+from discreet.kernels.classes import (
+    CODES,
+    PACKS,
+    ClassLists,
+    Lattice,
+    Workspace,
+    class_ids,
+    group,
+    keep_list,
+    pack_tuples,
+    source_of,
+)
 from discreet.problem import Classes, Problem
 from discreet.solve._gather import Arrays, Gatherer, Grouping, Released, dense, roll_up
 
 __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 
 _KEPT_LISTS = 4096
-_PACK = 256
+_PACK = CODES
 """The most codes a pack of attributes may have."""
+_DIRECT = 1 << 16
+"""Keys below this are not hashed: a table of so many cells stays in the cache of one core."""
 
 
 class Evaluation(NamedTuple):
@@ -40,33 +53,29 @@ class Evaluation(NamedTuple):
 def lay_out(problem: Problem) -> Lattice:
     """Flatten the tuples and hierarchies of a problem for the kernels."""
     table = problem.table
-    depth = max(attribute.height for attribute in table.attributes) + 1
-    m = len(table.attributes)
-    start, blocks = np.zeros((m, depth), dtype=np.int64), np.ones((m, depth), dtype=np.int64)
-    entropy = np.zeros((m, depth))
-    position, flat = 0, []
-    for i, attribute in enumerate(table.attributes):
-        for level, row in enumerate(attribute.ancestors):
-            start[i, level], blocks[i, level] = position, attribute.block_leaves[level].size
-            share = attribute.block_rows[level] / table.n
-            share = share[share > 0]
-            entropy[i, level] = -(share * np.log(share)).sum()
-            flat.append(row)
-            position += row.size
-    packs, wide = _pack([attribute.leaves for attribute in table.attributes])
-    pack_start, digit = _pack_digits(table, packs)
+    heights = np.array([attribute.height for attribute in table.attributes])
+    leaves = np.array([attribute.leaves for attribute in table.attributes])
+    own = np.arange(heights.max() + 1) <= heights[:, None]
+    rows = [rows for attribute in table.attributes for rows in attribute.block_rows]
+    share = np.concatenate(rows) / table.n
+    surprise = -share * np.log(share, out=np.zeros_like(share), where=share > 0)
+    start, blocks, entropy = np.zeros(own.shape, np.int64), np.ones(own.shape, np.int64), np.zeros(own.shape)
+    start[own] = np.cumsum([0, *np.repeat(leaves, heights + 1)])[:-1]
+    blocks[own] = [row.size for row in rows]
+    entropy[own] = np.add.reduceat(surprise, np.cumsum([0, *blocks[own]])[:-1])
+    packs, wide = _pack(leaves.tolist())
     return Lattice(
-        codes=np.ascontiguousarray(table.codes.T, dtype=np.int32),
-        ancestors=np.concatenate(flat).astype(np.int32, copy=False),
+        codes=np.ascontiguousarray(table.codes, dtype=np.int32),
+        ancestors=np.concatenate([a.ancestors.ravel() for a in table.attributes]).astype(np.int32, copy=False),
         start=start,
         blocks=blocks,
         lowest=np.array(problem.lowest, dtype=np.int64),
         highest=np.array(problem.highest, dtype=np.int64),
         entropy=entropy,
-        pack_start=pack_start,
         member=np.array([i for pack in packs for i in pack], dtype=np.int64),
         first=np.cumsum([0, *(len(pack) for pack in packs)], dtype=np.int64),
-        digit=digit,
+        size=np.array([leaves[pack].prod() for pack in packs], dtype=np.int64),
+        digit=_pack_digits(table, packs),
         wide=np.array(wide, dtype=np.int64),
     )
 
@@ -82,37 +91,20 @@ def _pack(leaves: Sequence[int]) -> tuple[list[list[int]], list[int]]:
             packs.append([i])
         else:
             home.append(i)
-    return packs, wide
+    return packs + [[] for _ in range(-len(packs) % PACKS)], wide
 
 
-def _pack_digits(table: CountTable, packs: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Where each pack's codes begin, and what leaf of each member every code stands for."""
-    sizes = [prod(table.attributes[i].leaves for i in pack) for pack in packs]
-    start = np.cumsum([0, *sizes], dtype=np.int64)
-    digit = np.zeros((sum(len(pack) for pack in packs), int(start[-1])), dtype=np.uint32)
+def _pack_digits(table: CountTable, packs: list[list[int]]) -> NDArray[np.uint8]:
+    """What leaf of each packed attribute every code of its pack stands for."""
+    digits = np.zeros((sum(len(pack) for pack in packs), CODES), dtype=np.uint8)
     row = 0
-    for p, pack in enumerate(packs):
-        scale = 1
+    for pack in packs:
+        code = np.arange(CODES)
         for i in pack:
-            digit[row, start[p] : start[p + 1]] = np.arange(sizes[p]) // scale % table.attributes[i].leaves
-            scale *= table.attributes[i].leaves
+            digits[row] = code % table.attributes[i].leaves
+            code //= table.attributes[i].leaves
             row += 1
-    return start, digit
-
-
-def _columns(table: CountTable, lattice: Lattice, entries: int) -> NDArray[np.uint32]:
-    """The tuples coded by packs and wide attributes, with room for further entries."""
-    packs = lattice.first.size - 1
-    columns = np.empty((packs + lattice.wide.size, entries), dtype=np.uint32)
-    for p in range(packs):
-        code, scale = np.full(table.tuples, lattice.pack_start[p]), 1
-        for i in lattice.member[lattice.first[p] : lattice.first[p + 1]]:
-            code += scale * table.codes[i]
-            scale *= table.attributes[i].leaves
-        columns[p, : table.tuples] = code
-    for w, i in enumerate(lattice.wide):
-        columns[packs + w, : table.tuples] = table.codes[i]
-    return columns
+    return digits
 
 
 def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
@@ -120,7 +112,8 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
     tuples, m = table.tuples, len(table.attributes)
     entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
-        columns=_columns(table, lattice, entries),
+        packed=np.empty((-(-lattice.size.size // 8), entries), dtype=np.uint64),
+        wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),
         rep=np.empty(entries, dtype=np.int32),
         size=np.empty(entries, dtype=np.int64),
         sums=np.empty((entries, sums.shape[1])),
@@ -129,8 +122,10 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
         count=np.zeros(_KEPT_LISTS, dtype=np.int64),
         used=np.array([1, tuples], dtype=np.int64),
     )
+    pack_tuples(lattice, lists.packed[:, :tuples])
     lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
     lists.size[:tuples] = table.weights
+    lists.wide[:, :tuples] = table.codes[lattice.wide]
     lists.sums[:tuples] = sums
     lists.count[0] = tuples
     return lists
@@ -138,19 +133,23 @@ def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLi
 
 def make_workspace(lattice: Lattice) -> Workspace:
     """Allocate scratch space for grouping all tuples."""
-    tuples = lattice.codes.shape[0]
-    slots = 64
-    while slots < 2 * tuples:
-        slots *= 2
+    tuples = lattice.codes.shape[1]
+    cells = 64
+    while cells < 2 * tuples:
+        cells *= 2
+    direct = min(4 * cells, _DIRECT)
     return Workspace(
         key=np.empty(tuples, dtype=np.int64),
         ids=np.empty(tuples, dtype=np.int32),
         opener=np.empty(tuples + 1, dtype=np.int32),
-        direct=np.full(slots, -1, dtype=np.int32),
-        table=np.full(slots, -1, dtype=np.int32),
+        opened=np.empty(tuples + 1, dtype=np.int32),
+        direct=np.zeros(direct, dtype=np.int64),
+        hashed=np.zeros(cells, dtype=np.int32),
         class_key=np.empty(tuples, dtype=np.int64),
-        stamp=np.zeros(1, dtype=np.int64),
-        pack_key=np.empty(int(lattice.pack_start[-1]), dtype=np.int64),
+        stamp=np.ones(1, dtype=np.int64),
+        number=np.empty(max(direct, tuples), dtype=np.int32),
+        small=np.empty(tuples + 1, dtype=np.int32),
+        pack_key=np.zeros(lattice.size.size * CODES, dtype=np.int64),
         reduction=np.array([0.5]),
     )
 
@@ -228,13 +227,15 @@ class NodeEvaluator:
         else:
             self.lists.used[0], self.lists.used[1] = 1, tuples
             del self.kept[1:]
-        count, entries = group(self.lattice, self.lists, self.ws, levels)
+        entries = int(self.lists.count[source])
+        count = group(self.lattice, self.lists, self.ws, source, levels)
+        class_ids(self.ws, entries, count)
         ids = self.ws.ids[:entries].copy()
         end = int(self.lists.used[1])
         first, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
         rolled = roll_up(self.kept[source], ids, count)
         if keep:
-            kept = keep_list(self.lists, levels, count, tuples)
+            kept = keep_list(self.lists, source, levels, count, tuples)
             if kept >= 0:
                 del self.kept[kept:]
                 self.kept.append(rolled)

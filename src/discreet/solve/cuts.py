@@ -178,6 +178,8 @@ class _Search:
             outcome = GROW
         if outcome != DONE:
             self._close()
+        elif self.found:
+            self.trace.append(Progress(self.budget.seconds, self.best, self.best, self.trace[-1].examined))
         return outcome == DONE
 
     def _only(self, *names: str) -> tuple[Any, ...]:

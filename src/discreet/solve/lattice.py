@@ -14,7 +14,7 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import InterruptedRun
 from discreet.kernels._numba import forget_compiled
-from discreet.kernels.classes import Lattice
+from discreet.kernels.classes import CODES, Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
@@ -80,10 +80,11 @@ def _solve(
     problem: Problem, separable: Separable | None, budget: Budget, progress: ProgressCallback | None = None
 ) -> Solution:
     lattice = lay_out(problem)
-    search = _set_up(problem, lattice, separable)
+    rates = _leaf_rates(problem.table, separable)
+    search = _set_up(problem, lattice, separable, rates)
     open_root(search)
     if _has_compiled_form(problem, separable):
-        step, evaluator = _compiled_step(problem, lattice, separable)
+        step, evaluator = _compiled_step(problem, lattice, separable, rates)
     else:
         evaluator = NodeEvaluator(problem, lattice)
         step = _plain_step(evaluator)
@@ -152,7 +153,9 @@ def _has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
     return problem.cost.compiled is not None or separable is not None
 
 
-def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | None) -> tuple[Step, NodeEvaluator]:
+def _compiled_step(
+    problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
+) -> tuple[Step, NodeEvaluator]:
     """The search as one kernel, and an evaluator in the space it works in, for when it is over."""
     table = problem.table
     sums = np.zeros((table.tuples, 0))
@@ -163,9 +166,8 @@ def _compiled_step(problem: Problem, lattice: Lattice, separable: Separable | No
         penalty = float(table.n)
     elif table.labels is not None:
         kind, sums = MINORITY, dense(table.labels, table.tuples).astype(np.float64)
-    start, rate = _flat_rates(lattice, separable)
-    pack_rate = np.empty(int(lattice.pack_start[-1]))
-    prices = Prices(kind, problem.smallest_class, rate, start, pack_rate, penalty)
+    rate = np.concatenate([np.zeros(0), *(rate.ravel() for rate in rates)])
+    prices = Prices(kind, problem.smallest_class, rate, np.empty(lattice.size.size * CODES), penalty)
     lists, ws = make_lists(table, lattice, sums), make_workspace(lattice)
     node = np.zeros(len(table.attributes), dtype=np.int64)
 
@@ -192,38 +194,31 @@ def _plain_step(evaluator: NodeEvaluator) -> Step:
 def _separable_kind(table: CountTable, separable: Separable) -> tuple[int, float, FloatArray]:
     """Which compiled form a separable cost has, its penalty per row, and the sums it needs with each tuple."""
     plain = [p - o for p, o in zip(separable.penalty, separable.offset, strict=True)]
-    if all((m == 1).all() for m in separable.moment) and all(np.ptp(p) == 0 for p in plain):
+    if all((m == 1).all() for m in separable.moment) and all((p == p[0]).all() for p in plain):
         return SEPARABLE, float(sum(p[0] for p in plain)), np.zeros((table.tuples, 0))
     columns = [moment[table.codes[i]] * table.weights for i, moment in enumerate(separable.moment)]
     rest = sum(p[table.codes[i]] for i, p in enumerate(plain)) * table.weights
     return SEPARABLE_SUMS, 0.0, np.stack([*columns, rest], axis=1)
 
 
-def _flat_rates(lattice: Lattice, separable: Separable | None) -> tuple[Any, FloatArray]:
-    start = np.zeros_like(lattice.start)
+def _leaf_rates(table: CountTable, separable: Separable | None) -> list[FloatArray]:
+    """For each attribute, the rate of the block of each leaf at each level, where costs add up over attributes."""
     if separable is None:
-        return start, np.zeros(0)
-    position, flat = 0, []
-    for i, levels in enumerate(separable.rate):
-        for level, rates in enumerate(levels):
-            start[i, level] = position
-            position += rates.size
-            flat.append(rates)
-    return start, np.concatenate(flat)
+        return []
+    each = zip(separable.rate, table.attributes, strict=True)
+    return [np.stack([r[block] for r, block in zip(rate, a.ancestors, strict=True)]) for rate, a in each]
 
 
-def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None) -> Search:
+def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]) -> Search:
     """Allocate the search and fill in what is known beforehand."""
     table = problem.table
-    m = len(table.attributes)
-    depth = max(attribute.height for attribute in table.attributes) + 1
+    m, depth = lattice.start.shape
     base, margin = np.zeros((m, depth)), np.zeros((m, depth))
     if separable is not None:
         for i, attribute in enumerate(table.attributes):
-            for level, block in enumerate(attribute.ancestors):
-                per_leaf = separable.rate[i][level][block] * separable.moment[i] + separable.offset[i]
-                base[i, level] = (per_leaf * attribute.rows).sum()
-                margin[i, level] = (separable.penalty[i] - per_leaf).min()
+            per_leaf = rates[i] * separable.moment[i] + separable.offset[i]
+            base[i, : len(per_leaf)] = (per_leaf * attribute.rows).sum(axis=1)
+            margin[i, : len(per_leaf)] = (separable.penalty[i] - per_leaf).min(axis=1)
     worst = problem.cost.worst(table)
     facts = {
         "separable": separable is not None,
@@ -233,7 +228,7 @@ def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None) -> 
         "per_row": worst / table.n,
     }
     model = np.eye(m + 3, m + 1) * 10.0
-    model[m + 1, :m], model[m + 1, m] = 0.5, np.log(table.n) - 6.0
+    model[m + 1, :m], model[m + 1, m] = 0.2, -2.5
     model[m + 2, :m], model[m + 2, m] = -1.0, np.log(worst + 1.0)
     search = Search(
         base=base,

@@ -1,0 +1,88 @@
+"""Grouping tuples into classes, in every way keys can be made and looked up, against numpy's unique."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.counts import CodedAttribute, CountTable
+from discreet.kernels.classes import class_ids, group, keep_list, source_of
+from discreet.problem import Problem
+from discreet.solve import _evaluate as evaluate
+
+SHAPES = {
+    "one pack": [4, 3, 5],
+    "several packs": [100, 20, 30, 7, 9],
+    "packs of more than one word": [6] * 40,
+    "wide": [700, 4, 900],
+    "wide alone": [300, 400],
+    "keys that do not fit": [2000] * 9,
+}
+
+
+def table(leaves, rows, seed):
+    """Random tuples over hierarchies of three levels: leaves, thirds of them, the root."""
+    rng = np.random.default_rng(seed)
+    columns = np.stack([(rng.beta(0.6, 2.0, rows) * count).astype(np.int64) for count in leaves])
+    tuples, weights = np.unique(columns, axis=1, return_counts=True)
+    attributes = tuple(
+        CodedAttribute(
+            f"a{i}",
+            np.stack([np.arange(n), np.arange(n) * 3 // n, np.zeros(n, dtype=np.int64)]).astype(np.int32),
+            np.bincount(columns[i], minlength=n),
+        )
+        for i, n in enumerate(leaves)
+    )
+    return CountTable(attributes, tuples.astype(np.int32), weights)
+
+
+def expected(counts, node):
+    """Class of each tuple and rows of each class, numbered by first appearance."""
+    blocks = np.stack([a.ancestors[node[i]][counts.codes[i]] for i, a in enumerate(counts.attributes)])
+    _, first, ids = np.unique(blocks, axis=1, return_index=True, return_inverse=True)
+    number = np.empty(first.size, dtype=np.int64)
+    number[np.argsort(first)] = np.arange(first.size)
+    return number[ids.ravel()], np.bincount(number[ids.ravel()], weights=counts.weights)
+
+
+@pytest.mark.parametrize("direct", [1, 1 << 16])
+@pytest.mark.parametrize("leaves", SHAPES.values(), ids=SHAPES)
+def test_classes_are_those_of_the_generalized_tuples(monkeypatch, leaves, direct):
+    monkeypatch.setattr(evaluate, "_DIRECT", direct)
+    counts = table(leaves, 300, seed=len(leaves))
+    problem = Problem.build(counts, privacy="k(2)", cost="DM")
+    lattice = evaluate.lay_out(problem)
+    sums = np.stack([counts.weights, counts.codes[0]], axis=1).astype(np.float64)
+    lists, ws = evaluate.make_lists(counts, lattice, sums), evaluate.make_workspace(lattice)
+    rng = np.random.default_rng(0)
+    nodes = np.sort(rng.integers(0, 3, (25, len(leaves))), axis=0)
+    ids_of_list = [np.arange(counts.tuples)]
+    for node in nodes:
+        source = source_of(lists, node)
+        classes = group(lattice, lists, ws, source, node)
+        class_ids(ws, lists.count[source], classes)
+        ids = ws.ids[: lists.count[source]][ids_of_list[source]]
+        want, rows = expected(counts, node)
+        assert classes == rows.size
+        assert (np.unique(np.stack([ids, want]), axis=1).shape[1]) == classes
+        end = int(lists.used[1])
+        assert (np.bincount(ids, weights=counts.weights) == lists.size[end : end + classes]).all()
+        assert (lists.size[end : end + classes] == lists.sums[end : end + classes, 0]).all()
+        assert np.allclose(np.bincount(ids, weights=sums[:, 1]), lists.sums[end : end + classes, 1])
+        assert (ids[lists.rep[end : end + classes]] == np.arange(classes)).all()
+        if keep_list(lists, source, node, classes, counts.tuples) >= 0:
+            ids_of_list.append(ids.copy())
+        assert not ws.direct.any()
+    assert len(ids_of_list) > 1
+
+
+def test_stamps_that_run_out_change_nothing(monkeypatch):
+    monkeypatch.setattr(evaluate, "_DIRECT", 1)
+    counts = table([700, 4, 900], 300, seed=1)
+    lattice = evaluate.lay_out(Problem.build(counts, privacy="k(2)", cost="DM"))
+    lists, ws = evaluate.make_lists(counts, lattice, np.zeros((counts.tuples, 0))), evaluate.make_workspace(lattice)
+    node = np.array([1, 0, 1])
+    before = group(lattice, lists, ws, 0, node)
+    ws.stamp[0] = (1 << 31) - 10
+    assert group(lattice, lists, ws, 0, node) == before
+    assert ws.stamp[0] == 1 + before
