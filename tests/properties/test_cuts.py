@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import naive
 from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
+from discreet.problem import SCHEMES
 from discreet.solve import Budget
+from discreet.solve._recoded import evaluate_blocks
 from discreet.solve.cuts import CutsSolver
 from tables import random_sample
 
@@ -58,3 +62,65 @@ def test_against_all_cuts(kind):
         if not solver.formal:
             assert found.stats["space"] == want.considered, context
     assert solved > 60
+
+
+def after(looks):
+    """A budget that is exhausted at the next look but so many."""
+    left = iter([False] * looks)
+    return property(lambda self: next(left, True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_of_a_search_that_was_stopped(kind, monkeypatch):
+    """However little was looked at, the best cut costs what is said and the bound is true."""
+    rng = np.random.default_rng(200 + KINDS.index(kind))
+    stopped = 0
+    for seed in rng.integers(0, 1 << 30, size=150):
+        made = instance(rng, seed, kind, leaves=(3, 6))
+        if made is None:
+            continue
+        _, problem, _, _, context = made
+        best = CutsSolver().solve(problem, Budget())
+        if best.status == "infeasible":
+            continue
+        looks = int(rng.integers(1, 6))
+        monkeypatch.setattr(Budget, "exhausted", after(looks))
+        monkeypatch.setattr("discreet.solve.cuts._AT_A_TIME", 1e-9)
+        found = CutsSolver(incumbent=bool(rng.integers(0, 2))).solve(problem, Budget())
+        monkeypatch.undo()
+        assert found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, context
+        assert found.cost >= best.cost * (1 - 1e-9) - 1e-9, context
+        assert found.cost == pytest.approx(evaluate_blocks(problem, found.blocks).cost), context
+        stopped += found.status == "feasible"
+        for earlier, later in zip(found.trace, found.trace[1:], strict=False):
+            assert later.best <= earlier.best
+            assert later.bound <= best.cost * (1 + 1e-9) + 1e-9, context
+    assert stopped > 5
+
+
+def test_the_best_cuts_are_kept():
+    """The h best cuts are those brute force finds, and one of them is released."""
+    rng = np.random.default_rng(5)
+    compared = 0
+    for seed in rng.integers(0, 1 << 30, size=200):
+        made = instance(rng, seed, str(rng.choice(KINDS)), leaves=(2, 4))
+        if made is None:
+            continue
+        _, problem, _, _, context = made
+        every = []
+        for cut in itertools.product(*(SCHEMES.make("subtree").partitions(a) for a in problem.table.attributes)):
+            blocks = [np.empty(a.leaves, dtype=np.int64) for a in problem.table.attributes]
+            for block, partition in zip(blocks, cut, strict=True):
+                for number, leaves in enumerate(partition):
+                    block[list(leaves)] = number
+            every.append(evaluate_blocks(problem, blocks).cost)
+        finite = sorted(cost for cost in every if np.isfinite(cost))
+        if len(finite) < 3:
+            continue
+        top = int(rng.integers(2, 5))
+        costs = {CutsSolver(top=top).solve(problem, Budget(seed=s)).cost for s in range(12)}
+        compared += 1
+        for cost in costs:
+            assert cost <= finite[:top][-1] * (1 + 1e-9) + 1e-9, context
+        assert len(costs) > 1 or finite[:top][-1] <= finite[0] * (1 + 1e-9) + 1e-9 or len(finite[:top]) == 1, context
+    assert compared > 60

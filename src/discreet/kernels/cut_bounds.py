@@ -228,7 +228,7 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
         high = sums[e, m] if price == SUMS else penalty * size
         margin = (high - low) / size
         if price == SQUARES:
-            least = max(float(size), smallest)
+            least = max(float(size), smallest) if tight else float(size)
             margin = n - max(least, 2.0 * size - 1.0)
             if kind <= CLASS_RECORDS and tight:
                 # no ok class that holds this cell is smaller than its most frequent value allows

@@ -58,7 +58,7 @@ from discreet.kernels.cut_state import (
     Tree,
 )
 
-__all__ = ["closing_bound", "descend", "improve", "open_bound", "run", "start", "to_top", "try_cut"]
+__all__ = ["descend", "improve", "open_bound", "run", "start", "to_top", "try_cut"]
 
 _ROUNDING = 1e-13
 
@@ -193,34 +193,6 @@ def open_bound(search: Search) -> float:
     for d in range(search.count[DEPTH]):
         if search.frame[d, STEP] == SPECIALIZED:
             least = min(least, search.saved[d, BOUND])
-    return least
-
-
-@kernel
-def closing_bound(
-    tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search, tuples: int, entries: int
-) -> float:
-    """Go back to the top and return a number no cut still to be looked at costs less than.
-
-    On the way every value that was to be locked later is, to see what bound that gives.
-    """
-    count = search.count
-    least = np.inf
-    if count[PHASE] == DOWN and search.total[DEAD] == 0.0:
-        least = search.total[BOUND]
-    while count[DEPTH] > 0:
-        frame = search.frame[count[DEPTH] - 1]
-        how, place, v = frame[STEP], frame[PLACE], frame[VALUE]
-        go_up(tree, cells, parts, search)
-        if how == LOCKED or tree.forced[v]:
-            continue
-        bound = search.total[BOUND]
-        if bound < least and has_room(cells, parts, search, tuples, entries):
-            step_down(place, LOCKED, tree, cells, parts, rules, ws, search)
-            settle(tree, cells, parts, rules, ws, search, True)
-            bound = search.total[BOUND] if search.total[DEAD] == 0.0 else np.inf
-            go_up(tree, cells, parts, search)
-        least = min(least, bound)
     return least
 
 

@@ -19,21 +19,32 @@ from discreet.kernels.cut_bounds import price_cells
 from discreet.kernels.cut_moves import go_up, has_room, settle, step_down
 from discreet.kernels.cut_state import (
     ASK,
+    BOUND,
     COST,
     COUNTERS,
+    DEAD,
+    DEPTH,
     DONE,
     EXAMINED,
     GIVEN,
     GONE,
     GROW,
+    LOCKED,
     OPEN,
+    PAUSE,
+    PHASE,
+    PLACE,
     PRICE,
+    SETTLE,
     SOLUTIONS,
     SPECIALIZED,
+    STEP,
+    UP,
+    VALUE,
     WRONG,
     Marks,
 )
-from discreet.kernels.cuts import closing_bound, descend, improve, open_bound, run, start, to_top, try_cut
+from discreet.kernels.cuts import descend, improve, open_bound, run, start, to_top, try_cut
 from discreet.problem import Problem
 from discreet.problem._checks import one_of, whole_number
 from discreet.problem.suppression.class_records import ClassRecords
@@ -143,6 +154,8 @@ class _Search:
         self.judge = Judge(problem, self.state) if self.state.rules.facts[PRICE] == GIVEN else None
         self.trace: list[Progress] = []
         self.first = np.inf
+        self.least = -np.inf
+        self.searching = False
         self.closed = -np.inf
         """What is proven in the end if the search is not complete."""
 
@@ -159,7 +172,8 @@ class _Search:
     @property
     def bound(self) -> float:
         """A number no cut costs less than."""
-        return min(self.best, float(open_bound(self.state.search)) + self.state.shift)
+        bound = float(open_bound(self.state.search)) if self.searching else self.least
+        return min(self.best, bound + self.state.shift)
 
     def go(self) -> bool:
         """Search; returns whether the search is complete."""
@@ -168,14 +182,17 @@ class _Search:
         else:
             price_cells(0, self.state.tuples, *self._only("tree", "cells", "rules", "space"))
         start(*self.state.arrays)
+        self.least = float(self.state.search.total[BOUND])
+        outcome = PAUSE
         try:
             if self.solver.incumbent:
                 self._find_first()
-            self.first = self.best
+            self.first, self.searching = self.best, True
             outcome = self._run()
         except KeyboardInterrupt:
             self.budget.stop.set()
-            outcome = GROW
+            if not self.searching:
+                self._make_room(more=False)
         if outcome != DONE:
             self._close()
         elif self.found:
@@ -236,10 +253,11 @@ class _Search:
         go_up(*self._only("tree", "cells", "parts", "search"))
         return cost
 
-    def _step(self, place: int) -> None:
+    def _step(self, place: int, how: int = SPECIALIZED) -> None:
+        """Specialize or lock an open value, and look at what comes of it."""
         if not has_room(*self._only("cells", "parts", "search", "tuples", "entries")):
             self.state = grown(self.state)
-        step_down(place, SPECIALIZED, *self.state.arrays)
+        step_down(place, how, *self.state.arrays)
         if self.judge is not None:
             self.judge.latest(self.state)
         settle(*self.state.arrays, True)
@@ -261,22 +279,44 @@ class _Search:
         """Examine some cuts, or work for some time; returns DONE, or anything else if there is more to do."""
         count = self.state.search.count
         last = int(count[EXAMINED]) + work
-        outcome = GROW
-        while outcome in (ASK, GROW) and time.perf_counter() - begun < _AT_A_TIME:
+        while True:
             left = max(1, last - int(count[EXAMINED]))
             outcome = int(run(*self.state.arrays, self.state.tuples, self.state.entries, left))
             if outcome == GROW:
                 self.state = grown(self.state)
             elif outcome == ASK and self.judge is not None:
                 self.judge.latest(self.state)
-        return outcome
+            else:
+                return outcome
+            if time.perf_counter() - begun > _AT_A_TIME:
+                return outcome
 
     def _close(self) -> None:
-        """Find the best bound there is to be had for what was not looked at."""
-        self.closed = self.bound
-        if self.judge is None and self.found:
-            bound = closing_bound(*self.state.arrays, self.state.tuples, self.state.entries)
-            self.closed = min(self.best, float(bound) + self.state.shift)
+        """Go back to the top, and find the best bound there is to be had for what was not looked at.
+
+        On the way every value that was to be locked later is, to see what bound that gives.
+        """
+        state, search = self.state, self.state.search
+        bound = float(search.total[BOUND])
+        if search.count[PHASE] == SETTLE:  # interrupted between a step and what it led to
+            go_up(*self._only("tree", "cells", "parts", "search"))
+            bound = float(search.total[BOUND])
+        elif search.count[PHASE] == UP:
+            bound = np.inf
+        while search.count[DEPTH] > 0:
+            value, place, how = (int(search.frame[search.count[DEPTH] - 1, c]) for c in (VALUE, PLACE, STEP))
+            go_up(*self._only("tree", "cells", "parts", "search"))
+            if how == SPECIALIZED and not state.tree.forced[value]:
+                bound = min(bound, self._bound_of(place))
+        self.closed = min(self.best, bound + state.shift)
+
+    def _bound_of(self, place: int) -> float:
+        """Return the bound with an open value locked."""
+        self._step(place, LOCKED)
+        total = self.state.search.total
+        bound = np.inf if total[DEAD] > 0 else float(total[BOUND])
+        go_up(*self._only("tree", "cells", "parts", "search"))
+        return bound
 
     @property
     def _over(self) -> bool:
