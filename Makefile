@@ -7,12 +7,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PREPARE := echo "compiling the search for this machine (once, up to a minute)"; \
-	$(BIN)/python -c 'from discreet.solve.lattice import prepare; prepare()'
+	$(BIN)/python -c 'from discreet.solve import prepare; prepare()'
 JOBS ?= 2
 ROWS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench clean
+.PHONY: help setup demo test lint format types bench papers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ types: $(VENV)/.dev ## check types
 bench: $(VENV)/.dev ## measure speed, as ratios
 	$(BIN)/python benchmarks/run.py
 
+papers: $(VENV)/.papers ## repeat the experiments of a paper and say what holds
+	$(BIN)/python benchmarks/papers/optimal_l_plus_diversity.py --output .bench/papers/optimal_l_plus_diversity
+
 setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
 
 clean: ## remove the virtualenv and everything that was made
@@ -69,3 +72,7 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable '.[dev]'
 	@$(PREPARE)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.papers: $(VENV)/.dev
+	@$(PIP) install --editable '.[papers]'
+	@touch $@

@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def no_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Say nothing about compiling, whether this machine has done it or not."""
-    monkeypatch.setattr("discreet.cli._watch._compiled", lambda: True)
+    monkeypatch.setattr("discreet.cli._watch._PATIENCE", 3600.0)
 
 
 @pytest.fixture(scope="session")

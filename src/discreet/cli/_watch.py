@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +20,7 @@ __all__ = ["Abandoned", "Watch"]
 
 _COMPILING = "preparing the search for this machine (once, about a minute) …"
 _PATIENCE = 3.0
-"""Seconds before the notice, by which time a run that ends in an error has ended."""
+"""Seconds before the notice; loading kernels that were compiled before takes less."""
 
 
 class Abandoned(BaseException):
@@ -34,10 +36,9 @@ class Watch:
     def __init__(self, quiet: bool) -> None:
         from discreet.solve import Budget
 
-        self.budget: Budget = Budget()
+        self.budget: Budget = Budget() if quiet else Budget(while_paused=_announced)
         self.interrupted = False
         self._quiet = quiet
-        self._notice = None if quiet or _compiled() else threading.Timer(_PATIENCE, _tell_of_compiling)
         self._status: Any = None
         self._before: Any = None
         self._before_end: Any = None
@@ -46,9 +47,6 @@ class Watch:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
             self._before_end = signal.signal(signal.SIGTERM, self._on_end)
-        if self._notice is not None:
-            self._notice.daemon = True
-            self._notice.start()
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
@@ -59,8 +57,6 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if self._notice is not None:
-            self._notice.cancel()
         if self._status is not None:
             self._status.stop()
         if self._before is not None:
@@ -97,13 +93,14 @@ def describe(progress: Progress) -> str:
     return f"{best} · bound {progress.bound:,.6g}{gap} · {progress.examined:,} nodes · {progress.seconds:.0f} s"
 
 
-def _tell_of_compiling() -> None:
-    click.echo(f"discreet: {_COMPILING}", err=True)
-
-
-def _compiled() -> bool:
-    """Whether kernels were compiled on this machine before."""
-    from discreet.kernels._numba import PLAIN, cache_folder
-
-    folder = cache_folder()
-    return PLAIN or (folder is not None and next(folder.rglob("*.nbi"), None) is not None)
+@contextmanager
+def _announced() -> Iterator[None]:
+    """Say what takes so long if kernels are not loaded soon, but have to be compiled."""
+    notice = threading.Timer(_PATIENCE, lambda: click.echo(f"discreet: {_COMPILING}", err=True))
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()
+        notice.join()

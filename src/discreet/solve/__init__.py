@@ -1,7 +1,7 @@
 """Solvers: one module per algorithm, each returning its best recoding and a proven lower bound."""
 
 from discreet.solve._base import SOLVERS, Budget, Inside, Progress, ProgressCallback, Solution, Solver, Status, gap
-from discreet.solve._choose import choose_solver, solve
+from discreet.solve._choose import choose_solver, prepare, solve
 
 __all__ = [
     "SOLVERS",
@@ -14,5 +14,6 @@ __all__ = [
     "Status",
     "choose_solver",
     "gap",
+    "prepare",
     "solve",
 ]

@@ -6,7 +6,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -41,6 +41,8 @@ class Budget:
     started: float = field(default_factory=time.monotonic)
     seed: int | None = None
     """For solvers that draw random numbers; None asks the operating system's secure source."""
+    while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
+    """What surrounds anything that does not count."""
 
     @property
     def seconds(self) -> float:
@@ -52,7 +54,8 @@ class Budget:
         """Do something that does not count, such as compiling kernels."""
         begun = time.monotonic()
         try:
-            yield
+            with self.while_paused():
+                yield
         finally:
             self.started += time.monotonic() - begun
 

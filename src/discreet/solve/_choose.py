@@ -8,7 +8,7 @@ from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
 
-__all__ = ["choose_solver", "solve"]
+__all__ = ["choose_solver", "prepare", "solve"]
 
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
@@ -24,6 +24,14 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     if misfit is not None:
         raise misfit
     return chosen
+
+
+def prepare() -> None:
+    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
+    from discreet.solve import cuts, lattice
+
+    lattice.prepare()
+    cuts.prepare()
 
 
 def solve(
