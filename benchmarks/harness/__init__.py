@@ -1,24 +1,30 @@
 """What all benchmarks share: settings, data, measuring, tables of results."""
 
+from harness.charts import Chart, draw
 from harness.child import Usage, run_child, run_here
 from harness.data import Dataset, census, coded, main_dataset, people, perturbed
+from harness.findings import Finding, print_findings
 from harness.measure import Timing, in_turn, measure
 from harness.rows import Row, print_rows
 from harness.settings import Settings
 
 __all__ = [
+    "Chart",
     "Dataset",
+    "Finding",
     "Row",
     "Settings",
     "Timing",
     "Usage",
     "census",
     "coded",
+    "draw",
     "in_turn",
     "main_dataset",
     "measure",
     "people",
     "perturbed",
+    "print_findings",
     "print_rows",
     "run_child",
     "run_here",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,10 +91,17 @@ def _made_up(folder: Path) -> Dataset:
     return Dataset("made-up people", file, ",", paths, "marital_status", note)
 
 
-def coded(frame: pl.DataFrame, hierarchies: Mapping[str, Any], class_attribute: str | None = None) -> CountTable:
+def coded(
+    frame: pl.DataFrame,
+    hierarchies: Mapping[str, Any],
+    class_attribute: str | None = None,
+    sensitive: Sequence[str] = (),
+) -> CountTable:
     """Return the count table of a frame, which is all a solver sees."""
     source = open_source(frame)
-    schema = Schema.make(source.columns, quasi_identifiers=hierarchies, class_attribute=class_attribute)
+    schema = Schema.make(
+        source.columns, quasi_identifiers=hierarchies, sensitive=sensitive, class_attribute=class_attribute
+    )
     return count(source, schema).table
 
 

@@ -123,4 +123,4 @@ def test_the_best_cuts_are_kept():
         for cost in costs:
             assert cost <= finite[:top][-1] * (1 + 1e-9) + 1e-9, context
         assert len(costs) > 1 or finite[:top][-1] <= finite[0] * (1 + 1e-9) + 1e-9 or len(finite[:top]) == 1, context
-    assert compared > 60
+    assert compared > 25
