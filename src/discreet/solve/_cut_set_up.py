@@ -123,7 +123,9 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
     stride, exact = _strides(tree)
     price, sums, penalty, shift = _price(problem, separable, compiled)
     histogram = _histogram(problem, kind, price) if compiled else None
-    cells, count, entries = _cells(table, codes, stride, histogram, sums, listed=not compiled)
+    cells, count, entries = _cells(
+        table, codes, stride, histogram, sums, lifted=any(problem.lowest), listed=not compiled
+    )
     facts = dict.fromkeys(FACTS, 0.0)
     facts |= {
         "kind": kind,
@@ -237,11 +239,20 @@ def _strides(tree: Tree) -> tuple[NDArray[np.int64], bool]:
 
 
 def _cells(
-    table: CountTable, codes: IntArray, stride: IntArray, histogram: Histogram | None, sums: FloatArray, listed: bool
+    table: CountTable,
+    codes: IntArray,
+    stride: IntArray,
+    histogram: Histogram | None,
+    sums: FloatArray,
+    *,
+    lifted: bool,
+    listed: bool,
 ) -> tuple[Cells, int, int]:
     """The most specific classes: the tuples, or what becomes of them at the lowest level allowed."""
-    _, first, owner = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    owner = owner.reshape(-1)
+    first = owner = np.arange(codes.shape[0])
+    if lifted:
+        _, first, owner = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        owner = owner.reshape(-1)
     count, m = first.size, codes.shape[1]
     room = 3 * count + 16
     code, link = np.zeros((room, m), dtype=np.int32), np.zeros((room, 5), dtype=np.int64)
