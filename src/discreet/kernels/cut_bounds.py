@@ -22,9 +22,11 @@ from discreet.kernels.cut_state import (
     DEAD,
     DISTINCT,
     END,
+    FLOOR,
     GIVEN,
     GONE,
     HIGH,
+    KEPT,
     KIND,
     KNAPSACK,
     LABELS,
@@ -39,6 +41,7 @@ from discreet.kernels.cut_state import (
     PRICE,
     ROWS,
     SEPARABLE,
+    SHARE,
     SIZE,
     SMALLEST,
     SQUARES,
@@ -47,6 +50,7 @@ from discreet.kernels.cut_state import (
     SUMS,
     VALUE_PENALTY,
     VIOLATING_RECORDS,
+    VIOLATING_VALUES,
     WRONG,
     Cells,
     Codes,
@@ -196,7 +200,10 @@ def removed_cost(
 
 @kernel
 def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, ws: Space) -> None:
-    """Set what the rows of cells cost: at least if published, as a class of their own, and suppressed."""
+    """Set what the rows of cells cost: at least if published, as a class of their own, and suppressed.
+
+    Cells whose rows published are known (not negative) have been priced.
+    """
     facts, theta, owner = rules.facts, rules.theta, rules.owner
     number, link, value, count, sums = cells.number, cells.link, cells.value, cells.count, cells.sums
     hist, joint, need, touched = ws.hist, ws.joint, ws.need, ws.touched
@@ -213,6 +220,8 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
     if price == GIVEN:
         return
     for e in range(first, last):
+        if number[e, KEPT] >= 0.0:
+            continue
         size = np.int64(number[e, SIZE])
         values = 0
         for q in range(link[e, START], link[e, STOP]):
@@ -242,17 +251,17 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
                 margin = 0.0
         above = above_thresholds(values, size, theta, hist, touched)
         fits = size >= smallest and values >= distinct
-        alone = low
+        alone, stay = low, size
         if not fits or above > 0:
             if kind == CLASS_RECORDS:
-                alone = high
+                alone, stay = high, 0
             elif kind == NONE or (kind != VIOLATING_RECORDS and not fits):
                 alone = np.inf
             elif kind == VIOLATING_RECORDS:
-                alone = high
+                alone, stay = high, 0
                 kept = most_kept(hist, touched, values, theta, size)
                 if fits and kept >= smallest:
-                    alone = removed_cost(price, exact, high, size, kept, n, values, labels, theta, ws)
+                    alone, stay = removed_cost(price, exact, high, size, kept, n, values, labels, theta, ws), kept
             elif kind == CLASS_VALUES:
                 alone = low + value_penalty * size
             else:
@@ -261,6 +270,7 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
         if kind == CLASS_VALUES:
             high = low + value_penalty * size
         number[e, LOW], number[e, ALONE], number[e, HIGH], number[e, MARGIN] = low, alone, high, max(0.0, margin)
+        number[e, KEPT] = stay
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0
@@ -401,6 +411,26 @@ def majority_rows(values: int, labels: int, begin: int, end: int, cells: Cells, 
 
 
 @kernel
+def single_cell(
+    kind: int, price: int, labels: int, slot: int, e: int, code: Codes, number: Floats, sums: Floats, rate: Floats, out: Floats
+) -> None:
+    """Set the numbers of a part that is a single cell: however it is split, its rows stay together."""
+    size, low, alone, kept = number[e, SIZE], number[e, LOW], number[e, ALONE], number[e, KEPT]
+    cost = published(price, size, code, slot, rate, sums[e], labels)
+    wrong, gone = 0.0 if np.isfinite(alone) else 1.0, size - kept
+    if wrong > 0.0:
+        alone = low
+    elif kind >= CLASS_VALUES:
+        cost += alone - low
+    elif kept == 0.0:
+        cost = number[e, HIGH]
+    elif gone > 0.0:
+        cost = (cost * kept + number[e, HIGH] * gone) / size if price == SEPARABLE else alone
+    out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = alone, cost, gone, gone, wrong, wrong
+    out[FLOOR], out[SHARE] = low, 0.0
+
+
+@kernel
 def look_at(
     first: int,
     last: int,
@@ -434,6 +464,9 @@ def look_at(
         slot = active[at] if listed else at
         begin, end = parts.span[slot, BEGIN], parts.span[slot, END]
         out = parts.number[slot]
+        if end - begin == 1:
+            single_cell(kind, price, labels, slot, perm[begin], parts.code, number, sums, tree.rate, out)
+            continue
         values, rows, high, low = 0, 0.0, 0.0, 0.0
         for c in range(width):
             added[c] = 0.0
@@ -456,55 +489,50 @@ def look_at(
         cost = published(price, rows, parts.code, slot, tree.rate, added, labels)
         above = above_thresholds(values, size, theta, hist, touched)
         fits = size >= smallest and values >= distinct
-        kept = size if above == 0 else most_kept(hist, touched, values, theta, size)
-        lost, gone, wrong, bound, extra = 0.0, 0.0, 0.0, low, 0.0
-        alone = number[perm[begin], ALONE]
-        several = bounds and end - begin > 1
+        kept = size
+        if above > 0 and kind != VIOLATING_VALUES:
+            kept = most_kept(hist, touched, values, theta, size)
+        lost, gone, wrong, extra = 0.0, 0.0, 0.0, 0.0
         if not fits or above > 0:
             if kind == NONE or (kind >= CLASS_VALUES and not fits):
                 wrong = 1.0
             elif kind <= VIOLATING_RECORDS and (not fits or kept < smallest):
-                cost, bound, gone, lost = high, high, rows, rows
+                cost, extra, gone, lost = high, high - low, rows, rows
             elif kind in (CLASS_RECORDS, CLASS_VALUES):
-                bound = alone
                 if kind == CLASS_RECORDS:
-                    cost, gone, lost = high, rows, rows if end - begin == 1 else float(size - kept)
+                    cost, gone, lost = high, rows, float(size - kept)
                 else:
                     cost += value_penalty * size
-                if several and tight and kept == 0:
+                if bounds and tight and kept == 0:
                     extra = high - low
-                elif several and tight:
+                elif bounds and tight:
                     for j in range(above):
                         extra = max(extra, whole_cells(touched[j], size, False, begin, end, cells, rules, ws, perm))
                         if limited and kind == CLASS_RECORDS:
                             go = whole_cells(touched[j], size, True, begin, end, cells, rules, ws, perm)
                             lost = max(lost, np.ceil(go - _ROUNDING * rows))
-                elif several:
+                elif bounds:
                     extra = any_rows(float(size - kept), False, begin, end, number, ws.item, perm)
-                if end - begin > 1:
-                    bound = low + extra
             elif kind == VIOLATING_RECORDS:
                 gone = float(size - kept)
                 lost = gone
                 cost = removed_cost(price, cost, high, size, kept, n, values, labels, theta, ws)
-                bound = alone
-                if several and price == MINORITY:
+                if bounds and price == MINORITY:
                     extra = majority_rows(values, labels, begin, end, cells, ws, perm)
-                elif several and tight:
+                elif bounds and tight:
                     for j in range(values):
                         if need[touched[j]] > 0:
                             extra += single_records(touched[j], begin, end, cells, ws, perm)
-                elif several:
+                elif bounds:
                     extra = any_rows(gone, True, begin, end, number, ws.item, perm)
-                if end - begin > 1:
-                    bound = low + extra
             else:
                 for j in range(above):
                     cost += value_penalty * hist[touched[j]]
-                    if several:
+                    if bounds:
                         extra += value_penalty * single_values(touched[j], size, begin, end, cells, rules, ws, perm)
-                bound = low + extra if end - begin > 1 else alone
-        out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = bound, cost, lost, gone, wrong, wrong
+        out[BOUND], out[COST], out[LOST], out[GONE] = low + extra, cost, lost, gone
+        out[WRONG], out[DEAD] = wrong, wrong
+        out[FLOOR], out[SHARE] = low, 0.0
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0
