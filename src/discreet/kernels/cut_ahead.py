@@ -28,6 +28,7 @@ from discreet.kernels.cut_state import (
     FLOOR,
     KIND,
     LOCKED,
+    MIXED,
     NONE,
     OPEN,
     PLACES,
@@ -38,6 +39,7 @@ from discreet.kernels.cut_state import (
     SUMS,
     VIOLATING_RECORDS,
     Cells,
+    Floats,
     Parts,
     Rules,
     Search,
@@ -49,6 +51,9 @@ __all__ = ["EITHER", "NEITHER", "choose_ahead", "look_ahead"]
 
 EITHER, NEITHER = 2, 3
 """How a value may be decided: SPECIALIZED, LOCKED, or one of these."""
+COUNTS = 4
+_TURNS = 4
+_STEP = 1.0
 _ROUNDING = 1e-11
 
 
@@ -82,7 +87,7 @@ def look_ahead(
     published = all_published(rules)
     slots, bottom, places, entries = count[SLOTS], count[CELLS], count[PLACES], count[ENTRIES]
     rise[first:last] = 0.0
-    number[first:last, SHARE] = 0.0
+    number[first:last, MIXED] = 0.0
     for a in range(cells.code.shape[1]):
         listed = list_mixed(first, last, a, cells, parts, ws, search)
         if listed == 0:
@@ -108,44 +113,107 @@ def look_ahead(
                     rise[s, a, how] = after - before
             count[SLOTS], count[CELLS], count[PLACES], count[ENTRIES] = slots, bottom, places, entries
         for k in range(listed):
-            if rise[which[k], a, LOCKED] + rise[which[k], a, SPECIALIZED] > 0.0:
-                number[which[k], SHARE] += 1.0
+            s = which[k]
+            if rise[s, a, LOCKED] + rise[s, a, SPECIALIZED] > 0.0:
+                rise[s, a, SHARE] = 1.0
+                number[s, MIXED] += 1.0
+    for s in range(first, last):
+        if number[s, MIXED] > 0.0:
+            for a in range(cells.code.shape[1]):
+                rise[s, a, SHARE] /= number[s, MIXED]
+
+
+@kernel
+def add_rises(tree: Tree, parts: Parts, lifted: bool, ws: Space, search: Search) -> float:
+    """Set what each way to decide each open value adds to the bound; returns the sum of the lesser ones."""
+    number, rise, code, active, opened = parts.number, parts.rise, parts.code, search.active, search.open
+    added = ws.rise
+    for p in range(search.count[OPEN]):
+        v = opened[p]
+        added[v] = 0.0
+        if lifted:
+            added[v, LOCKED] = added[v, 2 + LOCKED] = tree.lift[v]
+    for j in range(search.count[ACTIVE]):
+        s = active[j]
+        if number[s, MIXED] > 0.0:
+            for a in range(code.shape[1]):
+                v, share = code[s, a], rise[s, a, SHARE]
+                if share > 0.0:
+                    for how in range(2):
+                        added[v, how] += share * rise[s, a, how]
+                        added[v, 2 + how] += rise[s, a, how]
+    least = 0.0
+    for p in range(search.count[OPEN]):
+        v = opened[p]
+        least += min(added[v, LOCKED], added[v, SPECIALIZED])
+    return least
+
+
+@kernel
+def share_anew(parts: Parts, ws: Space, search: Search) -> None:
+    """Give a larger share of a part to the attributes where its rises count, because they are of the lesser way."""
+    number, rise, code, active, opened = parts.number, parts.rise, parts.code, search.active, search.open
+    added = ws.rise
+    for p in range(search.count[OPEN]):
+        v = opened[p]
+        locked, split_up = added[v, LOCKED], added[v, SPECIALIZED]
+        counts = 0.5
+        if locked < np.inf and split_up < np.inf and locked + split_up > 0.0:
+            counts = split_up * split_up / (locked * locked + split_up * split_up)
+        elif locked != split_up:
+            counts = 1.0 if locked < split_up else 0.0
+        added[v, COUNTS] = counts
+    for j in range(search.count[ACTIVE]):
+        s = active[j]
+        if number[s, MIXED] < 2.0:
+            continue
+        most = 0.0
+        for a in range(code.shape[1]):
+            if rise[s, a, SHARE] > 0.0:
+                most = max(most, slope(rise[s, a], added[code[s, a], COUNTS]))
+        if most == 0.0:
+            continue
+        total = 0.0
+        for a in range(code.shape[1]):
+            if rise[s, a, SHARE] > 0.0:
+                more = slope(rise[s, a], added[code[s, a], COUNTS]) / most
+                rise[s, a, SHARE] = max(0.02, rise[s, a, SHARE] * (1.0 + _STEP * more))
+                total += rise[s, a, SHARE]
+        for a in range(code.shape[1]):
+            rise[s, a, SHARE] /= total
+
+
+@kernel
+def slope(rise: Floats, counts: float) -> float:
+    """Return what a share is worth, if a locked value counts that much, and a specialized one the rest."""
+    locked, split_up = rise[LOCKED], rise[SPECIALIZED]
+    return counts * (locked if locked < np.inf else 0.0) + (1.0 - counts) * (split_up if split_up < np.inf else 0.0)
 
 
 @kernel
 def choose_ahead(tree: Tree, parts: Parts, rules: Rules, ws: Space, search: Search) -> tuple[int, int]:
-    """Return the place of the open value to decide next, and how it may be decided."""
-    number, rise, code, active, opened = parts.number, parts.rise, parts.code, search.active, search.open
-    added, bound, many = ws.rise, search.total[BOUND], search.count[OPEN]
+    """Return the place of the open value to decide next, and how it may be decided.
+
+    Values with one way left come first, then those whose decision raises the bound most.
+    """
+    opened, added, bound = search.open, ws.rise, search.total[BOUND]
     limit = search.total[BEST] * (1.0 - _ROUNDING)
     lifted = all_published(rules)
-    for p in range(many):
-        added[opened[p]] = 0.0
-    for j in range(search.count[ACTIVE]):
-        s = active[j]
-        if number[s, SHARE] > 0.0:
-            share = 1.0 / number[s, SHARE]
-            for a in range(code.shape[1]):
-                v = code[s, a]
-                for how in range(2):
-                    if rise[s, a, how] > 0.0:
-                        added[v, how] += share * rise[s, a, how]
-                        added[v, 2 + how] += rise[s, a, how]
-    for p in range(many):
+    for turn in range(_TURNS):
+        if turn > 0:
+            share_anew(parts, ws, search)
+        least = bound + add_rises(tree, parts, lifted, ws, search)
+        if least >= limit:
+            return 0, NEITHER
+        for p in range(search.count[OPEN]):
+            v = opened[p]
+            rest = least - min(added[v, LOCKED], added[v, SPECIALIZED])
+            for how in range(2):
+                if max(rest + added[v, how], bound + added[v, 2 + how]) >= limit:
+                    return p, 1 - how
+    place, most = 0, -1.0
+    for p in range(search.count[OPEN]):
         v = opened[p]
-        if lifted:
-            added[v, LOCKED] += tree.lift[v]
-            added[v, 2 + LOCKED] += tree.lift[v]
-        bound += min(added[v, LOCKED], added[v, SPECIALIZED])
-    if bound >= limit:
-        return 0, NEITHER
-    place, how = 0, EITHER
-    for p in range(many):
-        v = opened[p]
-        rest = bound - min(added[v, LOCKED], added[v, SPECIALIZED])
-        for step in range(2):
-            if max(rest + added[v, step], search.total[BOUND] + added[v, 2 + step]) >= limit:
-                return p, 1 - step
-        if tree.rank[v] > tree.rank[opened[place]]:
-            place = p
-    return place, how
+        if added[v, 2 + LOCKED] + added[v, 2 + SPECIALIZED] > most:
+            place, most = p, added[v, 2 + LOCKED] + added[v, 2 + SPECIALIZED]
+    return place, EITHER

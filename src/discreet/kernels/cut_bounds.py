@@ -35,13 +35,13 @@ from discreet.kernels.cut_state import (
     LOW,
     MARGIN,
     MINORITY,
+    MIXED,
     NEED,
     NONE,
     PENALTY,
     PRICE,
     ROWS,
     SEPARABLE,
-    SHARE,
     SIZE,
     SMALLEST,
     SQUARES,
@@ -427,7 +427,7 @@ def single_cell(
     elif gone > 0.0:
         cost = (cost * kept + number[e, HIGH] * gone) / size if price == SEPARABLE else alone
     out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = alone, cost, gone, gone, wrong, wrong
-    out[FLOOR], out[SHARE] = low, 0.0
+    out[FLOOR], out[MIXED] = low, 0.0
 
 
 @kernel
@@ -532,7 +532,7 @@ def look_at(
                         extra += value_penalty * single_values(touched[j], size, begin, end, cells, rules, ws, perm)
         out[BOUND], out[COST], out[LOST], out[GONE] = low + extra, cost, lost, gone
         out[WRONG], out[DEAD] = wrong, wrong
-        out[FLOOR], out[SHARE] = low, 0.0
+        out[FLOOR], out[MIXED] = low, 0.0
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0

@@ -64,10 +64,10 @@ how many rows are published if it is a class of its own."""
 KEY, START, STOP, HEAD, TAIL = range(5)
 """Of a cell: its codes as one number; where its histogram begins and ends; its first and last tuple."""
 BEGIN, END = range(2)
-BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FINE, FLOOR, SHARE = range(10)
+BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FINE, FLOOR, MIXED = range(10)
 """Of a part: bound and cost; rows suppressed at least and as it is; whether it is not allowed as it is, and whatever
-becomes of it; rows that must go; whether it is ok; what its cells cost at least published; one part of all attributes
-in which a decision raises its bound."""
+becomes of it; rows that must go; whether it is ok; what its cells cost at least published; in how many
+attributes a decision raises its bound."""
 SUMMED = 6
 """The first of these columns are added up over all parts."""
 TOTALS = ("bound", "cost", "lost", "gone", "wrong", "dead", "best")
@@ -118,7 +118,7 @@ STACKED = 7
 VALUE, PLACE, STEP, ONLY = STACKED, STACKED + 1, STACKED + 2, STACKED + 3
 """Further columns of a frame: the value decided, its place among the open ones, how it was decided, and whether that is
 the only way."""
-SPECIALIZED, LOCKED = range(2)
+SPECIALIZED, LOCKED, SHARE = range(3)
 DOWN, UP, SETTLE = range(3)
 """What the search does next."""
 DONE, PAUSE, GROW, ASK = range(4)
@@ -179,7 +179,7 @@ class Parts(NamedTuple):
     span: Ints
     number: Floats
     rise: Floats
-    """(part, attribute, step) how much a step in one attribute raises the bound of a part."""
+    """(part, attribute, step) how much a step in one attribute raises the bound of a part, and what share of it counts."""
 
 
 class Space(NamedTuple):
@@ -201,7 +201,7 @@ class Space(NamedTuple):
     born: Ints
     """Where the parts that come of each one end."""
     rise: Floats
-    """(value, 4) how much each way to decide a value raises the bound: locked, specialized; the same alone."""
+    """(value, 5) how much each way to decide a value raises the bound: locked, specialized; the same alone."""
 
 
 class Search(NamedTuple):

@@ -284,7 +284,7 @@ def _parts(cut_tree: CutTree, count: int) -> Parts:
         np.zeros((room, m), dtype=np.int32),
         np.zeros((room, 2), dtype=np.int64),
         np.zeros((room, 10)),
-        np.zeros((room, m, 2)),
+        np.zeros((room, m, 3)),
     )
     parts.code[0] = cut_tree.roots
     parts.span[0] = 0, count
@@ -309,7 +309,7 @@ def _space(count: int, tree: Tree, values: int, entries: int, sums: int) -> Spac
         which=np.zeros(count + 1, dtype=np.int32),
         place_of=np.zeros(count + 1, dtype=np.int32),
         born=np.zeros(count + 1, dtype=np.int64),
-        rise=np.zeros((tree.first.size, 4)),
+        rise=np.zeros((tree.first.size, 5)),
     )
 
 
