@@ -26,6 +26,7 @@ from discreet.kernels.cut_state import (
     END,
     ENTRIES,
     FLOOR,
+    FULL,
     KIND,
     LOCKED,
     MIXED,
@@ -66,10 +67,12 @@ def all_published(rules: Rules) -> bool:
 
 @kernel
 def list_mixed(first: int, last: int, a: int, cells: Cells, parts: Parts, ws: Space, search: Search) -> int:
-    """List the parts of a range of the stack whose cells differ in an attribute; returns how many there are."""
-    span, perm, code, which, listed = parts.span, search.perm, cells.code, ws.which, 0
+    """List the parts of a range of the stack whose cells differ in an attribute, if that matters; returns how many there are."""
+    span, number, perm, code, which, listed = parts.span, parts.number, search.perm, cells.code, ws.which, 0
     for s in range(first, last):
         begin, end = span[s, BEGIN], span[s, END]
+        if number[s, FULL] > 0.0:
+            continue
         for p in range(begin + 1, end):
             if code[perm[p], a] != code[perm[begin], a]:
                 which[listed] = s

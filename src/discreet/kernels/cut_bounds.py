@@ -23,6 +23,7 @@ from discreet.kernels.cut_state import (
     DISTINCT,
     END,
     FLOOR,
+    FULL,
     GIVEN,
     GONE,
     HIGH,
@@ -427,7 +428,7 @@ def single_cell(
     elif gone > 0.0:
         cost = (cost * kept + number[e, HIGH] * gone) / size if price == SEPARABLE else alone
     out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = alone, cost, gone, gone, wrong, wrong
-    out[FLOOR], out[MIXED] = low, 0.0
+    out[FLOOR], out[MIXED], out[FULL] = low, 0.0, 1.0
 
 
 @kernel
@@ -492,19 +493,22 @@ def look_at(
         kept = size
         if above > 0 and kind != VIOLATING_VALUES:
             kept = most_kept(hist, touched, values, theta, size)
-        lost, gone, wrong, extra = 0.0, 0.0, 0.0, 0.0
+        lost, gone, wrong, extra, full = 0.0, 0.0, 0.0, 0.0, 0.0
         if not fits or above > 0:
             if kind == NONE or (kind >= CLASS_VALUES and not fits):
                 wrong = 1.0
             elif kind <= VIOLATING_RECORDS and (not fits or kept < smallest):
-                cost, extra, gone, lost = high, high - low, rows, rows
+                cost, extra, gone, lost, full = high, high - low, rows, rows, 1.0
             elif kind in (CLASS_RECORDS, CLASS_VALUES):
                 if kind == CLASS_RECORDS:
                     cost, gone, lost = high, rows, float(size - kept)
                 else:
                     cost += value_penalty * size
                 if bounds and tight and kept == 0:
-                    extra = high - low
+                    extra, full = high - low, 1.0
+                elif bounds and tight and end - begin == 2 and not limited:
+                    # together they are not ok
+                    extra = min(high, number[perm[begin], ALONE] + number[perm[begin + 1], ALONE]) - low
                 elif bounds and tight:
                     for j in range(above):
                         extra = max(extra, whole_cells(touched[j], size, False, begin, end, cells, rules, ws, perm))
@@ -526,13 +530,19 @@ def look_at(
                 elif bounds:
                     extra = any_rows(gone, True, begin, end, number, ws.item, perm)
             else:
+                together = 0.0
                 for j in range(above):
-                    cost += value_penalty * hist[touched[j]]
-                    if bounds:
+                    together += value_penalty * hist[touched[j]]
+                cost += together
+                if bounds and tight and end - begin == 2:
+                    extra = min(together, number[perm[begin], ALONE] + number[perm[begin + 1], ALONE] - low)
+                elif bounds:
+                    for j in range(above):
                         extra += value_penalty * single_values(touched[j], size, begin, end, cells, rules, ws, perm)
+                full = 1.0 if extra >= value_penalty * size * (1.0 - _ROUNDING) else 0.0
         out[BOUND], out[COST], out[LOST], out[GONE] = low + extra, cost, lost, gone
         out[WRONG], out[DEAD] = wrong, wrong
-        out[FLOOR], out[MIXED] = low, 0.0
+        out[FLOOR], out[MIXED], out[FULL] = low, 0.0, full
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0
