@@ -66,6 +66,8 @@ from discreet.kernels.cut_state import (
 __all__ = ["look_at", "price_cells"]
 
 _ROUNDING = 1e-9
+_FEW = 3
+"""Parts of so many cells are bounded by all ways to put them together."""
 
 
 @kernel
@@ -358,6 +360,42 @@ def single_values(i: int, size: int, begin: int, end: int, cells: Cells, rules: 
 
 
 @kernel
+def few_cells(
+    together: float, values: int, size: int, begin: int, end: int, cells: Cells, rules: Rules, ws: Space, perm: Codes
+) -> float:
+    """Return what two or three cells lose at least: together, which is given, each alone, or one alone."""
+    number, link, value, count = cells.number, cells.link, cells.value, cells.count
+    hist, touched, theta, owner, facts = ws.hist, ws.touched, rules.theta, rules.owner, rules.facts
+    hides = int(facts[KIND]) == VIOLATING_VALUES
+    apart = 0.0
+    for p in range(begin, end):
+        apart += number[perm[p], ALONE] - number[perm[p], LOW]
+    least = min(together, apart)
+    if end - begin == 2:
+        return least
+    for p in range(begin, end):
+        e = perm[p]
+        lost, rest, left = number[e, ALONE] - number[e, LOW], size - np.int64(number[e, SIZE]), 0
+        for q in range(link[e, START], link[e, STOP]):
+            hist[owner[value[q]]] -= count[q]
+        wrong = 0
+        for j in range(values):
+            i = touched[j]
+            if hist[i] > np.floor(theta[i] * rest):
+                wrong += hist[i]
+            left += hist[i] > 0
+        for q in range(link[e, START], link[e, STOP]):
+            hist[owner[value[q]]] += count[q]
+        if hides:
+            least = min(least, lost + facts[VALUE_PENALTY] * wrong)
+        elif wrong == 0 and rest >= facts[SMALLEST] and left >= facts[DISTINCT]:
+            least = min(least, lost)
+        else:
+            least = min(least, lost + together - (number[e, HIGH] - number[e, LOW]))
+    return least
+
+
+@kernel
 def majority(sums: Floats, e: int, labels: int) -> int:
     """Return the most frequent label of a cell."""
     top = 0
@@ -506,9 +544,8 @@ def look_at(
                     cost += value_penalty * size
                 if bounds and tight and kept == 0:
                     extra, full = high - low, 1.0
-                elif bounds and tight and end - begin == 2 and not limited:
-                    # together they are not ok
-                    extra = min(high, number[perm[begin], ALONE] + number[perm[begin + 1], ALONE]) - low
+                elif bounds and tight and end - begin <= _FEW and not limited:
+                    extra = few_cells(high - low, values, size, begin, end, cells, rules, ws, perm)
                 elif bounds and tight:
                     for j in range(above):
                         extra = max(extra, whole_cells(touched[j], size, False, begin, end, cells, rules, ws, perm))
@@ -534,8 +571,8 @@ def look_at(
                 for j in range(above):
                     together += value_penalty * hist[touched[j]]
                 cost += together
-                if bounds and tight and end - begin == 2:
-                    extra = min(together, number[perm[begin], ALONE] + number[perm[begin + 1], ALONE] - low)
+                if bounds and tight and end - begin <= _FEW:
+                    extra = few_cells(together, values, size, begin, end, cells, rules, ws, perm)
                 elif bounds:
                     for j in range(above):
                         extra += value_penalty * single_values(touched[j], size, begin, end, cells, rules, ws, perm)
