@@ -18,6 +18,7 @@ from discreet.kernels.cut_bounds import look_at
 from discreet.kernels.cut_moves import merge, split
 from discreet.kernels.cut_state import (
     ACTIVE,
+    AHEAD,
     BEGIN,
     BEST,
     BOUND,
@@ -52,9 +53,12 @@ __all__ = ["EITHER", "NEITHER", "choose_ahead", "look_ahead"]
 
 EITHER, NEITHER = 2, 3
 """How a value may be decided: SPECIALIZED, LOCKED, or one of these."""
-COUNTS = 4
+_COUNTS = 4
+"""The column of a value that says how much locking it counts for the bound."""
 _TURNS = 4
+"""How often shares are tried."""
 _STEP = 1.0
+"""How fast they change."""
 _ROUNDING = 1e-11
 
 
@@ -67,7 +71,10 @@ def all_published(rules: Rules) -> bool:
 
 @kernel
 def list_mixed(first: int, last: int, a: int, cells: Cells, parts: Parts, ws: Space, search: Search) -> int:
-    """List the parts of a range of the stack whose cells differ in an attribute, if that matters; returns how many there are."""
+    """List the parts of a range of the stack whose cells differ in an attribute; returns how many there are.
+
+    Those that are lost anyway are left out.
+    """
     span, number, perm, code, which, listed = parts.span, parts.number, search.perm, cells.code, ws.which, 0
     for s in range(first, last):
         begin, end = span[s, BEGIN], span[s, END]
@@ -165,7 +172,7 @@ def share_anew(parts: Parts, ws: Space, search: Search) -> None:
             counts = split_up * split_up / (locked * locked + split_up * split_up)
         elif locked != split_up:
             counts = 1.0 if locked < split_up else 0.0
-        added[v, COUNTS] = counts
+        added[v, _COUNTS] = counts
     for j in range(search.count[ACTIVE]):
         s = active[j]
         if number[s, MIXED] < 2.0:
@@ -173,13 +180,13 @@ def share_anew(parts: Parts, ws: Space, search: Search) -> None:
         most = 0.0
         for a in range(code.shape[1]):
             if rise[s, a, SHARE] > 0.0:
-                most = max(most, slope(rise[s, a], added[code[s, a], COUNTS]))
+                most = max(most, slope(rise[s, a], added[code[s, a], _COUNTS]))
         if most == 0.0:
             continue
         total = 0.0
         for a in range(code.shape[1]):
             if rise[s, a, SHARE] > 0.0:
-                more = slope(rise[s, a], added[code[s, a], COUNTS]) / most
+                more = slope(rise[s, a], added[code[s, a], _COUNTS]) / most
                 rise[s, a, SHARE] = max(0.02, rise[s, a, SHARE] * (1.0 + _STEP * more))
                 total += rise[s, a, SHARE]
         for a in range(code.shape[1]):
@@ -197,8 +204,9 @@ def slope(rise: Floats, counts: float) -> float:
 def choose_ahead(tree: Tree, parts: Parts, rules: Rules, ws: Space, search: Search) -> tuple[int, int]:
     """Return the place of the open value to decide next, and how it may be decided.
 
-    Values with one way left come first, then those whose decision raises the bound most.
+    Values with one way left come first, then those whose decision raises the bound most, or those of highest rank.
     """
+    by_rise = rules.facts[AHEAD] > 1.0
     opened, added, bound = search.open, ws.rise, search.total[BOUND]
     limit = search.total[BEST] * (1.0 - _ROUNDING)
     lifted = all_published(rules)
@@ -214,9 +222,10 @@ def choose_ahead(tree: Tree, parts: Parts, rules: Rules, ws: Space, search: Sear
             for how in range(2):
                 if max(rest + added[v, how], bound + added[v, 2 + how]) >= limit:
                     return p, 1 - how
-    place, most = 0, -1.0
+    place, most = 0, -np.inf
     for p in range(search.count[OPEN]):
         v = opened[p]
-        if added[v, 2 + LOCKED] + added[v, 2 + SPECIALIZED] > most:
-            place, most = p, added[v, 2 + LOCKED] + added[v, 2 + SPECIALIZED]
+        worth = added[v, 2 + LOCKED] + added[v, 2 + SPECIALIZED] if by_rise else tree.rank[v]
+        if worth > most:
+            place, most = p, worth
     return place, EITHER

@@ -451,7 +451,16 @@ def majority_rows(values: int, labels: int, begin: int, end: int, cells: Cells, 
 
 @kernel
 def single_cell(
-    kind: int, price: int, labels: int, slot: int, e: int, code: Codes, number: Floats, sums: Floats, rate: Floats, out: Floats
+    kind: int,
+    price: int,
+    labels: int,
+    slot: int,
+    e: int,
+    code: Codes,
+    number: Floats,
+    sums: Floats,
+    rate: Floats,
+    out: Floats,
 ) -> None:
     """Set the numbers of a part that is a single cell: however it is split, its rows stay together."""
     size, low, alone, kept = number[e, SIZE], number[e, LOW], number[e, ALONE], number[e, KEPT]

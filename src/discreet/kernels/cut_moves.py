@@ -140,9 +140,7 @@ def same_codes(code: Codes, e: int, f: int, but: int) -> bool:
 
 
 @kernel
-def merge(
-    listed: int, a: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search
-) -> None:
+def merge(listed: int, a: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search) -> None:
     """Merge the cells of each part in ``ws.which`` that differ in nothing but an attribute.
 
     They are put on the stack anew, with the part's value in that attribute; those that become equal are one.

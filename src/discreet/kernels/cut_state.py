@@ -179,7 +179,7 @@ class Parts(NamedTuple):
     span: Ints
     number: Floats
     rise: Floats
-    """(part, attribute, step) how much a step in one attribute raises the bound of a part, and what share of it counts."""
+    """(part, attribute, step) how much a step in an attribute raises the bound of a part; what share of that counts."""
 
 
 class Space(NamedTuple):
@@ -201,7 +201,7 @@ class Space(NamedTuple):
     born: Ints
     """Where the parts that come of each one end."""
     rise: Floats
-    """(value, 5) how much each way to decide a value raises the bound: locked, specialized; the same alone."""
+    """(value, 5) how much each step with a value raises the bound, by shares and in full; how locking counts."""
 
 
 class Search(NamedTuple):

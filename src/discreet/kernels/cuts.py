@@ -174,9 +174,7 @@ def run(
                 count[EXAMINED] += 1
                 try_cut(search, rules)
             if ahead and count[OPEN] > 0 and may_help(search, rules):
-                look_ahead(
-                    search.frame[count[DEPTH] - 1, SLOTS], count[SLOTS], tree, cells, parts, rules, ws, search
-                )
+                look_ahead(search.frame[count[DEPTH] - 1, SLOTS], count[SLOTS], tree, cells, parts, rules, ws, search)
             count[PHASE] = DOWN
         if count[PHASE] == DOWN:
             if hopeless(search, rules) or count[OPEN] == 0:

@@ -139,7 +139,7 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
         "knapsack": tight,
         "update": switches.update,
         "exact_keys": exact,
-        "ahead": tight and switches.update and compiled,
+        "ahead": (2 if switches.order == "entropy" else 1) if tight and switches.update and compiled else 0,
     }
     theta, owner = _thresholds(problem, histogram, int(facts["labels"]) if kind == VIOLATING_RECORDS else 1)
     rules = Rules(np.array([float(facts[name]) for name in FACTS]), theta, owner, stride)

@@ -61,11 +61,12 @@ class CutsSolver(Solver):
     It is the l+-Optimize of Liu and Wang, made faster: a value of the cut is first specialized and then locked, and a
     branch is left once its bound reaches the best cost (see :mod:`discreet.kernels.cuts`). What is added: a first cut
     by greedy descent and local search, suppression bounded by knapsacks over the most specific classes still possible,
-    values decided in the order of how evenly their children share the rows, and equal partitions looked at once.
+    what all open values add to the bound however they are decided (see :mod:`discreet.kernels.cut_ahead`), those values
+    first that add most, and equal partitions looked at once.
 
     ``order``, ``bounds``, ``update``, ``incumbent`` and ``formal`` switch these off, to see what each is worth:
     ``order=descending`` (or ``ascending``) takes values by their rows, ``bounds=paper`` uses the bounds of the paper's
-    section V, ``update=false`` leaves bounds as they are when a value is locked, ``incumbent=false`` starts from the
+    section V without looking ahead, ``update=false`` leaves bounds as they are when a value is locked, ``incumbent=false`` starts from the
     most general cut, and ``formal=true`` takes a node with a single child for a choice of its own.
 
     Somebody who knows that the release is optimal learns something from that (a minimality attack). With ``top=h`` one
@@ -314,6 +315,7 @@ class _Search:
                 "more rows than the budget": count["over_budget"],
                 "bound after specializing": count["bound_specialized"],
                 "bound after locking": count["bound_locked"],
+                "bound of all open values": count["foreseen"],
                 "the same classes": count["skipped"],
             },
             "first_cost": self.first if np.isfinite(self.first) else None,
