@@ -104,7 +104,8 @@ def grow_tree(problem: Problem, separable: Separable | None, order: str, formal:
             moments.append(np.zeros(size))
         else:
             moment = separable.moment[i][table.codes[i]] * table.weights
-            moments.append(np.bincount(number[nodes.of_leaf][table.codes[i]], weights=moment, minlength=size))
+            low = number[nodes.of_leaf][table.codes[i]]
+            moments.append(np.bincount(low, weights=moment, minlength=size).astype(np.float64))
             rates.append(_of_nodes(nodes, separable.rate[i], 0)[order_of])
         lowest.append(number[nodes.of_leaf] + offset)
         roots.append(offset)

@@ -66,8 +66,9 @@ class CutsSolver(Solver):
 
     ``order``, ``bounds``, ``update``, ``incumbent`` and ``formal`` switch these off, to see what each is worth:
     ``order=descending`` (or ``ascending``) takes values by their rows, ``bounds=paper`` uses the bounds of the paper's
-    section V without looking ahead, ``update=false`` leaves bounds as they are when a value is locked, ``incumbent=false`` starts from the
-    most general cut, and ``formal=true`` takes a node with a single child for a choice of its own.
+    section V and does not look ahead, ``update=false`` leaves bounds as they are when a value is locked,
+    ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with a single child for a
+    choice of its own.
 
     Somebody who knows that the release is optimal learns something from that (a minimality attack). With ``top=h`` one
     of the h best cuts is released, chosen at random; with ``extra=h`` up to h values of the cut, chosen at random, are
