@@ -22,9 +22,12 @@ from discreet.kernels.cut_state import (
     DEAD,
     DISTINCT,
     END,
+    FLOOR,
+    FULL,
     GIVEN,
     GONE,
     HIGH,
+    KEPT,
     KIND,
     KNAPSACK,
     LABELS,
@@ -33,6 +36,7 @@ from discreet.kernels.cut_state import (
     LOW,
     MARGIN,
     MINORITY,
+    MIXED,
     NEED,
     NONE,
     PENALTY,
@@ -47,6 +51,7 @@ from discreet.kernels.cut_state import (
     SUMS,
     VALUE_PENALTY,
     VIOLATING_RECORDS,
+    VIOLATING_VALUES,
     WRONG,
     Cells,
     Codes,
@@ -61,6 +66,8 @@ from discreet.kernels.cut_state import (
 __all__ = ["look_at", "price_cells"]
 
 _ROUNDING = 1e-9
+_FEW = 3
+"""Parts of so many cells are bounded by all ways to put them together."""
 
 
 @kernel
@@ -196,7 +203,10 @@ def removed_cost(
 
 @kernel
 def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, ws: Space) -> None:
-    """Set what the rows of cells cost: at least if published, as a class of their own, and suppressed."""
+    """Set what the rows of cells cost: at least if published, as a class of their own, and suppressed.
+
+    Cells whose rows published are known (not negative) have been priced.
+    """
     facts, theta, owner = rules.facts, rules.theta, rules.owner
     number, link, value, count, sums = cells.number, cells.link, cells.value, cells.count, cells.sums
     hist, joint, need, touched = ws.hist, ws.joint, ws.need, ws.touched
@@ -213,6 +223,8 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
     if price == GIVEN:
         return
     for e in range(first, last):
+        if number[e, KEPT] >= 0.0:
+            continue
         size = np.int64(number[e, SIZE])
         values = 0
         for q in range(link[e, START], link[e, STOP]):
@@ -242,17 +254,17 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
                 margin = 0.0
         above = above_thresholds(values, size, theta, hist, touched)
         fits = size >= smallest and values >= distinct
-        alone = low
+        alone, stay = low, size
         if not fits or above > 0:
             if kind == CLASS_RECORDS:
-                alone = high
+                alone, stay = high, 0
             elif kind == NONE or (kind != VIOLATING_RECORDS and not fits):
                 alone = np.inf
             elif kind == VIOLATING_RECORDS:
-                alone = high
+                alone, stay = high, 0
                 kept = most_kept(hist, touched, values, theta, size)
                 if fits and kept >= smallest:
-                    alone = removed_cost(price, exact, high, size, kept, n, values, labels, theta, ws)
+                    alone, stay = removed_cost(price, exact, high, size, kept, n, values, labels, theta, ws), kept
             elif kind == CLASS_VALUES:
                 alone = low + value_penalty * size
             else:
@@ -261,6 +273,7 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
         if kind == CLASS_VALUES:
             high = low + value_penalty * size
         number[e, LOW], number[e, ALONE], number[e, HIGH], number[e, MARGIN] = low, alone, high, max(0.0, margin)
+        number[e, KEPT] = stay
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0
@@ -347,6 +360,42 @@ def single_values(i: int, size: int, begin: int, end: int, cells: Cells, rules: 
 
 
 @kernel
+def few_cells(
+    together: float, values: int, size: int, begin: int, end: int, cells: Cells, rules: Rules, ws: Space, perm: Codes
+) -> float:
+    """Return what two or three cells lose at least: together, which is given, each alone, or one alone."""
+    number, link, value, count = cells.number, cells.link, cells.value, cells.count
+    hist, touched, theta, owner, facts = ws.hist, ws.touched, rules.theta, rules.owner, rules.facts
+    hides = int(facts[KIND]) == VIOLATING_VALUES
+    apart = 0.0
+    for p in range(begin, end):
+        apart += number[perm[p], ALONE] - number[perm[p], LOW]
+    least = min(together, apart)
+    if end - begin == 2:
+        return least
+    for p in range(begin, end):
+        e = perm[p]
+        lost, rest, left = number[e, ALONE] - number[e, LOW], size - np.int64(number[e, SIZE]), 0
+        for q in range(link[e, START], link[e, STOP]):
+            hist[owner[value[q]]] -= count[q]
+        wrong = 0
+        for j in range(values):
+            i = touched[j]
+            if hist[i] > np.floor(theta[i] * rest):
+                wrong += hist[i]
+            left += hist[i] > 0
+        for q in range(link[e, START], link[e, STOP]):
+            hist[owner[value[q]]] += count[q]
+        if hides:
+            least = min(least, lost + facts[VALUE_PENALTY] * wrong)
+        elif wrong == 0 and rest >= facts[SMALLEST] and left >= facts[DISTINCT]:
+            least = min(least, lost)
+        else:
+            least = min(least, lost + together - (number[e, HIGH] - number[e, LOW]))
+    return least
+
+
+@kernel
 def majority(sums: Floats, e: int, labels: int) -> int:
     """Return the most frequent label of a cell."""
     top = 0
@@ -401,6 +450,35 @@ def majority_rows(values: int, labels: int, begin: int, end: int, cells: Cells, 
 
 
 @kernel
+def single_cell(
+    kind: int,
+    price: int,
+    labels: int,
+    slot: int,
+    e: int,
+    code: Codes,
+    number: Floats,
+    sums: Floats,
+    rate: Floats,
+    out: Floats,
+) -> None:
+    """Set the numbers of a part that is a single cell: however it is split, its rows stay together."""
+    size, low, alone, kept = number[e, SIZE], number[e, LOW], number[e, ALONE], number[e, KEPT]
+    cost = published(price, size, code, slot, rate, sums[e], labels)
+    wrong, gone = 0.0 if np.isfinite(alone) else 1.0, size - kept
+    if wrong > 0.0:
+        alone = low
+    elif kind >= CLASS_VALUES:
+        cost += alone - low
+    elif kept == 0.0:
+        cost = number[e, HIGH]
+    elif gone > 0.0:
+        cost = (cost * kept + number[e, HIGH] * gone) / size if price == SEPARABLE else alone
+    out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = alone, cost, gone, gone, wrong, wrong
+    out[FLOOR], out[MIXED], out[FULL] = low, 0.0, 1.0
+
+
+@kernel
 def look_at(
     first: int,
     last: int,
@@ -434,6 +512,9 @@ def look_at(
         slot = active[at] if listed else at
         begin, end = parts.span[slot, BEGIN], parts.span[slot, END]
         out = parts.number[slot]
+        if end - begin == 1:
+            single_cell(kind, price, labels, slot, perm[begin], parts.code, number, sums, tree.rate, out)
+            continue
         values, rows, high, low = 0, 0.0, 0.0, 0.0
         for c in range(width):
             added[c] = 0.0
@@ -456,55 +537,58 @@ def look_at(
         cost = published(price, rows, parts.code, slot, tree.rate, added, labels)
         above = above_thresholds(values, size, theta, hist, touched)
         fits = size >= smallest and values >= distinct
-        kept = size if above == 0 else most_kept(hist, touched, values, theta, size)
-        lost, gone, wrong, bound, extra = 0.0, 0.0, 0.0, low, 0.0
-        alone = number[perm[begin], ALONE]
-        several = bounds and end - begin > 1
+        kept = size
+        if above > 0 and kind != VIOLATING_VALUES:
+            kept = most_kept(hist, touched, values, theta, size)
+        lost, gone, wrong, extra, full = 0.0, 0.0, 0.0, 0.0, 0.0
         if not fits or above > 0:
             if kind == NONE or (kind >= CLASS_VALUES and not fits):
                 wrong = 1.0
             elif kind <= VIOLATING_RECORDS and (not fits or kept < smallest):
-                cost, bound, gone, lost = high, high, rows, rows
+                cost, extra, gone, lost, full = high, high - low, rows, rows, 1.0
             elif kind in (CLASS_RECORDS, CLASS_VALUES):
-                bound = alone
                 if kind == CLASS_RECORDS:
-                    cost, gone, lost = high, rows, rows if end - begin == 1 else float(size - kept)
+                    cost, gone, lost = high, rows, float(size - kept)
                 else:
                     cost += value_penalty * size
-                if several and tight and kept == 0:
-                    extra = high - low
-                elif several and tight:
+                if bounds and tight and kept == 0:
+                    extra, full = high - low, 1.0
+                elif bounds and tight and end - begin <= _FEW and not limited:
+                    extra = few_cells(high - low, values, size, begin, end, cells, rules, ws, perm)
+                elif bounds and tight:
                     for j in range(above):
                         extra = max(extra, whole_cells(touched[j], size, False, begin, end, cells, rules, ws, perm))
                         if limited and kind == CLASS_RECORDS:
                             go = whole_cells(touched[j], size, True, begin, end, cells, rules, ws, perm)
                             lost = max(lost, np.ceil(go - _ROUNDING * rows))
-                elif several:
+                elif bounds:
                     extra = any_rows(float(size - kept), False, begin, end, number, ws.item, perm)
-                if end - begin > 1:
-                    bound = low + extra
             elif kind == VIOLATING_RECORDS:
                 gone = float(size - kept)
                 lost = gone
                 cost = removed_cost(price, cost, high, size, kept, n, values, labels, theta, ws)
-                bound = alone
-                if several and price == MINORITY:
+                if bounds and price == MINORITY:
                     extra = majority_rows(values, labels, begin, end, cells, ws, perm)
-                elif several and tight:
+                elif bounds and tight:
                     for j in range(values):
                         if need[touched[j]] > 0:
                             extra += single_records(touched[j], begin, end, cells, ws, perm)
-                elif several:
+                elif bounds:
                     extra = any_rows(gone, True, begin, end, number, ws.item, perm)
-                if end - begin > 1:
-                    bound = low + extra
             else:
+                together = 0.0
                 for j in range(above):
-                    cost += value_penalty * hist[touched[j]]
-                    if several:
+                    together += value_penalty * hist[touched[j]]
+                cost += together
+                if bounds and tight and end - begin <= _FEW:
+                    extra = few_cells(together, values, size, begin, end, cells, rules, ws, perm)
+                elif bounds:
+                    for j in range(above):
                         extra += value_penalty * single_values(touched[j], size, begin, end, cells, rules, ws, perm)
-                bound = low + extra if end - begin > 1 else alone
-        out[BOUND], out[COST], out[LOST], out[GONE], out[WRONG], out[DEAD] = bound, cost, lost, gone, wrong, wrong
+                full = 1.0 if extra >= value_penalty * size * (1.0 - _ROUNDING) else 0.0
+        out[BOUND], out[COST], out[LOST], out[GONE] = low + extra, cost, lost, gone
+        out[WRONG], out[DEAD] = wrong, wrong
+        out[FLOOR], out[MIXED], out[FULL] = low, 0.0, full
         for j in range(values):
             i = touched[j]
             hist[i], need[i] = 0, 0

@@ -8,19 +8,29 @@ from discreet.kernels._numba import kernel
 from discreet.kernels.cut_bounds import look_at, price_cells
 from discreet.kernels.cut_state import (
     ACTIVE,
+    ALONE,
     BEGIN,
     CELLS,
+    CLASS_VALUES,
     DEPTH,
     END,
     ENTRIES,
     EXACT_KEYS,
     HEAD,
+    HIGH,
+    KEPT,
     KEY,
+    KIND,
     LOCKED,
     LOG,
+    LOW,
+    MARGIN,
+    ONLY,
     OPEN,
     PLACE,
     PLACES,
+    PRICE,
+    SEPARABLE,
     SIZE,
     SLOTS,
     SPECIALIZED,
@@ -29,6 +39,7 @@ from discreet.kernels.cut_state import (
     STEP,
     STOP,
     SUMMED,
+    SUMS,
     TAIL,
     UPDATE,
     VALUE,
@@ -46,18 +57,36 @@ __all__ = ["go_up", "has_room", "settle", "step_down", "tuples_of"]
 
 
 @kernel
-def specialize(v: int, tree: Tree, cells: Cells, parts: Parts, ws: Space, search: Search) -> None:
-    """Split every part whose value is ``v`` by the children of ``v``."""
-    a, first = tree.attribute[v], tree.first[v]
-    children = tree.end[v] - first
-    perm, count, total, log, active = search.perm, search.count, search.total, search.log, search.active
-    span, part_code, number = parts.span, parts.code, parts.number
-    child_of, code, tally, place = tree.path[tree.depth[v] + 1], cells.code, ws.tally, ws.place
-    slots, logged, many = count[SLOTS], count[LOG], count[ACTIVE]
-    for j in range(count[ACTIVE]):
+def list_parts(v: int, tree: Tree, parts: Parts, ws: Space, search: Search) -> int:
+    """List the active parts whose value is ``v``, and take them out of the totals; returns how many there are."""
+    a, listed = tree.attribute[v], 0
+    active, total, log, logged = search.active, search.total, search.log, search.count[LOG]
+    code, number, which, place_of = parts.code, parts.number, ws.which, ws.place_of
+    for j in range(search.count[ACTIVE]):
         s = active[j]
-        if part_code[s, a] != v:
+        if code[s, a] != v:
             continue
+        which[listed], place_of[listed] = s, j
+        listed += 1
+        log[logged, 0], log[logged, 1] = j, s
+        logged += 1
+        for t in range(SUMMED):
+            total[t] -= number[s, t]
+    search.count[LOG] = logged
+    return listed
+
+
+@kernel
+def split(listed: int, a: int, tree: Tree, cells: Cells, parts: Parts, ws: Space, search: Search) -> None:
+    """Split each of the parts in ``ws.which`` by the children of its value in an attribute."""
+    perm, span, part_code = search.perm, parts.span, parts.code
+    code, tally, place, which, born = cells.code, ws.tally, ws.place, ws.which, ws.born
+    slots = search.count[SLOTS]
+    for k in range(listed):
+        s = which[k]
+        v = part_code[s, a]
+        first = tree.first[v]
+        children, child_of = tree.end[v] - first, tree.path[tree.depth[v] + 1]
         begin, end = span[s, BEGIN], span[s, END]
         for c in range(children + 1):
             tally[c] = 0
@@ -67,11 +96,7 @@ def specialize(v: int, tree: Tree, cells: Cells, parts: Parts, ws: Space, search
             tally[child_of[code[e, a]] - first + 1] += 1
         for c in range(children):
             tally[c + 1] += tally[c]
-        log[logged, 0], log[logged, 1] = j, s
-        logged += 1
-        for t in range(SUMMED):
-            total[t] -= number[s, t]
-        mine, low = True, 0
+        low = 0
         for c in range(children):
             high = tally[c + 1]
             if high > low:
@@ -79,19 +104,30 @@ def specialize(v: int, tree: Tree, cells: Cells, parts: Parts, ws: Space, search
                     part_code[slots, i] = part_code[s, i]
                 part_code[slots, a] = first + c
                 span[slots, BEGIN], span[slots, END] = begin + low, begin + high
-                if mine:
-                    active[j] = slots
-                    mine = False
-                else:
-                    active[many] = slots
-                    many += 1
                 slots += 1
             low = high
         for p in range(end - begin):
             c = child_of[code[place[p], a]] - first
             perm[begin + tally[c]] = place[p]
             tally[c] += 1
-    count[SLOTS], count[LOG], count[ACTIVE] = slots, logged, many
+        born[k] = slots
+    search.count[SLOTS] = slots
+
+
+@kernel
+def specialize(v: int, tree: Tree, cells: Cells, parts: Parts, ws: Space, search: Search) -> None:
+    """Split every part whose value is ``v`` by the children of ``v``."""
+    count, active = search.count, search.active
+    slot, many = count[SLOTS], count[ACTIVE]
+    listed = list_parts(v, tree, parts, ws, search)
+    split(listed, tree.attribute[v], tree, cells, parts, ws, search)
+    for k in range(listed):
+        active[ws.place_of[k]] = slot
+        for s in range(slot + 1, ws.born[k]):
+            active[many] = s
+            many += 1
+        slot = ws.born[k]
+    count[ACTIVE] = many
 
 
 @kernel
@@ -104,24 +140,22 @@ def same_codes(code: Codes, e: int, f: int, but: int) -> bool:
 
 
 @kernel
-def lock(v: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search) -> None:
-    """Merge the cells under ``v`` that differ in nothing else.
+def merge(listed: int, a: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search) -> None:
+    """Merge the cells of each part in ``ws.which`` that differ in nothing but an attribute.
 
-    The cells of each part are put on the stack anew, with ``v`` in its attribute; those that become equal are one.
+    They are put on the stack anew, with the part's value in that attribute; those that become equal are one.
     """
-    a = tree.attribute[v]
-    perm, count, total, log, active = search.perm, search.count, search.total, search.log, search.active
-    span, part_code, part_number = parts.span, parts.code, parts.number
+    perm, count, span, part_code = search.perm, search.count, parts.span, parts.code
     code, link, number, sums, after = cells.code, cells.link, cells.number, cells.sums, cells.after
-    table, place, tally = ws.table, ws.place, ws.tally
-    m, width, listed = code.shape[1], sums.shape[1], after.shape[0] > 0
+    table, place, tally, which = ws.table, ws.place, ws.tally, ws.which
+    rate, kind, price = tree.rate, int(rules.facts[KIND]), int(rules.facts[PRICE])
+    m, width, linked = code.shape[1], sums.shape[1], after.shape[0] > 0
     exact, stride = rules.facts[EXACT_KEYS] > 0.0, rules.stride[a]
-    slots, logged, now = count[SLOTS], count[LOG], table[0, 1]
+    slots, now = count[SLOTS], table[0, 1]
     bottom, base, top = count[CELLS], count[PLACES], count[ENTRIES]
-    for j in range(count[ACTIVE]):
-        s = active[j]
-        if part_code[s, a] != v:
-            continue
+    for k in range(listed):
+        s = which[k]
+        v = part_code[s, a]
         begin, end = span[s, BEGIN], span[s, END]
         now += 1
         mask = 7
@@ -146,7 +180,14 @@ def lock(v: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space
                 for i in range(5):
                     link[new, i] = link[e, i]
                 link[new, KEY] = key
-                number[new, SIZE] = number[e, SIZE]
+                more = 0.0
+                if price <= SUMS:
+                    more = (rate[v] - rate[code[e, a]]) * (number[e, SIZE] if price == SEPARABLE else sums[e, a])
+                kept = number[e, KEPT] / number[e, SIZE]
+                number[new, SIZE], number[new, KEPT] = number[e, SIZE], number[e, KEPT]
+                number[new, LOW], number[new, ALONE] = number[e, LOW] + more, number[e, ALONE] + more * kept
+                number[new, HIGH] = number[e, HIGH] + (more if kind == CLASS_VALUES else 0.0)
+                number[new, MARGIN] = max(0.0, number[e, MARGIN] - more / number[e, SIZE])
                 for c in range(width):
                     sums[new, c] = sums[e, c]
                 tally[groups] = 1
@@ -156,9 +197,10 @@ def lock(v: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space
                 g = table[h, 0]
                 new = bottom + g
                 number[new, SIZE] += number[e, SIZE]
+                number[new, KEPT] = -1.0
                 for c in range(width):
                     sums[new, c] += sums[e, c]
-                if listed:
+                if linked:
                     after[link[new, TAIL]] = link[e, HEAD]
                     link[new, TAIL] = link[e, TAIL]
                 tally[g] += 1
@@ -172,17 +214,22 @@ def lock(v: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space
         span[slots, BEGIN], span[slots, END] = base, base + groups
         for g in range(groups):
             perm[base + g] = bottom + g
-        log[logged, 0], log[logged, 1] = j, s
-        logged += 1
-        for t in range(SUMMED):
-            total[t] -= part_number[s, t]
-        active[j] = slots
         slots += 1
         bottom += groups
         base += groups
     price_cells(count[CELLS], bottom, tree, cells, rules, ws)
-    count[SLOTS], count[LOG], table[0, 1] = slots, logged, now
+    count[SLOTS], table[0, 1] = slots, now
     count[CELLS], count[PLACES], count[ENTRIES] = bottom, base, top
+
+
+@kernel
+def lock(v: int, tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search) -> None:
+    """Merge the cells under ``v`` that differ in nothing else."""
+    slot = search.count[SLOTS]
+    listed = list_parts(v, tree, parts, ws, search)
+    merge(listed, tree.attribute[v], tree, cells, parts, rules, ws, search)
+    for k in range(listed):
+        search.active[ws.place_of[k]] = slot + k
 
 
 @kernel
@@ -236,14 +283,14 @@ def merge_histograms(
 
 @kernel
 def has_room(cells: Cells, parts: Parts, search: Search, tuples: int, entries: int) -> bool:
-    """Whether the stacks have room for one more step down, whatever it is."""
+    """Whether the stacks have room for one more step down, whatever it is, and for trying another."""
     count = search.count
     return (
-        count[SLOTS] + tuples <= parts.span.shape[0]
+        count[SLOTS] + 2 * tuples <= parts.span.shape[0]
         and count[LOG] + tuples <= search.log.shape[0]
-        and count[CELLS] + tuples <= cells.link.shape[0]
-        and count[ENTRIES] + entries <= cells.value.shape[0]
-        and count[PLACES] + 2 * tuples <= search.perm.shape[0]
+        and count[CELLS] + 2 * tuples <= cells.link.shape[0]
+        and count[ENTRIES] + 2 * entries <= cells.value.shape[0]
+        and count[PLACES] + 4 * tuples <= search.perm.shape[0]
     )
 
 
@@ -256,7 +303,7 @@ def step_down(
     frame, saved = search.frame[count[DEPTH]], search.saved[count[DEPTH]]
     for t in range(STACKED):
         frame[t] = count[t]
-    frame[VALUE], frame[PLACE], frame[STEP] = v, place, how
+    frame[VALUE], frame[PLACE], frame[STEP], frame[ONLY] = v, place, how, 0
     for t in range(SUMMED):
         saved[t] = search.total[t]
     count[DEPTH] += 1

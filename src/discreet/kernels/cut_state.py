@@ -40,6 +40,7 @@ FACTS = (
     "knapsack",
     "update",
     "exact_keys",
+    "ahead",
 )
 (
     KIND,
@@ -54,16 +55,19 @@ FACTS = (
     KNAPSACK,
     UPDATE,
     EXACT_KEYS,
+    AHEAD,
 ) = range(len(FACTS))
 
-SIZE, LOW, ALONE, HIGH, MARGIN = range(5)
-"""Of a cell: its rows; what they cost at least published; as a class of their own; suppressed; per row suppressed."""
+SIZE, LOW, ALONE, HIGH, MARGIN, KEPT = range(6)
+"""Of a cell: its rows; what they cost at least published; as a class of their own; suppressed; per row suppressed; and
+how many rows are published if it is a class of its own."""
 KEY, START, STOP, HEAD, TAIL = range(5)
 """Of a cell: its codes as one number; where its histogram begins and ends; its first and last tuple."""
 BEGIN, END = range(2)
-BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FINE = range(8)
+BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FINE, FLOOR, MIXED, FULL = range(11)
 """Of a part: bound and cost; rows suppressed at least and as it is; whether it is not allowed as it is, and whatever
-becomes of it; rows that must go; whether it is ok."""
+becomes of it; rows that must go; whether it is ok; what its cells cost at least published; in how many
+attributes a decision raises its bound; whether all of it is lost whatever is decided."""
 SUMMED = 6
 """The first of these columns are added up over all parts."""
 TOTALS = ("bound", "cost", "lost", "gone", "wrong", "dead", "best")
@@ -85,6 +89,7 @@ COUNTERS = (
     "bound_specialized",
     "bound_locked",
     "skipped",
+    "foreseen",
     "solutions",
     "seen_best",
 )
@@ -104,14 +109,16 @@ COUNTERS = (
     BOUND_SPECIALIZED,
     BOUND_LOCKED,
     SKIPPED,
+    FORESEEN,
     SOLUTIONS,
     SEEN_BEST,
 ) = range(len(COUNTERS))
 STACKED = 7
 """The first counters are put back when the search goes up."""
-VALUE, PLACE, STEP = STACKED, STACKED + 1, STACKED + 2
-"""Further columns of a frame: the value decided, its place among the open ones, and how it was decided."""
-SPECIALIZED, LOCKED = range(2)
+VALUE, PLACE, STEP, ONLY = STACKED, STACKED + 1, STACKED + 2, STACKED + 3
+"""Further columns of a frame: the value decided, its place among the open ones, how it was decided, and whether that is
+the only way."""
+SPECIALIZED, LOCKED, SHARE = range(3)
 DOWN, UP, SETTLE = range(3)
 """What the search does next."""
 DONE, PAUSE, GROW, ASK = range(4)
@@ -134,6 +141,8 @@ class Tree(NamedTuple):
     """Open values of higher rank are decided first."""
     forced: NDArray[np.bool_]
     """Whether locking a value can be left out."""
+    lift: Floats
+    """What locking a value adds to the price of its rows at their most specific, if all of them are published."""
 
 
 class Rules(NamedTuple):
@@ -169,6 +178,8 @@ class Parts(NamedTuple):
     code: Codes
     span: Ints
     number: Floats
+    rise: Floats
+    """(part, attribute, step) how much a step in an attribute raises the bound of a part; what share of that counts."""
 
 
 class Space(NamedTuple):
@@ -183,6 +194,14 @@ class Space(NamedTuple):
     tally: Ints
     table: Ints
     sums: Floats
+    which: Codes
+    """Parts to be split or merged, and ..."""
+    place_of: Codes
+    """... where each is among the active ones."""
+    born: Ints
+    """Where the parts that come of each one end."""
+    rise: Floats
+    """(value, 5) how much each step with a value raises the bound, by shares and in full; how locking counts."""
 
 
 class Search(NamedTuple):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels._numba import kernel
+from discreet.kernels.cut_ahead import EITHER, NEITHER, choose_ahead, look_ahead
 from discreet.kernels.cut_bounds import look_at
 from discreet.kernels.cut_moves import go_up, has_room, settle, step_down
 from discreet.kernels.cut_state import (
     ACTIVE,
+    AHEAD,
     ASK,
     BEST,
     BOUND,
@@ -24,6 +26,7 @@ from discreet.kernels.cut_state import (
     DONE,
     DOWN,
     EXAMINED,
+    FORESEEN,
     GIVEN,
     GONE,
     GROW,
@@ -31,6 +34,7 @@ from discreet.kernels.cut_state import (
     LIMIT,
     LOCKED,
     LOST,
+    ONLY,
     OPEN,
     OVER_BUDGET,
     PAUSE,
@@ -40,6 +44,7 @@ from discreet.kernels.cut_state import (
     SEEN_BEST,
     SETTLE,
     SKIPPED,
+    SLOTS,
     SOLUTIONS,
     SPECIALIZED,
     STEP,
@@ -106,6 +111,8 @@ def add_up(tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, sear
 def start(tree: Tree, cells: Cells, parts: Parts, rules: Rules, ws: Space, search: Search) -> None:
     """Look at the parts there are at first."""
     add_up(tree, cells, parts, rules, ws, search, True)
+    if rules.facts[AHEAD] > 0.0:
+        look_ahead(0, search.count[SLOTS], tree, cells, parts, rules, ws, search)
 
 
 @kernel
@@ -119,15 +126,24 @@ def choose(tree: Tree, search: Search) -> int:
 
 
 @kernel
+def may_help(search: Search, rules: Rules) -> bool:
+    """Whether something below may be better, as far as the totals tell."""
+    total = search.total
+    return bool(
+        total[DEAD] == 0.0 and total[LOST] <= rules.facts[LIMIT] and total[BOUND] < total[BEST] * (1.0 - _ROUNDING)
+    )
+
+
+@kernel
 def hopeless(search: Search, rules: Rules) -> bool:
     """Whether nothing below can be better; counts the reason."""
     total, count = search.total, search.count
+    if may_help(search, rules):
+        return False
     if total[DEAD] > 0.0:
         count[INFEASIBLE] += 1
     elif total[LOST] > rules.facts[LIMIT]:
         count[OVER_BUDGET] += 1
-    elif total[BOUND] < total[BEST] * (1.0 - _ROUNDING):
-        return False
     elif count[DEPTH] > 0 and search.frame[count[DEPTH] - 1, STEP] == LOCKED:
         count[BOUND_LOCKED] += 1
     else:
@@ -149,7 +165,7 @@ def run(
 ) -> int:
     """Search for a while: returns DONE, PAUSE, GROW if a stack is full, or ASK if there are classes to be judged."""
     count = search.count
-    given = int(rules.facts[PRICE]) == GIVEN
+    given, ahead = int(rules.facts[PRICE]) == GIVEN, rules.facts[AHEAD] > 0.0
     last = count[EXAMINED] + work
     while True:
         if count[PHASE] == SETTLE:
@@ -157,6 +173,8 @@ def run(
             if search.frame[count[DEPTH] - 1, STEP] == SPECIALIZED:
                 count[EXAMINED] += 1
                 try_cut(search, rules)
+            if ahead and count[OPEN] > 0 and may_help(search, rules):
+                look_ahead(search.frame[count[DEPTH] - 1, SLOTS], count[SLOTS], tree, cells, parts, rules, ws, search)
             count[PHASE] = DOWN
         if count[PHASE] == DOWN:
             if hopeless(search, rules) or count[OPEN] == 0:
@@ -166,14 +184,22 @@ def run(
                 return PAUSE
             if not has_room(cells, parts, search, tuples, entries):
                 return GROW
-            step_down(choose(tree, search), SPECIALIZED, tree, cells, parts, rules, ws, search)
+            place, how = choose(tree, search), EITHER
+            if ahead:
+                place, how = choose_ahead(tree, parts, rules, ws, search)
+                if how == NEITHER:
+                    count[FORESEEN] += 1
+                    count[PHASE] = UP
+                    continue
+            step_down(place, LOCKED if how == LOCKED else SPECIALIZED, tree, cells, parts, rules, ws, search)
+            search.frame[count[DEPTH] - 1, ONLY] = how != EITHER
         else:
             if count[DEPTH] == 0:
                 return DONE
             frame = search.frame[count[DEPTH] - 1]
-            how, place, v = frame[STEP], frame[PLACE], frame[VALUE]
+            how, place, v, only = frame[STEP], frame[PLACE], frame[VALUE], frame[ONLY]
             go_up(tree, cells, parts, search)
-            if how == LOCKED:
+            if how == LOCKED or only:
                 continue
             if tree.forced[v]:
                 count[SKIPPED] += 1
@@ -191,7 +217,7 @@ def open_bound(search: Search) -> float:
     """Return a number no cut still to be looked at costs less than."""
     least = search.total[BOUND]
     for d in range(search.count[DEPTH]):
-        if search.frame[d, STEP] == SPECIALIZED:
+        if search.frame[d, STEP] == SPECIALIZED and search.frame[d, ONLY] == 0:
             least = min(least, search.saved[d, BOUND])
     return least
 

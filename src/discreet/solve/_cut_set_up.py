@@ -22,6 +22,7 @@ from discreet.kernels.cut_state import (
     FACTS,
     GIVEN,
     HEAD,
+    KEPT,
     KEY,
     LOG,
     MINORITY,
@@ -140,6 +141,7 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
         "knapsack": tight,
         "update": switches.update,
         "exact_keys": exact,
+        "ahead": (2 if switches.order == "entropy" else 1) if tight and switches.update and compiled else 0,
     }
     theta, owner = _thresholds(problem, histogram, int(facts["labels"]) if kind == VIOLATING_RECORDS else 1)
     rules = Rules(np.array([float(facts[name]) for name in FACTS]), theta, owner, stride)
@@ -256,10 +258,11 @@ def _cells(
     count, m = first.size, codes.shape[1]
     room = 3 * count + 16
     code, link = np.zeros((room, m), dtype=np.int32), np.zeros((room, 5), dtype=np.int64)
-    number, added = np.zeros((room, 5)), np.zeros((room, sums.shape[1]))
+    number, added = np.zeros((room, 6)), np.zeros((room, sums.shape[1]))
     code[:count] = codes[first]
     with np.errstate(over="ignore"):
         link[:count, KEY] = (code[:count] * stride).sum(axis=1)
+    number[:count, KEPT] = -1
     number[:count, SIZE] = np.bincount(owner, weights=table.weights, minlength=count)
     for c in range(sums.shape[1]):
         added[:count, c] = np.bincount(owner, weights=sums[:, c], minlength=count)
@@ -288,7 +291,12 @@ def _cells(
 def _parts(cut_tree: CutTree, count: int) -> Parts:
     m = cut_tree.roots.size
     room = 4 * count + 64
-    parts = Parts(np.zeros((room, m), dtype=np.int32), np.zeros((room, 2), dtype=np.int64), np.zeros((room, 8)))
+    parts = Parts(
+        np.zeros((room, m), dtype=np.int32),
+        np.zeros((room, 2), dtype=np.int64),
+        np.zeros((room, 11)),
+        np.zeros((room, m, 3)),
+    )
     parts.code[0] = cut_tree.roots
     parts.span[0] = 0, count
     return parts
@@ -309,6 +317,10 @@ def _space(count: int, tree: Tree, values: int, entries: int, sums: int) -> Spac
         tally=np.zeros(max(count, widest) + 2, dtype=np.int64),
         table=np.zeros((table + 2, 2), dtype=np.int64),
         sums=np.zeros(max(count, sums) + 1),
+        which=np.zeros(count + 1, dtype=np.int32),
+        place_of=np.zeros(count + 1, dtype=np.int32),
+        born=np.zeros(count + 1, dtype=np.int64),
+        rise=np.zeros((tree.first.size, 5)),
     )
 
 
@@ -323,7 +335,7 @@ def _search(cut_tree: CutTree, count: int, entries: int, top: int) -> Search:
         mark=np.zeros(values, dtype=np.int8),
         best=np.zeros((top, values), dtype=np.int8),
         best_cost=np.full(top, np.inf),
-        frame=np.zeros((values + 2, STACKED + 3), dtype=np.int64),
+        frame=np.zeros((values + 2, STACKED + 4), dtype=np.int64),
         saved=np.zeros((values + 2, SUMMED)),
         log=np.zeros((4 * count + 64, 2), dtype=np.int32),
     )
@@ -370,7 +382,7 @@ def grown(state: CutState) -> CutState:
             value=longer(cells.value),
             count=longer(cells.count),
         ),
-        Parts(longer(parts.code), longer(parts.span), longer(parts.number)),
+        Parts(longer(parts.code), longer(parts.span), longer(parts.number), longer(parts.rise)),
         state.rules,
         state.space,
         search._replace(perm=longer(search.perm), log=longer(search.log)),

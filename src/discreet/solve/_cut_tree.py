@@ -85,6 +85,7 @@ def grow_tree(problem: Problem, separable: Separable | None, order: str, formal:
         name: [] for name in ("attribute", "parent", "depth", "leaves", "rows", "bare")
     }
     rates: list[FloatArray] = []
+    moments: list[FloatArray] = []
     lowest, roots, offset = [], [], 0
     for i, attribute in enumerate(table.attributes):
         nodes = _nodes(attribute, problem.lowest[i], problem.highest[i], formal)
@@ -100,7 +101,11 @@ def grow_tree(problem: Problem, separable: Separable | None, order: str, formal:
         columns["rows"].append(_of_nodes(nodes, attribute.block_rows, table.n)[order_of].astype(np.int64))
         if separable is None:
             rates.append(np.zeros(size))
+            moments.append(np.zeros(size))
         else:
+            moment = separable.moment[i][table.codes[i]] * table.weights
+            low = number[nodes.of_leaf][table.codes[i]]
+            moments.append(np.bincount(low, weights=moment, minlength=size).astype(np.float64))
             rates.append(_of_nodes(nodes, separable.rate[i], 0)[order_of])
         lowest.append(number[nodes.of_leaf] + offset)
         roots.append(offset)
@@ -118,6 +123,7 @@ def grow_tree(problem: Problem, separable: Separable | None, order: str, formal:
         rate=rate,
         rank=_rank(order, parent, rows),
         forced=_single(parent, rows) & forced,
+        lift=_lift(path, depth, rate, np.concatenate(moments)),
     )
     return CutTree(tree, np.array(roots), tuple(lowest), leaves, rows, bare)
 
@@ -197,6 +203,16 @@ def _paths(parent: IntArray, depth: IntArray) -> NDArray[np.int32]:
         path[depth[node[known]], known] = node[known]
         node = np.where(node >= 0, parent[node], -1)
     return path
+
+
+def _lift(path: NDArray[np.int32], depth: IntArray, rate: FloatArray, moment: FloatArray) -> FloatArray:
+    """Return what rows cost more at a value than at their lowest ones; moments are given by lowest value."""
+    lift = np.zeros(rate.size)
+    for above in path:
+        below = np.flatnonzero(above >= 0)
+        more = (rate[above[below]] - rate[below]) * moment[below]
+        lift += np.bincount(above[below], weights=more, minlength=rate.size)
+    return lift
 
 
 def _single(parent: IntArray, rows: IntArray) -> NDArray[np.bool_]:

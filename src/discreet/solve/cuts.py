@@ -30,6 +30,7 @@ from discreet.kernels.cut_state import (
     GONE,
     GROW,
     LOCKED,
+    ONLY,
     OPEN,
     PAUSE,
     PHASE,
@@ -72,12 +73,14 @@ class CutsSolver(Solver):
     It is the l+-Optimize of Liu and Wang, made faster: a value of the cut is first specialized and then locked, and a
     branch is left once its bound reaches the best cost (see :mod:`discreet.kernels.cuts`). What is added: a first cut
     by greedy descent and local search, suppression bounded by knapsacks over the most specific classes still possible,
-    values decided in the order of how evenly their children share the rows, and equal partitions looked at once.
+    what all open values add to the bound however they are decided (see :mod:`discreet.kernels.cut_ahead`), those values
+    first that add most, and equal partitions looked at once.
 
     ``order``, ``bounds``, ``update``, ``incumbent`` and ``formal`` switch these off, to see what each is worth:
     ``order=descending`` (or ``ascending``) takes values by their rows, ``bounds=paper`` uses the bounds of the paper's
-    section V, ``update=false`` leaves bounds as they are when a value is locked, ``incumbent=false`` starts from the
-    most general cut, and ``formal=true`` takes a node with a single child for a choice of its own.
+    section V and does not look ahead, ``update=false`` leaves bounds as they are when a value is locked,
+    ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with a single child for a
+    choice of its own.
 
     Somebody who knows that the release is optimal learns something from that (a minimality attack). With ``top=h`` one
     of the h best cuts is released, chosen at random; with ``extra=h`` up to h values of the cut, chosen at random, are
@@ -304,9 +307,10 @@ class _Search:
         elif search.count[PHASE] == UP:
             bound = np.inf
         while search.count[DEPTH] > 0:
-            value, place, how = (int(search.frame[search.count[DEPTH] - 1, c]) for c in (VALUE, PLACE, STEP))
+            frame = search.frame[search.count[DEPTH] - 1]
+            value, place, both = int(frame[VALUE]), int(frame[PLACE]), frame[STEP] == SPECIALIZED and not frame[ONLY]
             go_up(*self._only("tree", "cells", "parts", "search"))
-            if how == SPECIALIZED and not state.tree.forced[value]:
+            if both and not state.tree.forced[value]:
                 bound = min(bound, self._bound_of(place))
         self.closed = min(self.best, bound + state.shift)
 
@@ -356,6 +360,7 @@ class _Search:
                 "more rows than the budget": count["over_budget"],
                 "bound after specializing": count["bound_specialized"],
                 "bound after locking": count["bound_locked"],
+                "bound of all open values": count["foreseen"],
                 "the same classes": count["skipped"],
             },
             "first_cost": self.first if np.isfinite(self.first) else None,
