@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["column_name", "number", "one_of", "weights", "whole_number"]
+__all__ = ["column_name", "number", "one_of", "switch", "weights", "whole_number"]
 
 
 def whole_number(value: Any, what: str, *, least: int) -> int:
@@ -55,6 +55,17 @@ def one_of(value: Any, what: str, known: tuple[str, ...]) -> str:
     """
     if not isinstance(value, str) or value not in known:
         raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}.")
+    return value
+
+
+def switch(value: Any, what: str) -> bool:
+    """Return true or false as it is.
+
+    >>> switch(True, "formal")
+    True
+    """
+    if not isinstance(value, bool):
+        raise UsageError(f"{what} is true or false, not {value!r}.")
     return value
 
 

@@ -55,8 +55,6 @@ class Problem:
         if not chosen:
             raise UsageError("No privacy model was given; ask for one, as in k(5).")
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
-        for model in models:
-            model.check(table)
         schemes = _schemes(table, scheme)
         resolved = COSTS.make(cost).resolve(table, models)
         if resolved.needs_hierarchy:
@@ -68,6 +66,11 @@ class Problem:
                         "it is only defined for full-domain levels",
                     )
         kind = SUPPRESSION.make(suppression)
+        for model in models:
+            if kind.hides_values and model.looks_at_sensitive:
+                model.fits(table)
+            else:
+                model.check(table)
         kind.check(models)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})

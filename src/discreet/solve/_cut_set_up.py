@@ -151,7 +151,7 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
         _parts(cut_tree, count),
         rules,
         _space(count, tree, theta.size, owner.size, cells.sums.shape[1]),
-        _search(cut_tree, count, entries, switches.top),
+        _search(cut_tree, count, entries, min(switches.top, cut_tree.cuts())),
         count,
         entries,
         shift,

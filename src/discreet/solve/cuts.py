@@ -47,7 +47,7 @@ from discreet.kernels.cut_state import (
 )
 from discreet.kernels.cuts import descend, improve, open_bound, run, start, to_top, try_cut
 from discreet.problem import Problem
-from discreet.problem._checks import one_of, whole_number
+from discreet.problem._checks import one_of, switch, whole_number
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._cut_judge import Judge
@@ -108,6 +108,8 @@ class CutsSolver(Solver):
     def __post_init__(self) -> None:
         one_of(self.order, "The order of cuts", ("entropy", "descending", "ascending"))
         one_of(self.bounds, "The bounds of cuts", ("tight", "paper"))
+        for name in ("update", "incumbent", "formal"):
+            switch(getattr(self, name), f"{name} of cuts")
         whole_number(self.top, "top of cuts", least=1)
         whole_number(self.extra, "extra of cuts", least=0)
 
@@ -122,8 +124,17 @@ class CutsSolver(Solver):
         search = _Search(self, problem, budget, progress)
         done = search.go()
         if not search.found:
+            if not done:
+                raise _nothing_found(budget)
             return _infeasible(problem, budget, search.stats())
         return _released(self, search, done)
+
+
+def _nothing_found(budget: Budget) -> InterruptedRun:
+    return InterruptedRun(
+        f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
+        "allow more time or more suppression."
+    )
 
 
 @cache
@@ -325,10 +336,7 @@ class _Search:
     @property
     def _over(self) -> bool:
         if self.budget.stop.is_set() and not self.found:
-            raise InterruptedRun(
-                f"No release that keeps the promises was found in {self.budget.seconds:.0f} seconds; "
-                "allow more time or more suppression."
-            )
+            raise _nothing_found(self.budget)
         return self.budget.exhausted and self.found
 
     def _tell(self) -> None:
@@ -393,6 +401,7 @@ def _released(solver: CutsSolver, search: _Search, done: bool) -> Solution:
             mark, recoded, more = coarser, found, more - 1
     optimal = done and cost == best and more == solver.extra
     bound = best if done else search.closed
+    bound -= _ROUNDING * abs(bound)
     return recoded.solution(
         "optimal" if optimal else "feasible", recoded.cost if optimal else bound, search.stats(), search.trace
     )

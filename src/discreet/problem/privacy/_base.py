@@ -121,8 +121,15 @@ class PrivacyModel(Part, ABC):
             )
         return self
 
+    def fits(self, table: CountTable) -> None:
+        """Raise a UsageError if the model speaks of something the table does not have."""
+
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the model can never hold on this table, before any search starts."""
+        """Raise a UsageError if the model can never hold on this table, before any search starts.
+
+        Not asked where sensitive values may become unknown, which can mend any class; :meth:`fits` is.
+        """
+        self.fits(table)
 
 
 PRIVACY: Family[PrivacyModel] = Family("privacy model", PrivacyModel, "discreet.problem.privacy")  # type: ignore[type-abstract]

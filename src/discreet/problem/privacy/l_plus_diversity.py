@@ -126,8 +126,8 @@ class LPlusDiversity(SensitiveModel):
             moving, counts = moving[after < before], counts[after < before]
         return classes.sizes - left
 
-    def check(self, table: CountTable) -> None:
-        """Raise a UsageError if a value named is not there, or if no row could ever be published."""
+    def fits(self, table: CountTable) -> None:
+        """Raise a UsageError if a value named is not there."""
         if isinstance(self.theta, Mapping):
             unknown = len(set(self.theta) - set(self.histogram(table).labels))
             if unknown:
@@ -136,6 +136,10 @@ class LPlusDiversity(SensitiveModel):
                     "correct their spelling or leave them out.",
                     column=self.column,
                 )
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if a value named is not there, or if no row could ever be published."""
+        self.fits(table)
         if 0 < table.n == self.fewest_removed(whole_table(table, self.column))[0]:
             raise UsageError(
                 f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",

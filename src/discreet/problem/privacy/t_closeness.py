@@ -133,7 +133,7 @@ class TCloseness(SensitiveModel):
         removed[fix] = sizes - largest(holds, np.zeros(fix.size, np.int64), sizes)
         return removed
 
-    def check(self, table: CountTable) -> None:
+    def fits(self, table: CountTable) -> None:
         """Raise a UsageError if the hierarchical distance has no hierarchy to go by."""
         if self.distance == "hierarchical" and self.histogram(table).ancestors is None:
             raise UsageError(
