@@ -84,7 +84,7 @@ def test_reached_is_the_number_the_definition_speaks_of():
             n = sorted(c.values(), reverse=True)
             ratios.append(n[0] / sum(n[1:]) if sum(n[1:]) else math.inf)
         assert reached("recursive-cl(3, 2)") == pytest.approx(max(ratios))
-        shares = [n / sum(c.values()) / 0.3 for c in found for n in c.values()]
+        shares = [n / sum(c.values()) for c in found for n in c.values()]
         assert reached("l+(0.3)") == pytest.approx(max(shares))
         for distance in ("equal", "ordered", "hierarchical"):
             farthest = max(naive.emd(c, whole, distance, tree) for c in found)

@@ -71,7 +71,7 @@ def notes(source: Source, schema: Schema, counted: Counted, solution: Solution, 
         for name, rows in counted.missing.items():
             yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."
     if solution.status == "feasible":
-        yield "The search was stopped before it was complete; the gap says how far from optimal this can be."
+        yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed.size and solution.suppressed.all():
         yield "Every row was suppressed: the release is valid, but empty."
     if source.kind == "pandas":

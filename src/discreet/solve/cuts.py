@@ -60,6 +60,8 @@ __all__ = ["CutsSolver", "prepare"]
 
 _AT_A_TIME = 0.1
 """Seconds between two looks at the clock."""
+_PATIENCE = 3.0
+"""Seconds to find out how many rows would have to go where nothing is valid."""
 _TRIALS = 20
 """Values taken back between two looks at the clock, while a first cut is improved."""
 _ROUNDING = 1e-12
@@ -169,7 +171,7 @@ class _Search:
         self.trace: list[Progress] = []
         self.first = np.inf
         self.least = -np.inf
-        self.searching = False
+        self.searching = self.complete = False
         self.closed = -np.inf
         """What is proven in the end if the search is not complete."""
 
@@ -186,8 +188,9 @@ class _Search:
     @property
     def bound(self) -> float:
         """A number no cut costs less than."""
-        bound = float(open_bound(self.state.search)) if self.searching else self.least
-        return min(self.best, bound + self.state.shift)
+        if self.searching:
+            self.least = max(self.least, float(open_bound(self.state.search)))
+        return min(self.best, self.least + self.state.shift)
 
     def go(self) -> bool:
         """Search; returns whether the search is complete."""
@@ -207,11 +210,14 @@ class _Search:
             self.budget.stop.set()
             if not self.searching:
                 self._make_room(more=False)
-        if outcome != DONE:
+        self.complete = outcome == DONE
+        if not self.complete:
             self._close()
-        elif self.found:
-            self.trace.append(Progress(self.budget.seconds, self.best, self.best, self.trace[-1].examined))
-        return outcome == DONE
+        if self.found:
+            self.closed = self.best if self.complete else max(self.closed, self.bound)
+            examined = int(self.state.search.count[EXAMINED])
+            self.trace.append(Progress(self.budget.seconds, self.best, self.closed, examined))
+        return self.complete
 
     def _only(self, *names: str) -> tuple[Any, ...]:
         return tuple(getattr(self.state, name) for name in names)
@@ -373,7 +379,7 @@ class _Search:
             },
             "first_cost": self.first if np.isfinite(self.first) else None,
             "seconds_to_best": better[0] if better else None,
-            "seconds_to_proof": self.budget.seconds,
+            "seconds_to_proof": self.budget.seconds if self.complete else None,
         }
 
 
@@ -400,7 +406,7 @@ def _released(solver: CutsSolver, search: _Search, done: bool) -> Solution:
         if np.isfinite(found.cost):
             mark, recoded, more = coarser, found, more - 1
     optimal = done and cost == best and more == solver.extra
-    bound = best if done else search.closed
+    bound = search.closed
     bound -= _ROUNDING * abs(bound)
     return recoded.solution(
         "optimal" if optimal else "feasible", recoded.cost if optimal else bound, search.stats(), search.trace
@@ -415,7 +421,7 @@ def _infeasible(problem: Problem, budget: Budget, stats: dict[str, Any]) -> Solu
         fewest = smallest_budget(problem, Released.by_blocks(problem.table, top))
     else:
         easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
-        search = _Search(CutsSolver(), easier, budget, None)
+        search = _Search(CutsSolver(), easier, Budget(_PATIENCE, stop=budget.stop), None)
         if search.go() and search.found:
             fewest = int(search.best)
     return Solution("infeasible", np.inf, np.inf, smallest_budget=fewest, stats=stats)

@@ -85,15 +85,21 @@ class LPlusDiversity(SensitiveModel):
         return np.asarray((self.counts(classes) <= self.caps(classes.table, classes.sizes)).all(axis=1))
 
     def reached(self, groups: Groups) -> float:
-        """Return the largest share of a value in a class as a multiple of its threshold."""
+        """Return the largest share of a value in a class; where thresholds differ, as a multiple of its own."""
         thetas = self.thetas(groups.whole, groups.names)[groups.value]
         shares = groups.count / groups.sizes[groups.group]
+        if self._uniform:
+            return float(shares.max(initial=0.0))
         multiples = np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
         return float(multiples.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether no value exceeds its threshold."""
-        return reached <= 1 + TOLERANCE
+        return reached <= (float(self.theta) if self._uniform else 1.0) * (1 + TOLERANCE)  # type: ignore[arg-type]
+
+    @property
+    def _uniform(self) -> bool:
+        return self.by is None and not isinstance(self.theta, Mapping)
 
     @property
     def minimum_size(self) -> int:
