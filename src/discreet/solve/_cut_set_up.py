@@ -68,6 +68,8 @@ _KINDS = {
     "class-values": CLASS_VALUES,
     "violating-values": VIOLATING_VALUES,
 }
+_MOST_LOOKED_AT = 50_000
+"""With more cells than this, looking ahead takes longer than the cuts it saves."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
     cells, count, entries = _cells(
         table, codes, stride, histogram, sums, lifted=any(problem.lowest), listed=not compiled
     )
+    looks = tight and switches.update and compiled and count <= _MOST_LOOKED_AT
     facts = dict.fromkeys(FACTS, 0.0)
     facts |= {
         "kind": kind,
@@ -141,7 +144,7 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
         "knapsack": tight,
         "update": switches.update,
         "exact_keys": exact,
-        "ahead": (2 if switches.order == "entropy" else 1) if tight and switches.update and compiled else 0,
+        "ahead": (2 if switches.order == "entropy" else 1) if looks else 0,
     }
     theta, owner = _thresholds(problem, histogram, int(facts["labels"]) if kind == VIOLATING_RECORDS else 1)
     rules = Rules(np.array([float(facts[name]) for name in FACTS]), theta, owner, stride)
