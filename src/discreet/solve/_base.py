@@ -8,16 +8,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from random import Random
+from secrets import SystemRandom
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import IntArray
+from discreet.errors import InterruptedRun
 from discreet.problem import Problem
 from discreet.problem._family import Family, Part
 
-__all__ = ["SOLVERS", "Budget", "Inside", "Progress", "ProgressCallback", "Solution", "Solver", "Status", "gap"]
+__all__ = [
+    "SOLVERS",
+    "Budget",
+    "Inside",
+    "Progress",
+    "ProgressCallback",
+    "Solution",
+    "Solver",
+    "Status",
+    "gap",
+    "nothing_found",
+]
 
 Status = Literal["optimal", "feasible", "infeasible"]
 _TINY = 1e-12
@@ -59,10 +73,22 @@ class Budget:
         finally:
             self.started += time.monotonic() - begun
 
+    def random(self) -> Random:
+        """Return where to draw random numbers from."""
+        return SystemRandom() if self.seed is None else Random(self.seed)
+
     @property
     def exhausted(self) -> bool:
         """Whether the solver should return what it has."""
         return self.stop.is_set() or (self.time_limit is not None and self.seconds >= self.time_limit)
+
+
+def nothing_found(budget: Budget) -> InterruptedRun:
+    """Return the error of a search that was stopped before it found anything valid."""
+    return InterruptedRun(
+        f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
+        "allow more time or a larger suppression budget."
+    )
 
 
 @dataclass(frozen=True)

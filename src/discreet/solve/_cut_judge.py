@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.kernels.cut_moves import tuples_of
 from discreet.kernels.cut_state import (
@@ -11,7 +12,6 @@ from discreet.kernels.cut_state import (
     COST,
     DEAD,
     DEPTH,
-    FINE,
     GONE,
     HIGH,
     LOW,
@@ -22,6 +22,7 @@ from discreet.kernels.cut_state import (
     WRONG,
 )
 from discreet.problem import Classes, Problem
+from discreet.problem.suppression import Suppressed
 from discreet.solve._cut_set_up import CutState
 from discreet.solve._recoded import Recoder
 
@@ -37,6 +38,7 @@ class Judge:
     def __init__(self, problem: Problem, state: CutState) -> None:
         self.problem = problem
         self.recoder = Recoder(problem)
+        self.per_row = problem.cost.separable(problem.table) is not None
         self.leaves = state.cut_tree.leaves
         self.rows = state.cut_tree.rows
         self.tuples = np.empty(problem.table.tuples, dtype=np.int32)
@@ -76,28 +78,22 @@ class Judge:
             low = cost.floor(classes, 1 if hides else problem.smallest_class)
         done = problem.suppression.apply(classes, problem.privacy)
         alone = np.where(done.feasible, self.recoder.costs(classes, done), np.inf)
-        touched = (done.records > 0) | (done.values > 0) | ~done.feasible
         number[:, LOW] = low
-        number[:, ALONE] = np.where(touched, alone, published) if cost.superadditive else low
+        number[:, ALONE] = np.where(_untouched(done), published, alone) if cost.superadditive else low
         number[:, HIGH] = low + self.recoder.value_penalty * number[:, SIZE] if hides else np.maximum(suppressed, low)
-        per_row = cost.separable(problem.table) is not None
-        number[:, MARGIN] = np.maximum(suppressed - low, 0.0) / number[:, SIZE] if divided and per_row else 0.0
+        number[:, MARGIN] = np.maximum(suppressed - low, 0.0) / number[:, SIZE] if divided and self.per_row else 0.0
 
     def _judge(self, state: CutState, begin: int, end: int) -> None:
         problem = self.problem
         classes = self._classes(state, begin, end, parts=True)
         number = state.parts.number[begin:end]
         done = problem.suppression.apply(classes, problem.privacy)
-        ok = problem.ok(classes)
-        must = np.where(ok, 0, problem.fewest_removed(classes))
-        if problem.union_closed:
-            must = np.where(ok, 0, np.maximum(must, 1))
+        must = np.maximum(problem.fewest_removed(classes), int(problem.union_closed))
         number[:, COST] = self.recoder.costs(classes, done)
         number[:, GONE] = done.records
         number[:, WRONG] = ~done.feasible
         number[:, DEAD] = ~done.feasible & problem.union_closed
-        number[:, NEED] = must
-        number[:, FINE] = ok
+        number[:, NEED] = np.where(_untouched(done), 0, must)
 
     def _classes(self, state: CutState, begin: int, end: int, *, parts: bool) -> Classes:
         """Gather some cells or parts as classes."""
@@ -114,3 +110,8 @@ class Judge:
             self.leaves[code] if "block_leaves" in needs else None,
             self.rows[code] if "block_rows" in needs else None,
         )
+
+
+def _untouched(done: Suppressed) -> NDArray[np.bool_]:
+    """Whether each class is ok: nothing of it is suppressed, and nothing would have to be."""
+    return np.asarray(done.feasible & (done.records == 0) & (done.values == 0))

@@ -200,12 +200,8 @@ def _price(problem: Problem, separable: Separable | None, compiled: bool) -> tup
         return MINORITY, dense(table.labels, table.tuples).astype(np.float64), 1.0, 0.0
     offsets = [offset[code] * table.weights for offset, code in zip(separable.offset, table.codes, strict=True)]
     shift = float(np.sum(offsets))
-    plain = [p - o for p, o in zip(separable.penalty, separable.offset, strict=True)]
-    if all((m == 1).all() for m in separable.moment) and all(np.ptp(p) == 0 for p in plain):
-        return SEPARABLE, nothing, float(sum(p[0] for p in plain)), shift
-    columns = [moment[table.codes[i]] * table.weights for i, moment in enumerate(separable.moment)]
-    rest = sum(p[table.codes[i]] for i, p in enumerate(plain)) * table.weights
-    return SUMS, np.stack([*columns, rest], axis=1), 0.0, shift
+    penalty, sums = separable.sums(table)
+    return SUMS if sums.shape[1] else SEPARABLE, sums, penalty, shift
 
 
 def _histogram(problem: Problem, kind: int, price: int) -> Histogram | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
-import secrets
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -175,8 +173,7 @@ class _Walk:
     counts: dict[str, int] = field(default_factory=lambda: {"steps": 0, "accepted": 0})
 
     def __post_init__(self) -> None:
-        seed = secrets.randbits(64) if self.budget.seed is None else self.budget.seed
-        self.random = random.Random(seed)
+        self.random = self.budget.random()
         table = self.problem.table
         limits = list(zip(table.attributes, self.problem.lowest, self.problem.highest, strict=True))
         self.trees = [_Tree.make(attribute, low, high) for attribute, low, high in limits]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import secrets
 import time
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
-from discreet.errors import InterruptedRun, UnsupportedCombinationError
+from discreet.errors import UnsupportedCombinationError
 from discreet.kernels._numba import forget_compiled
 from discreet.kernels.cut_bounds import price_cells
 from discreet.kernels.cut_moves import go_up, has_room, settle, step_down
@@ -49,7 +47,7 @@ from discreet.kernels.cuts import descend, improve, open_bound, run, start, to_t
 from discreet.problem import Problem
 from discreet.problem._checks import one_of, switch, whole_number
 from discreet.problem.suppression.class_records import ClassRecords
-from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._cut_judge import Judge
 from discreet.solve._cut_set_up import Switches, grown, set_up
 from discreet.solve._gather import Released
@@ -127,16 +125,9 @@ class CutsSolver(Solver):
         done = search.go()
         if not search.found:
             if not done:
-                raise _nothing_found(budget)
+                raise nothing_found(budget)
             return _infeasible(problem, budget, search.stats())
         return _released(self, search, done)
-
-
-def _nothing_found(budget: Budget) -> InterruptedRun:
-    return InterruptedRun(
-        f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
-        "allow more time or more suppression."
-    )
 
 
 @cache
@@ -342,7 +333,7 @@ class _Search:
     @property
     def _over(self) -> bool:
         if self.budget.stop.is_set() and not self.found:
-            raise _nothing_found(self.budget)
+            raise nothing_found(self.budget)
         return self.budget.exhausted and self.found
 
     def _tell(self) -> None:
@@ -385,7 +376,7 @@ class _Search:
 
 def _released(solver: CutsSolver, search: _Search, done: bool) -> Solution:
     """Choose the cut to release, evaluate it afresh through the plain arrays, and state what is proven about it."""
-    draw = random.Random(search.budget.seed) if search.budget.seed is not None else secrets.SystemRandom()
+    draw = search.budget.random()
     cuts = search.cuts()
     best, tree = cuts[0][0], search.state.cut_tree
     cost, mark = draw.choice(cuts)

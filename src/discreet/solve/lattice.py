@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
-from discreet.errors import InterruptedRun
 from discreet.kernels._numba import forget_compiled
 from discreet.kernels.classes import CODES, Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
@@ -21,7 +20,7 @@ from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, 
 from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.suppression.class_records import ClassRecords
-from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._evaluate import NodeEvaluator, dense, lay_out, make_lists, make_workspace
 
 __all__ = ["DAMAGED", "LatticeSolver", "RowsLost", "prepare"]
@@ -133,10 +132,7 @@ def _drive(
         if outcome == DONE:
             return search, outcome
         if budget.stop.is_set() and np.isinf(now.best) and now.examined > _AT_LEAST:
-            raise InterruptedRun(
-                f"No release that keeps the promises was found in {now.seconds:.0f} seconds; "
-                "allow more time or a larger suppression budget."
-            )
+            raise nothing_found(budget)
         if budget.exhausted and np.isfinite(now.best) and now.examined > _AT_LEAST:
             return search, EVALUATE
 
@@ -161,7 +157,8 @@ def _compiled_step(
     sums = np.zeros((table.tuples, 0))
     kind, penalty = SQUARES, 1.0
     if separable is not None:
-        kind, penalty, sums = _separable_kind(table, separable)
+        penalty, sums = separable.sums(table)
+        kind = SEPARABLE_SUMS if sums.shape[1] else SEPARABLE
     elif problem.cost.compiled == "squares":
         penalty = float(table.n)
     elif table.labels is not None:
@@ -189,16 +186,6 @@ def _plain_step(evaluator: NodeEvaluator) -> Step:
         return outcome
 
     return step
-
-
-def _separable_kind(table: CountTable, separable: Separable) -> tuple[int, float, FloatArray]:
-    """Which compiled form a separable cost has, its penalty per row, and the sums it needs with each tuple."""
-    plain = [p - o for p, o in zip(separable.penalty, separable.offset, strict=True)]
-    if all((m == 1).all() for m in separable.moment) and all((p == p[0]).all() for p in plain):
-        return SEPARABLE, float(sum(p[0] for p in plain)), np.zeros((table.tuples, 0))
-    columns = [moment[table.codes[i]] * table.weights for i, moment in enumerate(separable.moment)]
-    rest = sum(p[table.codes[i]] for i, p in enumerate(plain)) * table.weights
-    return SEPARABLE_SUMS, 0.0, np.stack([*columns, rest], axis=1)
 
 
 def _leaf_rates(table: CountTable, separable: Separable | None) -> list[FloatArray]:

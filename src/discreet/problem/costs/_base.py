@@ -35,6 +35,19 @@ class Separable:
     offset: Sequence[FloatArray]
     penalty: Sequence[FloatArray]
 
+    def sums(self, table: CountTable) -> tuple[float, FloatArray]:
+        """Return what a suppressed row costs beyond its offset, and what to add up over the tuples of a class.
+
+        The sums are the moments and, last, what the rows cost suppressed. There are none where every row has the
+        moment 1 and costs the same suppressed, which is then told; otherwise that is 0.
+        """
+        plain = [p - o for p, o in zip(self.penalty, self.offset, strict=True)]
+        if all((m == 1).all() for m in self.moment) and all((p == p[0]).all() for p in plain):
+            return float(sum(p[0] for p in plain)), np.zeros((table.tuples, 0))
+        columns = [moment[codes] * table.weights for moment, codes in zip(self.moment, table.codes, strict=True)]
+        rest = sum(p[codes] for p, codes in zip(plain, table.codes, strict=True)) * table.weights
+        return 0.0, np.stack([*columns, rest], axis=1)
+
 
 class Cost(Part, ABC):
     """A cost of a recoding: lower is better. Totals over the published and the suppressed rows."""
