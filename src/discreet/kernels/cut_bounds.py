@@ -1,8 +1,7 @@
 """What cells and parts cost, and what the rows of a part come to at least, however it is split further.
 
 Whichever recoding is chosen, each cell ends in one class. If the class is published, its rows cost no less than the
-cell's floor. And what is published of a part, put together, is ok: so cells, records or values must go until the rest
-is, which is a knapsack, bounded by its fractional relaxation.
+cell's floor. What a part loses beyond the floors of its cells is bounded in :mod:`discreet.kernels.cut_knapsacks`.
 
 Tuples of arrays are taken apart once and loops are inside kernels: handing them on costs more than a cell does.
 """
@@ -12,6 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels._numba import kernel
+from discreet.kernels.cut_knapsacks import (
+    any_rows,
+    few_cells,
+    majority_rows,
+    single_records,
+    single_values,
+    whole_cells,
+)
 from discreet.kernels.cut_state import (
     ALONE,
     BEGIN,
@@ -71,44 +78,6 @@ _FEW = 3
 
 
 @kernel
-def cheapest(item: Floats, items: int, need: float) -> float:
-    """Return the least cost of getting ``need`` from items (price of one unit, units) that may be taken in part.
-
-    Most of the time a few of the cheapest are enough, so they are taken off a heap.
-    """
-    for first in range(items // 2 - 1, -1, -1):
-        sift(item, first, items)
-    cost = 0.0
-    while items > 0:
-        price, units = item[0, 0], item[0, 1]
-        if units >= need:
-            return cost + price * need
-        cost += price * units
-        need -= units
-        items -= 1
-        item[0, 0], item[0, 1] = item[items, 0], item[items, 1]
-        sift(item, 0, items)
-    return cost
-
-
-@kernel
-def sift(item: Floats, at: int, items: int) -> None:
-    """Let an item sink to its place in a heap with the cheapest on top."""
-    price, units = item[at, 0], item[at, 1]
-    while True:
-        child = 2 * at + 1
-        if child >= items:
-            break
-        if child + 1 < items and item[child + 1, 0] < item[child, 0]:
-            child += 1
-        if item[child, 0] >= price:
-            break
-        item[at, 0], item[at, 1] = item[child, 0], item[child, 1]
-        at = child
-    item[at, 0], item[at, 1] = price, units
-
-
-@kernel
 def most_kept(hist: Ints, touched: Codes, values: int, theta: Floats, size: int) -> int:
     """Return the most rows of a class that can stay within the thresholds: Lemma 3, until nothing violates."""
     left = size
@@ -147,6 +116,41 @@ def published(price: int, size: float, code: Codes, item: int, rate: Floats, sum
     for i in range(code.shape[1]):
         total += rate[code[item, i]] * sums[i]
     return total
+
+
+@kernel
+def add_entries(
+    begin: int,
+    end: int,
+    values: int,
+    by_label: bool,
+    value: Codes,
+    count: Ints,
+    owner: Codes,
+    hist: Ints,
+    joint: Ints,
+    touched: Codes,
+) -> int:
+    """Add entries to a histogram, and to the one that tells labels apart; returns how many values it has now."""
+    for q in range(begin, end):
+        i = owner[value[q]]
+        if hist[i] == 0:
+            touched[values] = i
+            values += 1
+        hist[i] += count[q]
+        if by_label:
+            joint[value[q]] += count[q]
+    return values
+
+
+@kernel
+def clear(values: int, labels: int, by_label: bool, hist: Ints, joint: Ints, need: Ints, touched: Codes) -> None:
+    """Empty the histograms, and what must go of each value."""
+    for j in range(values):
+        i = touched[j]
+        hist[i], need[i] = 0, 0
+        if by_label:
+            joint[i * labels : (i + 1) * labels] = 0
 
 
 @kernel
@@ -226,15 +230,7 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
         if number[e, KEPT] >= 0.0:
             continue
         size = np.int64(number[e, SIZE])
-        values = 0
-        for q in range(link[e, START], link[e, STOP]):
-            i = owner[value[q]]
-            if hist[i] == 0:
-                touched[values] = i
-                values += 1
-            hist[i] += count[q]
-            if by_label:
-                joint[value[q]] += count[q]
+        values = add_entries(link[e, START], link[e, STOP], 0, by_label, value, count, owner, hist, joint, touched)
         low = published(price, number[e, SIZE], cells.code, e, tree.rate, sums[e], labels)
         exact = low
         high = sums[e, m] if price == SUMS else penalty * size
@@ -274,11 +270,7 @@ def price_cells(first: int, last: int, tree: Tree, cells: Cells, rules: Rules, w
             high = low + value_penalty * size
         number[e, LOW], number[e, ALONE], number[e, HIGH], number[e, MARGIN] = low, alone, high, max(0.0, margin)
         number[e, KEPT] = stay
-        for j in range(values):
-            i = touched[j]
-            hist[i], need[i] = 0, 0
-            if by_label:
-                joint[i * labels : (i + 1) * labels] = 0
+        clear(values, labels, by_label, hist, joint, need, touched)
 
 
 @kernel
@@ -288,165 +280,6 @@ def floors(begin: int, end: int, number: Floats, perm: Codes) -> float:
     for p in range(begin, end):
         total += number[perm[p], LOW]
     return total
-
-
-@kernel
-def whole_cells(
-    i: int, size: int, rows: bool, begin: int, end: int, cells: Cells, rules: Rules, ws: Space, perm: Codes
-) -> float:
-    """Bound what it costs to take whole cells out of a part until value ``i`` keeps to its threshold.
-
-    What counts is what suppressing a cell adds to its floor, or the rows that go.
-    """
-    number, link, value, count, owner, item = cells.number, cells.link, cells.value, cells.count, rules.owner, ws.item
-    theta, items = rules.theta[i], 0
-    for p in range(begin, end):
-        e = perm[p]
-        gain = -theta * number[e, SIZE]
-        for q in range(link[e, START], link[e, STOP]):
-            if owner[value[q]] == i:
-                gain += count[q]
-        if gain > 0:
-            price = number[e, SIZE] if rows else number[e, HIGH] - number[e, LOW]
-            item[items, 0], item[items, 1] = price / gain, gain
-            items += 1
-    return cheapest(item, items, ws.hist[i] - theta * size)
-
-
-@kernel
-def any_rows(need: float, single: bool, begin: int, end: int, number: Floats, item: Floats, perm: Codes) -> float:
-    """Bound what it costs to take rows out of a part, whatever they hold: whole cells, or single records."""
-    for p in range(begin, end):
-        e = perm[p]
-        price = number[e, MARGIN] if single else (number[e, HIGH] - number[e, LOW]) / number[e, SIZE]
-        item[p - begin, 0], item[p - begin, 1] = price, number[e, SIZE]
-    return cheapest(item, end - begin, need)
-
-
-@kernel
-def single_records(i: int, begin: int, end: int, cells: Cells, ws: Space, perm: Codes) -> float:
-    """Bound what it costs to take ``ws.need`` records of value ``i`` out of a part."""
-    number, link, value, count, item = cells.number, cells.link, cells.value, cells.count, ws.item
-    items = 0
-    for p in range(begin, end):
-        e = perm[p]
-        for q in range(link[e, START], link[e, STOP]):
-            if value[q] == i:
-                item[items, 0], item[items, 1] = number[e, MARGIN], count[q]
-                items += 1
-    return cheapest(item, items, float(ws.need[i]))
-
-
-@kernel
-def single_values(i: int, size: int, begin: int, end: int, cells: Cells, rules: Rules, ws: Space, perm: Codes) -> float:
-    """Bound how often value ``i`` must become unknown until it keeps to its threshold where it is known."""
-    number, link, value, count, item = cells.number, cells.link, cells.value, cells.count, ws.item
-    theta = rules.theta[i]
-    need = ws.hist[i] - theta * size
-    if rules.facts[KNAPSACK] > 0.0 and theta * size < 1.0:
-        return float(ws.hist[i])  # no class is large enough for a single one
-    if rules.facts[KNAPSACK] == 0.0:
-        return np.ceil(need / (1.0 - theta) - _ROUNDING * size)
-    items = 0
-    for p in range(begin, end):
-        e = perm[p]
-        for q in range(link[e, START], link[e, STOP]):
-            if value[q] == i:
-                gain = count[q] - theta * number[e, SIZE]
-                if gain > 0:
-                    item[items, 0], item[items, 1] = count[q] / gain, gain
-                    items += 1
-    return np.ceil(cheapest(item, items, need) - _ROUNDING * size)
-
-
-@kernel
-def few_cells(
-    together: float, values: int, size: int, begin: int, end: int, cells: Cells, rules: Rules, ws: Space, perm: Codes
-) -> float:
-    """Return what two or three cells lose at least: together, which is given, each alone, or one alone."""
-    number, link, value, count = cells.number, cells.link, cells.value, cells.count
-    hist, touched, theta, owner, facts = ws.hist, ws.touched, rules.theta, rules.owner, rules.facts
-    hides = int(facts[KIND]) == VIOLATING_VALUES
-    apart = 0.0
-    for p in range(begin, end):
-        apart += number[perm[p], ALONE] - number[perm[p], LOW]
-    least = min(together, apart)
-    if end - begin == 2:
-        return least
-    for p in range(begin, end):
-        e = perm[p]
-        lost, rest, left = number[e, ALONE] - number[e, LOW], size - np.int64(number[e, SIZE]), 0
-        for q in range(link[e, START], link[e, STOP]):
-            hist[owner[value[q]]] -= count[q]
-        wrong = 0
-        for j in range(values):
-            i = touched[j]
-            if hist[i] > np.floor(theta[i] * rest):
-                wrong += hist[i]
-            left += hist[i] > 0
-        for q in range(link[e, START], link[e, STOP]):
-            hist[owner[value[q]]] += count[q]
-        if hides:
-            least = min(least, lost + facts[VALUE_PENALTY] * wrong)
-        elif wrong == 0 and rest >= facts[SMALLEST] and left >= facts[DISTINCT]:
-            least = min(least, lost)
-        else:
-            least = min(least, lost + together - (number[e, HIGH] - number[e, LOW]))
-    return least
-
-
-@kernel
-def majority(sums: Floats, e: int, labels: int) -> int:
-    """Return the most frequent label of a cell."""
-    top = 0
-    for c in range(1, labels):
-        if sums[e, c] > sums[e, top]:
-            top = c
-    return top
-
-
-@kernel
-def majority_rows(values: int, labels: int, begin: int, end: int, cells: Cells, ws: Space, perm: Codes) -> float:
-    """Bound what taking ``ws.need`` records of each value out of a part adds to the rows outside majorities.
-
-    Records outside the majority of their cell go for nothing. More of a value can be had by taking records of the
-    majority, which cost 1 each, or by letting another label be a cell's majority.
-    """
-    need, item, link, value, count, sums = ws.need, ws.item, cells.link, cells.value, cells.count, cells.sums
-    for p in range(begin, end):
-        e = perm[p]
-        top = majority(sums, e, labels)
-        for q in range(link[e, START], link[e, STOP]):
-            if value[q] % labels != top:
-                need[value[q] // labels] -= count[q]
-    unmet = 0
-    for j in range(values):
-        unmet += max(0, need[ws.touched[j]])
-    if unmet == 0:
-        return 0.0
-    items = 0
-    for p in range(begin, end):
-        e = perm[p]
-        top = majority(sums, e, labels)
-        price, units = 1.0, 0.0
-        for c in range(labels):
-            gain = 0.0
-            for q in range(link[e, START], link[e, STOP]):
-                i = value[q] // labels
-                if c != top and need[i] > 0 and value[q] % labels == top:
-                    own = count[q]
-                    for r in range(link[e, START], link[e, STOP]):
-                        if value[r] == i * labels + c:
-                            own -= count[r]
-                    gain += max(0, own)
-            if gain > 0:
-                units = max(units, gain)
-                price = min(price, (sums[e, top] - sums[e, c]) / gain)
-        if price < 1.0:
-            item[items, 0], item[items, 1] = price, units
-            items += 1
-    item[items, 0], item[items, 1] = 1.0, unmet
-    return cheapest(item, items + 1, float(unmet))
 
 
 @kernel
@@ -525,14 +358,9 @@ def look_at(
             high += number[e, HIGH]
             for c in range(width):
                 added[c] += sums[e, c]
-            for q in range(link[e, START], link[e, STOP]):
-                i = owner[value[q]]
-                if hist[i] == 0:
-                    touched[values] = i
-                    values += 1
-                hist[i] += count[q]
-                if by_label:
-                    joint[value[q]] += count[q]
+            values = add_entries(
+                link[e, START], link[e, STOP], values, by_label, value, count, owner, hist, joint, touched
+            )
         size = np.int64(rows)
         cost = published(price, rows, parts.code, slot, tree.rate, added, labels)
         above = above_thresholds(values, size, theta, hist, touched)
@@ -589,11 +417,7 @@ def look_at(
         out[BOUND], out[COST], out[LOST], out[GONE] = low + extra, cost, lost, gone
         out[WRONG], out[DEAD] = wrong, wrong
         out[FLOOR], out[MIXED], out[FULL] = low, 0.0, full
-        for j in range(values):
-            i = touched[j]
-            hist[i], need[i] = 0, 0
-            if by_label:
-                joint[i * labels : (i + 1) * labels] = 0
+        clear(values, labels, by_label, hist, joint, need, touched)
 
 
 @kernel

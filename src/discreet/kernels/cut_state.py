@@ -64,10 +64,10 @@ how many rows are published if it is a class of its own."""
 KEY, START, STOP, HEAD, TAIL = range(5)
 """Of a cell: its codes as one number; where its histogram begins and ends; its first and last tuple."""
 BEGIN, END = range(2)
-BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FINE, FLOOR, MIXED, FULL = range(11)
+BOUND, COST, LOST, GONE, WRONG, DEAD, NEED, FLOOR, MIXED, FULL = range(10)
 """Of a part: bound and cost; rows suppressed at least and as it is; whether it is not allowed as it is, and whatever
-becomes of it; rows that must go; whether it is ok; what its cells cost at least published; in how many
-attributes a decision raises its bound; whether all of it is lost whatever is decided."""
+becomes of it; rows that must go; what its cells cost at least published; in how many attributes a decision
+raises its bound; whether all of it is lost whatever is decided."""
 SUMMED = 6
 """The first of these columns are added up over all parts."""
 TOTALS = ("bound", "cost", "lost", "gone", "wrong", "dead", "best")

@@ -293,7 +293,7 @@ def _parts(cut_tree: CutTree, count: int) -> Parts:
     parts = Parts(
         np.zeros((room, m), dtype=np.int32),
         np.zeros((room, 2), dtype=np.int64),
-        np.zeros((room, 11)),
+        np.zeros((room, 10)),
         np.zeros((room, m, 3)),
     )
     parts.code[0] = cut_tree.roots
