@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -27,13 +27,15 @@ class Separable:
 
     A published row whose leaf of attribute ``i`` lies in block ``b`` at level ``l`` costs, summed over ``i``,
     ``rate[i][l][b] * moment[i][leaf] + offset[i][leaf]``; a suppressed row costs ``penalty[i][leaf]`` summed
-    over ``i``.
+    over ``i``. ``block_rate(i, leaves, rows)`` is the rate of blocks that are no nodes of the hierarchy, given how many
+    of its leaves and how many rows of the whole table they hold; None where the cost is not defined for such blocks.
     """
 
     rate: Sequence[Sequence[FloatArray]]
     moment: Sequence[FloatArray]
     offset: Sequence[FloatArray]
     penalty: Sequence[FloatArray]
+    block_rate: Callable[[int, IntArray, IntArray], FloatArray] | None = None
 
     def sums(self, table: CountTable) -> tuple[float, FloatArray]:
         """Return what a suppressed row costs beyond its offset, and what to add up over the tuples of a class.

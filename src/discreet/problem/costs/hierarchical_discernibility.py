@@ -72,4 +72,5 @@ class HierarchicalDiscernibility(Cost):
             moment=[self.leaf_moment(attribute, table) for attribute in attributes],
             offset=[self.leaf_offset(attribute, table) for attribute in attributes],
             penalty=[np.full(attribute.leaves, 1.0 / len(attributes)) for attribute in attributes],
+            block_rate=lambda i, leaves, rows: rows.astype(np.float64),
         )

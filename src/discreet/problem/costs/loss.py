@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem._checks import one_of, weights
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Separable
@@ -63,12 +63,18 @@ class Loss(PerRow):
     def separable(self, table: CountTable) -> Separable:
         """Return the loss of each block as its rate."""
         each = list(zip(table.attributes, weight_array(self.weights, table), strict=True))
+
+        def lost(i: int, leaves: IntArray, rows: IntArray) -> FloatArray:
+            attribute, weight = each[i]
+            return np.asarray(weight * (leaves - 1) / max(attribute.leaves - 1, 1))
+
         return Separable(
             rate=[
-                [weight * (leaves - 1) / max(attribute.leaves - 1, 1) for leaves in attribute.block_leaves]
-                for attribute, weight in each
+                [lost(i, *counts) for counts in zip(attribute.block_leaves, attribute.block_rows, strict=True)]
+                for i, (attribute, _) in enumerate(each)
             ],
             moment=[np.ones(attribute.leaves) for attribute, _ in each],
             offset=[np.zeros(attribute.leaves) for attribute, _ in each],
             penalty=[np.full(attribute.leaves, weight * self._times) for attribute, weight in each],
+            block_rate=lost,
         )

@@ -79,6 +79,7 @@ class NonUniformEntropy(Cost):
             moment=moments,
             offset=offsets,
             penalty=[root * moment + offset for moment, offset in zip(moments, offsets, strict=True)],
+            block_rate=lambda i, leaves, rows: _log2(rows),
         )
 
 

@@ -1,0 +1,311 @@
+"""What each block of one attribute costs while the other attributes are as far as they are decided.
+
+The rows fall into *groups* by the most general values that the other attributes may still get, and into finer *cores*
+by the most specific ones. A block's rows of one group are a class, or the union of several: if even that union is too
+small, its rows are suppressed whatever is decided later. What the rows of one core have in common they keep.
+
+Blocks are walked through by a *script*, which puts one value in or takes one out at a time: every step costs no more
+than the tuples with that value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels._numba import kernel
+
+__all__ = [
+    "MINORITY",
+    "SEPARABLE",
+    "SQUARES",
+    "add_keys",
+    "list_classes",
+    "most_published",
+    "number",
+    "price_blocks",
+    "split_squares",
+]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SEPARABLE, SQUARES, MINORITY = range(3)
+SIZE, SHARE, FIXED, MOMENT = range(4)
+"""What is added up for each group: rows, their cost if suppressed, their cost if published without and per rate."""
+RECORD = 0
+"""The operation of a script that asks for the block as it is; others put in item o - 1 or take out item -o - 1."""
+_MIX = -7046029254386353131
+
+
+@kernel
+def add_keys(codes: Ints, ids: Ints, radix: Ints, keys: Ints) -> None:
+    """Give each tuple a number made of the blocks ``ids[a, item]`` of its items, to the radix given."""
+    for j in range(keys.size):
+        keys[j] = 0
+    for a in range(codes.shape[0]):
+        if radix[a] == 0:
+            continue
+        for j in range(keys.size):
+            keys[j] += ids[a, codes[a, j]] * radix[a]
+
+
+@kernel
+def number(
+    keys: Ints, items: Ints, own: Ints, radix: int, span: int, table: Ints, found: Ints, numbers: Ints
+) -> int:
+    """Number the keys of tuples without the part of one attribute; returns how many there are.
+
+    ``own[items[j]] * radix`` is that part; keys without it are below ``span * radix``, or anything if ``span`` is 0.
+    """
+    count = 0
+    if 0 < span <= found.size:
+        for h in range(span):
+            found[h] = -1
+        for j in range(keys.size):
+            key = keys[j] - own[items[j]] * radix
+            if found[key] < 0:
+                found[key] = count
+                count += 1
+            numbers[j] = found[key]
+        return count
+    mask = found.size - 1
+    for h in range(found.size):
+        found[h] = -1
+    for j in range(keys.size):
+        key = keys[j] - own[items[j]] * radix
+        h = ((key * _MIX) >> 20) & mask
+        while found[h] >= 0 and table[h] != key:
+            h = (h + 1) & mask
+        if found[h] < 0:
+            found[h] = count
+            table[h] = key
+            count += 1
+        numbers[j] = found[h]
+    return count
+
+
+@kernel
+def split_squares(
+    items: Ints, order: Ints, fine: Ints, top: Ints, core: Ints, weight: Floats, within: Floats, alone: Floats, most: Floats
+) -> None:
+    """Find with how many rows those of each tuple can come together at most through one attribute alone, times its rows.
+
+    ``order`` lists the tuples by item, ``core`` numbers what they have in common in the other attributes, and
+    ``alone`` says how many rows are the same as the tuple's in all attributes. Blocks of ``top`` hold their items in a
+    row.
+    """
+    begin = 0
+    while begin < order.size:
+        block = top[items[order[begin]]]
+        end = begin
+        while end < order.size and top[items[order[end]]] == block:
+            within[core[order[end]]] += weight[order[end]]
+            end += 1
+        for x in range(begin, end):
+            j = order[x]
+            most[j] = weight[j] * (within[core[j]] - alone[j])
+        for x in range(begin, end):
+            within[core[order[x]]] = 0.0
+        begin = end
+
+
+@kernel
+def most_published(items: Ints, rate: Floats, moment: Floats, offset: Floats, most: Floats) -> None:
+    """Find what each tuple costs if its item gets the most general value it may get, of which ``rate`` is known."""
+    for j in range(items.size):
+        most[j] = rate[items[j]] * moment[j] + offset[j]
+
+
+@kernel
+def _put(
+    kind: int,
+    begin: int,
+    end: int,
+    sign: int,
+    entries: Ints,
+    group: Ints,
+    core: Ints,
+    weight: Floats,
+    share: Floats,
+    moment: Floats,
+    offset: Floats,
+    labels: Floats,
+    within: Floats,
+    sums: Floats,
+) -> None:
+    """Put the tuples of one item into the block, or take them out."""
+    if kind == SQUARES and sign < 0:
+        for x in range(begin, end):
+            within[core[entries[x]], 0] -= weight[entries[x]]
+    for x in range(begin, end):
+        j = entries[x]
+        g = group[j]
+        sums[g, SIZE] += sign * weight[j]
+        sums[g, SHARE] += sign * share[j]
+        if kind == SEPARABLE:
+            sums[g, FIXED] += sign * offset[j]
+            sums[g, MOMENT] += sign * moment[j]
+        elif kind == SQUARES:
+            sums[g, FIXED] += sign * 2.0 * weight[j] * within[core[j], 0]
+        else:
+            before, after = _minority(within, core[j], labels, j, sign)
+            sums[g, FIXED] += after - before
+    if kind == SQUARES and sign > 0:
+        for x in range(begin, end):
+            within[core[entries[x]], 0] += weight[entries[x]]
+
+
+@kernel
+def _minority(within: Floats, core: int, labels: Floats, tuple_: int, sign: int) -> tuple[float, float]:
+    """Add a tuple's labels to a core; returns how many rows were and are not of the most frequent label."""
+    rows, largest, more, largest_then = 0.0, 0.0, 0.0, 0.0
+    for c in range(labels.shape[1]):
+        old = within[core, c]
+        new = old + sign * labels[tuple_, c]
+        within[core, c] = new
+        rows += old
+        more += new
+        largest = max(largest, old)
+        largest_then = max(largest_then, new)
+    return rows - largest, more - largest_then
+
+
+@kernel
+def price_blocks(
+    kind: int,
+    least: float,
+    script: Ints,
+    starts: Ints,
+    entries: Ints,
+    group: Ints,
+    core: Ints,
+    weight: Floats,
+    share: Floats,
+    moment: Floats,
+    offset: Floats,
+    labels: Floats,
+    rates: Floats,
+    within: Floats,
+    sums: Floats,
+    seen: Ints,
+    cost: Floats,
+    gone: Floats,
+) -> None:
+    """Follow a script; for each block asked for find what it costs and how many of its rows are suppressed.
+
+    A group with fewer rows than ``least`` in a block is suppressed. ``starts[i]`` is where the tuples of item ``i``
+    begin in ``entries``. ``within``, ``sums`` and ``seen`` must be 0, 0 and -1, and are left so.
+    """
+    published, moments, suppressed, rows = 0.0, 0.0, 0.0, 0.0
+    asked = 0
+    for step in range(script.size):
+        operation = script[step]
+        if operation == RECORD:
+            cost[asked] = published + rates[asked] * moments + suppressed
+            gone[asked] = rows
+            asked += 1
+            continue
+        sign = 1 if operation > 0 else -1
+        item = sign * operation - 1
+        begin, end = starts[item], starts[item + 1]
+        for x in range(begin, end):
+            g = group[entries[x]]
+            if seen[g] == step:
+                continue
+            seen[g] = step
+            size = sums[g, SIZE]
+            if size >= least:
+                published -= sums[g, FIXED]
+                moments -= sums[g, MOMENT]
+            elif size > 0:
+                suppressed -= sums[g, SHARE]
+                rows -= size
+        _put(kind, begin, end, sign, entries, group, core, weight, share, moment, offset, labels, within, sums)
+        for x in range(begin, end):
+            g = group[entries[x]]
+            if seen[g] != step:
+                continue
+            seen[g] = -1
+            size = sums[g, SIZE]
+            if size >= least:
+                published += sums[g, FIXED]
+                moments += sums[g, MOMENT]
+            elif size > 0:
+                suppressed += sums[g, SHARE]
+                rows += size
+            else:
+                sums[g, SHARE] = sums[g, FIXED] = sums[g, MOMENT] = 0.0
+
+
+@kernel
+def list_classes(
+    kind: int,
+    script: Ints,
+    starts: Ints,
+    entries: Ints,
+    group: Ints,
+    core: Ints,
+    weight: Floats,
+    share: Floats,
+    moment: Floats,
+    offset: Floats,
+    labels: Floats,
+    histogram: Ints,
+    within: Floats,
+    sums: Floats,
+    counts: Ints,
+    alive: Ints,
+    asked: Ints,
+    classes: Floats,
+    counted: Ints,
+) -> int:
+    """Follow a script and list every class of every block asked for, to be judged from outside.
+
+    Class ``c`` belongs to the block asked for as number ``asked[c]``; ``classes[c]`` are its sums and ``counted[c]``
+    its histogram. ``histogram[j]`` is that of a tuple. Returns the number of classes, or its negative if there is no
+    room for them all; the block is empty in the end.
+    """
+    found, live, block = 0, 0, 0
+    room = asked.size
+    for step in range(script.size):
+        operation = script[step]
+        if operation == RECORD:
+            for x in range(live):
+                if found < room:
+                    g = alive[x]
+                    asked[found] = block
+                    classes[found] = sums[g]
+                    counted[found] = counts[g]
+                found += 1
+            block += 1
+            continue
+        sign = 1 if operation > 0 else -1
+        item = sign * operation - 1
+        begin, end = starts[item], starts[item + 1]
+        if sign > 0:
+            for x in range(begin, end):
+                g = group[entries[x]]
+                if sums[g, SIZE] == 0:
+                    alive[live] = g
+                    live += 1
+                    sums[g, SIZE] = -1.0
+            for x in range(begin, end):
+                g = group[entries[x]]
+                if sums[g, SIZE] == -1.0:
+                    sums[g, SIZE] = 0.0
+        _put(kind, begin, end, sign, entries, group, core, weight, share, moment, offset, labels, within, sums)
+        for x in range(begin, end):
+            for v in range(histogram.shape[1]):
+                counts[group[entries[x]], v] += sign * histogram[entries[x], v]
+        if sign < 0:
+            kept = 0
+            for x in range(live):
+                g = alive[x]
+                if sums[g, SIZE] > 0:
+                    alive[kept] = g
+                    kept += 1
+                else:
+                    sums[g, :] = 0.0
+            live = kept
+    return found if found <= room else -found
