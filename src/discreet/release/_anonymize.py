@@ -179,7 +179,7 @@ def anonymize(
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=text_form(job),
-        notes=tuple(notes(source, schema, counted, solution, target)),
+        notes=tuple(notes(source, schema, each, counted, solution, target)),
         stats={**solution.stats, "seconds": clock.seconds},
         trace=solution.trace,
         versions=versions(),

@@ -21,6 +21,8 @@ class Scheme(Part, ABC):
 
     uses_hierarchy: ClassVar[bool] = True
     """Whether the valid partitions depend on the attribute's hierarchy."""
+    uses_order: ClassVar[bool] = False
+    """Whether the valid partitions depend on the order of the attribute's values."""
     is_global: ClassVar[bool] = True
     """Equal values are always recoded alike, so that one partition describes the whole recoding."""
 
