@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from discreet.schema import (
         Builder,
         Hierarchy,
+        Interval,
+        ValueSet,
         auto,
         dates,
         flat,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
         intervals,
         mask,
         ordered,
+        parse_block,
         ranges,
     )
     from discreet.solve import Budget, Progress
@@ -99,6 +102,8 @@ _PLACES = {
     "discreet.schema": (
         "Builder",
         "Hierarchy",
+        "Interval",
+        "ValueSet",
         "auto",
         "dates",
         "flat",
@@ -106,6 +111,7 @@ _PLACES = {
         "intervals",
         "mask",
         "ordered",
+        "parse_block",
         "ranges",
     ),
     "discreet.solve": ("Budget", "Progress"),
@@ -131,6 +137,7 @@ __all__ = [
     "Hierarchy",
     "InfeasibleError",
     "InterruptedRun",
+    "Interval",
     "Job",
     "KAnonymity",
     "LDiversity",
@@ -148,6 +155,7 @@ __all__ = [
     "TCloseness",
     "UnsupportedCombinationError",
     "UsageError",
+    "ValueSet",
     "ViolatingRecords",
     "ViolatingValues",
     "__version__",
@@ -160,6 +168,7 @@ __all__ = [
     "intervals",
     "mask",
     "ordered",
+    "parse_block",
     "ranges",
     "sample",
 ]

@@ -93,10 +93,11 @@ class InterruptedRun(DiscreetError):  # noqa: N818 - it is how a run ended, not 
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` for the closest known word, or nothing.
+    """Return ``did you mean 'x'?`` for the closest known word, whatever its case, or nothing.
 
-    >>> did_you_mean("agge", ["age", "sex"])
-    "did you mean 'age'?"
+    >>> did_you_mean("agge", ["Age", "Sex"])
+    "did you mean 'Age'?"
     """
-    close = get_close_matches(word, list(known), n=1)
-    return f"did you mean '{close[0]}'?" if close else ""
+    spelled = {item.lower(): item for item in reversed(list(known))}
+    close = get_close_matches(word.lower(), spelled, n=1)
+    return f"did you mean '{spelled[close[0]]}'?" if close else ""

@@ -39,11 +39,14 @@ Examples:
   discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml
   discreet anonymize people.csv --qi zip,sex --sensitive diagnosis --scheme subtree \\
       --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
+  discreet anonymize people.csv --qi sex,education,marital_status -k 5 -o safe.csv \\
+      --scheme subtree --scheme marital_status=set
 
 \b
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
-flat or auto, or the path of a CSV file (leaf first, one line per value). Columns without one get an
-automatic hierarchy, and the release says so. Ctrl-C ends the search with the best release so far.""",
+ordered([low,middle,high]), flat or auto, or the path of a CSV file (leaf first, one line per value).
+Columns without one get an automatic hierarchy, and the release says so; those with the scheme ordered
+or set need none. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
 @click.option("-o", "--output", metavar="FILE", help="Where the release goes; the suffix says the format.")
@@ -66,7 +69,14 @@ automatic hierarchy, and the release says so. Ctrl-C ends the search with the be
     metavar="KIND",
     help="What may go: none, 'budget(5%)', 'budget(300)', class-records, violating-records, class-values, …",
 )
-@click.option("--scheme", "schemes", multiple=True, metavar="[NAME=]SCHEME", help="full-domain (default), subtree, …")
+@click.option(
+    "--scheme",
+    "schemes",
+    multiple=True,
+    metavar="[NAME=]SCHEME",
+    help="How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set; "
+    "for all columns or for one. Repeatable.",
+)
 @click.option("--solver", default="auto", show_default=True, metavar="SOLVER", help="Which algorithm searches.")
 @click.option("--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far.")
 @click.option("--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -49,11 +49,13 @@ def count(
     missing: Missing = "value",
     hierarchies: Mapping[str, Any] | None = None,
     written_as: Format | None = None,
+    without_hierarchy: Collection[str] = (),
 ) -> Counted:
     """Count the distinct tuples of a source and the sensitive and class values that go with them.
 
     ``hierarchies`` are those of sensitive columns, where they have one. Sensitive values that a file
-    ``written_as`` this format cannot tell apart are counted as one.
+    ``written_as`` this format cannot tell apart are counted as one. Quasi-identifiers ``without_hierarchy`` need none,
+    so that none is made where none is given.
     """
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
@@ -77,7 +79,13 @@ def count(
     for column, hierarchy in schema.quasi_identifiers.items():
         factor = factors[column]
         domain = make_domain(
-            column, factor.values, hierarchy, type=schema.types.get(column), missing=missing, rows=factor.rows
+            column,
+            factor.values,
+            hierarchy,
+            type=schema.types.get(column),
+            missing=missing,
+            rows=factor.rows,
+            needed=column not in without_hierarchy,
         )
         domains[column] = domain
         codes.append(domain.codes[factor.place])

@@ -121,7 +121,7 @@ class Job(BaseModel):
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
         told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
-        release = dataclasses.replace(release, job=told)
+        release = dataclasses.replace(release, job={**told, "scheme": release.job["scheme"]})
         for report in self.report:
             release.report(self._folder / report)
         return release

@@ -61,7 +61,7 @@ class Plan:
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
     from discreet.engines import count, format_of, open_source
-    from discreet.problem import Problem
+    from discreet.problem import Problem, scheme_of_each
     from discreet.schema import Schema, shown_hierarchy
     from discreet.solve import choose_solver
 
@@ -73,7 +73,15 @@ def make_plan(job: Job) -> Plan:
     trees = {name: tree for name, tree in told["sensitive"].items() if tree is not None}
     target = job.locate(job.output)
     layout = None if target is None else format_of(target)
-    counted = count(source, schema, missing=told["missing"], hierarchies=trees, written_as=layout)
+    each = scheme_of_each(list(schema.quasi_identifiers), told["scheme"])
+    counted = count(
+        source,
+        schema,
+        missing=told["missing"],
+        hierarchies=trees,
+        written_as=layout,
+        without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
+    )
     parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
     problem = Problem.build(counted.table, **{part: told[part] for part in parts})
     solver = choose_solver(problem, told["solver"])
@@ -87,7 +95,7 @@ def make_plan(job: Job) -> Plan:
                 "name": name,
                 "type": str(domain.type),
                 "distinct": len(domain.values),
-                "hierarchy": shown_hierarchy(domain.text),
+                "hierarchy": shown_hierarchy(domain.text or None),
                 "automatic": domain.automatic,
                 "scheme": scheme.text,
                 "lowest": low,
@@ -109,12 +117,12 @@ def make_plan(job: Job) -> Plan:
 
 
 def _describe(attribute: dict[str, Any]) -> str:
-    made = "an automatic hierarchy" if attribute["automatic"] else attribute["hierarchy"]
-    if len(made) > 60:
-        made = f"{made[:59]}…"
     full = attribute["scheme"] == "full-domain"
     way = f"levels {attribute['lowest']} to {attribute['highest']}" if full else attribute["scheme"]
-    return f"{attribute['type']}, {attribute['distinct']:,} values, {way} of {made}"
+    made = "an automatic hierarchy" if attribute["automatic"] else attribute["hierarchy"]
+    if made is not None:
+        way += f" of {made if len(made) <= 60 else made[:59] + '…'}"
+    return f"{attribute['type']}, {attribute['distinct']:,} values, {way}"
 
 
 def _recodings(problem: Problem) -> int:

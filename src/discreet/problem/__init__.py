@@ -4,7 +4,7 @@ from discreet.problem._classes import Classes
 from discreet.problem._problem import Problem
 from discreet.problem.costs import COSTS, Cost, Separable
 from discreet.problem.privacy import PRIVACY, Groups, PrivacyModel
-from discreet.problem.schemes import SCHEMES, Partition, Scheme
+from discreet.problem.schemes import SCHEMES, Partition, Scheme, make_schemes, scheme_of_each
 from discreet.problem.suppression import SUPPRESSION, Suppressed, Suppression
 
 __all__ = [
@@ -22,4 +22,6 @@ __all__ = [
     "Separable",
     "Suppressed",
     "Suppression",
+    "make_schemes",
+    "scheme_of_each",
 ]

@@ -98,7 +98,8 @@ class Family(Generic[P]):
         member = self._members.get(name.lower())
         if member is None:
             known = sorted(self.members())
-            hint = did_you_mean(name, known) or f"known are {', '.join(known)}."
+            aliases = [alias for part in self.members().values() for alias in part.aliases]
+            hint = did_you_mean(name, [*known, *aliases]) or f"known are {', '.join(known)}."
             raise UsageError(f"There is no {self.kind} '{name}'; {hint}")
         try:
             return member(*args, **kwargs)

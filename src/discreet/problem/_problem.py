@@ -15,7 +15,7 @@ from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem.costs import COSTS, Cost
 from discreet.problem.privacy import PRIVACY, PrivacyModel
-from discreet.problem.schemes import SCHEMES, Scheme
+from discreet.problem.schemes import Scheme, scheme_of_each
 from discreet.problem.suppression import SUPPRESSION, Suppression
 
 __all__ = ["Problem"]
@@ -55,7 +55,7 @@ class Problem:
         if not chosen:
             raise UsageError("No privacy model was given; ask for one, as in k(5).")
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
-        schemes = _schemes(table, scheme)
+        schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
         if resolved.needs_hierarchy:
             for attribute, choice in zip(table.attributes, schemes, strict=True):
@@ -115,15 +115,6 @@ class Problem:
             np.maximum(removed, model.fewest_removed(classes), out=removed)
         too_small = classes.sizes - removed < self.smallest_class
         return np.where(too_small, classes.sizes, removed).astype(np.int64)
-
-
-def _schemes(table: CountTable, scheme: str | Scheme | Mapping[str, str | Scheme]) -> tuple[Scheme, ...]:
-    if not isinstance(scheme, Mapping):
-        return (SCHEMES.make(scheme),) * len(table.attributes)
-    for column in scheme:
-        if column not in table.names:
-            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
-    return tuple(SCHEMES.make(scheme.get(name, "full-domain")) for name in table.names)
 
 
 def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from discreet.engines import UNKNOWN, Counted, Missing, count, open_source
 from discreet.errors import InfeasibleError, InterruptedRun, UsageError
-from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION, PrivacyModel, Problem, Scheme
+from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes, scheme_of_each
 from discreet.release._describe import notes, text_form, versions
 from discreet.release._output import check_output
 from discreet.release._publish import Clock, Promises, publish
@@ -59,7 +59,7 @@ def anonymize(
         Columns that name people; they are left out of the release.
     quasi_identifiers
         Columns others could know about a person, as a list or as a mapping to hierarchies (builders, text
-        forms, files; None for an automatic one).
+        forms, files; None for an automatic one, or none at all where the scheme needs none).
     sensitive
         Columns nobody should learn, as a list or as a mapping to hierarchies.
     class_attribute
@@ -69,7 +69,9 @@ def anonymize(
     privacy
         The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
     cost, suppression, scheme, solver
-        What is minimized, what may be left out, how values may be generalized, and by which algorithm.
+        What is minimized, what may be left out, how values may be generalized, and by which algorithm. ``scheme``
+        is one for all quasi-identifiers, or a mapping such as ``{"race": "set", "age": "ordered"}``, in which those
+        left out are ``full-domain``.
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
@@ -97,15 +99,21 @@ def anonymize(
     with _interruptible():
         _check_options(missing, time_limit, seed)
         models = [PRIVACY.make(model) for model in _several(privacy)]
-        loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), _schemes(scheme)
+        loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
         target = None if output is None else check_output(output, data)
         with clock("read"):
             source = open_source(data)
             schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
+            each = scheme_of_each(list(schema.quasi_identifiers), schemes)
             trees = _hierarchies(sensitive)
         with clock("count"):
             counted = count(
-                source, schema, missing=missing, hierarchies=trees, written_as=target.format if target else None
+                source,
+                schema,
+                missing=missing,
+                hierarchies=trees,
+                written_as=target.format if target else None,
+                without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
             )
         with clock("solve"):
             problem = Problem.build(
@@ -113,7 +121,7 @@ def anonymize(
                 privacy=models,
                 cost=loss,
                 suppression=kind,
-                scheme=schemes,
+                scheme=each,
                 min_levels=min_levels,
                 max_levels=max_levels,
             )
@@ -141,9 +149,7 @@ def anonymize(
         "input": data if isinstance(data, str | PathLike) else None,
         "output": output,
         "identifiers": list(schema.identifiers),
-        "quasi_identifiers": {
-            name: None if domain.automatic else domain.text for name, domain in counted.domains.items()
-        },
+        "quasi_identifiers": {name: domain.given for name, domain in counted.domains.items()},
         "sensitive": {name: trees.get(name) for name in schema.sensitive},
         "class_attribute": class_attribute,
         "types": schema.types,
@@ -173,7 +179,7 @@ def anonymize(
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=text_form(job),
-        notes=tuple(notes(source, schema, counted, solution, target)),
+        notes=tuple(notes(source, schema, each, counted, solution, target)),
         stats={**solution.stats, "seconds": clock.seconds},
         trace=solution.trace,
         versions=versions(),
@@ -207,12 +213,6 @@ def _check_options(missing: Any, time_limit: Any, seed: Any) -> None:
 
 def _several(privacy: str | PrivacyModel | Sequence[str | PrivacyModel]) -> list[str | PrivacyModel]:
     return [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
-
-
-def _schemes(scheme: str | Scheme | Mapping[str, str | Scheme]) -> Scheme | dict[str, Scheme]:
-    if isinstance(scheme, Mapping):
-        return {column: SCHEMES.make(choice) for column, choice in scheme.items()}
-    return SCHEMES.make(scheme)
 
 
 def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:

@@ -17,6 +17,7 @@ from discreet.schema import may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
+    from discreet.problem import Scheme
     from discreet.release._output import Output
     from discreet.schema import Schema
     from discreet.solve import Solution
@@ -54,7 +55,14 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def notes(source: Source, schema: Schema, counted: Counted, solution: Solution, output: Output | None) -> Iterator[str]:
+def notes(
+    source: Source,
+    schema: Schema,
+    schemes: Mapping[str, Scheme],
+    counted: Counted,
+    solution: Solution,
+    output: Output | None,
+) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
     suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
     if suspects:
@@ -65,6 +73,16 @@ def notes(source: Source, schema: Schema, counted: Counted, solution: Solution, 
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
+    sorted_text = [
+        f"'{name}'"
+        for name, domain in counted.domains.items()
+        if schemes[name].uses_order and not domain.text and domain.positions is None and len(domain.labels[0]) > 2
+    ]
+    if sorted_text:
+        yield (
+            f"Text without a given order was taken in alphabetical order: {', '.join(sorted_text)}; "
+            "give one, as in ordered([low, middle, high]), or choose the scheme set."
+        )
     if counted.dropped:
         yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out and are not part of n."
     else:

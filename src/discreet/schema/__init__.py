@@ -4,6 +4,7 @@ from discreet.schema._column import Column
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
 from discreet.schema._hierarchy import Hierarchy
+from discreet.schema._parse import Interval, ValueSet, parse_block
 from discreet.schema._schema import Role, Schema
 from discreet.schema._suggest import may_identify, suggest_roles
 from discreet.schema._types import Type, as_type, infer_type
@@ -27,10 +28,12 @@ __all__ = [
     "Column",
     "Domain",
     "Hierarchy",
+    "Interval",
     "LevelBuilder",
     "Role",
     "Schema",
     "Type",
+    "ValueSet",
     "as_hierarchy",
     "as_type",
     "auto",
@@ -46,6 +49,7 @@ __all__ = [
     "mask",
     "may_identify",
     "ordered",
+    "parse_block",
     "ranges",
     "shown_hierarchy",
     "suggest_roles",

@@ -1,16 +1,25 @@
-"""Names for the blocks of any partition of the leaves of a hierarchy."""
+"""Names for the blocks of any partition of the leaves of a hierarchy.
+
+What is written here, :func:`discreet.parse_block` reads.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["block_names"]
+__all__ = ["OR_MISSING", "block_names", "set_name"]
 
 Label = str | None
+
+OR_MISSING = " or missing"
+"""What ends the name of a block that holds missing values too."""
+_MARKS = ',{}"'
+_MARKS_ALONE = _MARKS + "[(<>*"
 
 
 def block_names(
@@ -24,7 +33,8 @@ def block_names(
 
     ``blocks[leaf]`` numbers the blocks from 0 without gaps. A block that is a node of the hierarchy has the name of
     the lowest such node. Others are named by their leaves: with ``ranges`` a run of neighbours as ``[first, last]``,
-    anything else as ``{one, two, three}``. A leaf without a label is a missing value, and stays one if it is alone.
+    anything else as ``{one, two, three}``. Text is never shown as a range, since whoever reads it may not know its
+    order. A leaf without a label is a missing value, and stays one if it is alone.
 
     >>> labels = [["18", "25", "40", "70", None], ["young", "old", None], ["*"]]
     >>> ancestors = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 0]])
@@ -37,57 +47,73 @@ def block_names(
     """
     size = np.bincount(blocks)
     _, first = np.unique(blocks, return_index=True)
-    names = np.empty(size.size, dtype=object)
+    found = np.empty(size.size, dtype=object)
     level_of = np.full(size.size, -1)
     for level, row in enumerate(ancestors):
         node = row[first]
         inside = np.bincount(blocks, weights=row == node[blocks])
-        found = (level_of < 0) & (inside == size) & (np.bincount(row)[node] == size)
-        names[found] = np.array([*labels[level], None], dtype=object)[:-1][node[found]]
-        level_of[found] = level
+        whole = (level_of < 0) & (inside == size) & (np.bincount(row)[node] == size)
+        found[whole] = np.array([*labels[level], None], dtype=object)[:-1][node[whole]]
+        level_of[whole] = level
+    names: list[Label] = found.tolist()
+    _tell_apart(names, level_of.tolist())
     others = np.flatnonzero(level_of < 0)
     if others.size:
+        taken = set(names)
         order = np.argsort(blocks, kind="stable")
         ends = np.cumsum(size)
         for block in others.tolist():
             leaves = order[ends[block] - size[block] : ends[block]]
-            names[block] = _made_up(
-                [labels[0][leaf] for leaf in leaves.tolist()], ranges and _is_run(leaves, labels[0])
-            )
-    return _told_apart(names.tolist(), level_of.tolist())
+            members = [labels[0][leaf] for leaf in leaves.tolist()]
+            run = ranges and _is_run(leaves[: len(members) - members.count(None)])
+            names[block] = next(name for effort in count() if (name := _made_up(members, run, effort)) not in taken)
+    return names
 
 
-def _is_run(leaves: NDArray[np.integer], labels: Sequence[Label]) -> bool:
-    """Whether leaves, apart from the missing one at the end, are neighbours."""
-    known = leaves if labels[-1] is not None else leaves[:-1]
-    return int(known[-1] - known[0]) + 1 == known.size
+def set_name(labels: Sequence[str]) -> str:
+    """Write a set of values, those in quotes that would read as several or as something else.
+
+    >>> print(set_name(["Private", "Inc, large"]))
+    {Private, "Inc, large"}
+    """
+    return f"{{{', '.join(label if _plain(label, _MARKS) else _in_quotes(label) for label in labels)}}}"
 
 
-def _made_up(labels: Sequence[Label], run: bool) -> str:
+def _is_run(leaves: NDArray[np.integer]) -> bool:
+    """Whether leaves, which rise, are neighbours."""
+    return int(leaves[-1] - leaves[0]) + 1 == leaves.size
+
+
+def _made_up(labels: Sequence[Label], run: bool, effort: int) -> str:
+    """Write a block by its leaves; more effort makes another name that means the same: quotes, then blanks."""
     known = [label for label in labels if label is not None]
+    written = [_in_quotes(label) for label in known] if effort else known
+    blanks = " " * max(effort - 1, 0)
     if len(known) == 1:
-        text = known[0]
+        text = (written[0] if effort or _plain(known[0], _MARKS_ALONE) else _in_quotes(known[0])) + blanks
     elif run:
-        text = f"[{known[0]}, {known[-1]}]"
+        text = f"[{written[0]}, {written[-1]}{blanks}]"
     else:
-        text = f"{{{', '.join(map(_quoted, known))}}}"
-    return text if len(known) == len(labels) else f"{text} or missing"
+        text = f"{{{', '.join(written)}{blanks}}}" if effort else set_name(known)
+    return text if len(known) == len(labels) else f"{text}{OR_MISSING}"
 
 
-def _quoted(label: str) -> str:
-    """Put a label that could be taken for several, or for something else, in quotes."""
-    if label and label == label.strip() and not any(mark in label for mark in ',{}"'):
-        return label
+def _plain(label: str, marks: str) -> bool:
+    """Whether a label cannot be taken for several, or for something else."""
+    return bool(label) and label == label.strip() and not any(mark in label for mark in marks)
+
+
+def _in_quotes(label: str) -> str:
     return '"' + label.replace('"', '""') + '"'
 
 
-def _told_apart(names: list[Label], level_of: list[int]) -> list[Label]:
-    """Add to names that several blocks have: a leaf may be called as a node elsewhere in the tree is."""
-    while len(taken := Counter(names)) < len(names):
+def _tell_apart(names: list[Label], level_of: list[int]) -> None:
+    """Add the level to names that several nodes have: a leaf may be called as a node elsewhere in the tree is."""
+    nodes = sorted((block for block in range(len(names)) if level_of[block] >= 0), key=lambda block: level_of[block])
+    while len(taken := Counter(names[block] for block in nodes)) < len(nodes):
         kept: set[Label] = set()
-        for block in sorted(range(len(names)), key=lambda block: (level_of[block] < 0, level_of[block])):
+        for block in nodes:
             name = names[block]
             if taken[name] > 1 and name in kept:
-                names[block] = f"{name} (level {level_of[block]})" if level_of[block] > 0 else f"{name} (group)"
+                names[block] = f"{name} (level {level_of[block]})"
             kept.add(name)
-    return names

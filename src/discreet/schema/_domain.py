@@ -18,7 +18,7 @@ from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy, plant
 from discreet.schema._types import Type, as_type, infer_type
-from discreet.schema.builders import Builder, LevelBuilder, Ordered
+from discreet.schema.builders import Builder, LevelBuilder, Ordered, flat
 
 __all__ = ["Domain", "make_domain"]
 
@@ -47,14 +47,19 @@ class Domain:
     labels: list[list[str | None]]
     """``labels[level][block]``: the released text; None where missing stays missing."""
     automatic: bool
-    """Whether the hierarchy was made because none was given."""
+    """Whether the hierarchy was made because none was given and one was needed."""
     text: str
-    """How the hierarchy was given: its text form or the name of its file."""
+    """The hierarchy's text form or the name of its file; empty if none was given and none was needed."""
 
     @property
     def height(self) -> int:
         """The highest level."""
         return len(self.labels) - 1
+
+    @property
+    def given(self) -> str | None:
+        """How the hierarchy was given; None if it was not."""
+        return None if self.automatic else self.text or None
 
     @cached_property
     def repeats(self) -> tuple[NDArray[np.bool_], ...]:
@@ -114,12 +119,14 @@ def make_domain(
     type: Type | str | None = None,  # noqa: A002
     missing: Literal["value", "error", "suppress"] = "value",
     rows: NDArray[np.int64] | Sequence[int] | None = None,
+    needed: bool = True,
 ) -> Domain:
     """Bind the distinct values of a column to a hierarchy, or to an automatic one.
 
     ``type`` overrides what the values look like. ``missing`` says what a null or NaN is: a value of its own,
     an error, or (``suppress``) something the caller has taken out already. ``rows`` tells how many rows have
-    each value; automatic hierarchies are better for it, and errors can say how many rows they concern.
+    each value; automatic hierarchies are better for it, and errors can say how many rows they concern. Where no
+    hierarchy is given nor ``needed``, nothing stands between the values, in their natural order, and the root.
 
     >>> domain = make_domain("age", pl.Series([38, 21, None]), "intervals(5, 10)")
     >>> domain.codes.tolist(), domain.released(1).to_list()
@@ -128,7 +135,7 @@ def make_domain(
     if missing not in _MISSING:
         raise UsageError(f"missing is one of {', '.join(_MISSING)}, not '{missing}'.", column=name)
     counts = None if rows is None else np.asarray(rows, dtype=np.int64)
-    spec = as_hierarchy(hierarchy)
+    spec = flat() if hierarchy is None and not needed else as_hierarchy(hierarchy)
     ready = plain(name, values)
     absent = ready.is_null().to_numpy() if ready.null_count() else None
     if absent is not None:
@@ -159,7 +166,9 @@ def make_domain(
         ancestors, labels = _with_missing(ancestors, labels)
         positions = None if positions is None else np.append(positions, np.nan)
     text = spec.text if isinstance(spec, Builder) else spec.source or repr(spec)
-    return Domain(name, kind, values, codes, ancestors, positions, labels, hierarchy is None, text)
+    if hierarchy is None and not needed:
+        text = ""
+    return Domain(name, kind, values, codes, ancestors, positions, labels, hierarchy is None and needed, text)
 
 
 def _built(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from discreet.counts import CodedAttribute
+from discreet.errors import UsageError
 from discreet.problem._family import Family, Part
 
-__all__ = ["SCHEMES", "Partition", "Scheme"]
+__all__ = ["SCHEMES", "Partition", "Scheme", "make_schemes", "scheme_of_each"]
 
 Partition = tuple[tuple[int, ...], ...]
 """Blocks of leaf codes; leaves ascending in a block, blocks by their first leaf."""
@@ -20,6 +21,8 @@ class Scheme(Part, ABC):
 
     uses_hierarchy: ClassVar[bool] = True
     """Whether the valid partitions depend on the attribute's hierarchy."""
+    uses_order: ClassVar[bool] = False
+    """Whether the valid partitions depend on the order of the attribute's values."""
     is_global: ClassVar[bool] = True
     """Equal values are always recoded alike, so that one partition describes the whole recoding."""
 
@@ -38,6 +41,42 @@ class Scheme(Part, ABC):
     @abstractmethod
     def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
         """Return whether one partition is valid, without enumerating."""
+
+
+Choice = str | Scheme | Mapping[str, str | Scheme]
+"""One scheme for all columns, or one for each of some."""
+
+
+def make_schemes(choice: Choice) -> Scheme | dict[str, Scheme]:
+    """Return the schemes text forms stand for; an error names the column.
+
+    >>> make_schemes({"age": "OPS", "sex": "set"})
+    {'age': Ordered(), 'sex': SetPartition()}
+    """
+    if not isinstance(choice, Mapping):
+        return SCHEMES.make(choice)
+    made: dict[str, Scheme] = {}
+    for column, scheme in choice.items():
+        try:
+            made[column] = SCHEMES.make(scheme)
+        except UsageError as error:
+            raise UsageError(f"The scheme of '{column}': {error.message}", column=column) from None
+    return made
+
+
+def scheme_of_each(columns: Sequence[str], choice: Choice) -> dict[str, Scheme]:
+    """Return the scheme of each column; those a mapping leaves out are full-domain.
+
+    >>> scheme_of_each(["age", "sex"], {"age": "ordered"})
+    {'age': Ordered(), 'sex': FullDomain()}
+    """
+    made = make_schemes(choice)
+    if isinstance(made, Scheme):
+        return dict.fromkeys(columns, made)
+    for column in made:
+        if column not in columns:
+            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
+    return {column: made.get(column) or SCHEMES.make("full-domain") for column in columns}
 
 
 SCHEMES: Family[Scheme] = Family("scheme", Scheme, "discreet.problem.schemes")  # type: ignore[type-abstract]

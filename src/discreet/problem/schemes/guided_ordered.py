@@ -29,6 +29,7 @@ class GuidedOrdered(Scheme):
 
     name = "guided-ordered"
     aliases = ("GOPS",)
+    uses_order = True
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the number of valid partitions, group by group."""

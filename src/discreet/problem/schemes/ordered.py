@@ -25,6 +25,7 @@ class Ordered(Scheme):
     name = "ordered"
     aliases = ("OPS",)
     uses_hierarchy = False
+    uses_order = True
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return two to the number of gaps between values."""

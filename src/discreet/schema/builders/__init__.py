@@ -6,7 +6,7 @@ from discreet.schema.builders._auto import auto
 from discreet.schema.builders._base import Builder, LevelBuilder, blocks_of_runs, blocks_of_text
 from discreet.schema.builders._dates import dates
 from discreet.schema.builders._flat import flat
-from discreet.schema.builders._groups import Ordered, groups, ordered
+from discreet.schema.builders._groups import Groups, Ordered, groups, ordered
 from discreet.schema.builders._intervals import intervals
 from discreet.schema.builders._mask import mask
 from discreet.schema.builders._ranges import ranges
@@ -14,6 +14,7 @@ from discreet.schema.builders._ranges import ranges
 __all__ = [
     "BUILDERS",
     "Builder",
+    "Groups",
     "LevelBuilder",
     "Ordered",
     "auto",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from discreet.errors import UsageError
+from discreet.schema._blocks import set_name
 from discreet.schema._column import value_text
 from discreet.schema._hierarchy import ROOT, Hierarchy
 from discreet.schema._types import Type
@@ -122,7 +123,7 @@ def _paths(tree: Any) -> Iterator[list[str]]:
             if isinstance(member, list):
                 paths = list(_paths(member))
                 leaves = [path[0] for path in paths]
-                name = "{" + ", ".join(leaves) + "}"
+                name = set_name(leaves)
                 yield from ([*path, name] for path in paths)
             else:
                 yield from _paths(member)
