@@ -16,8 +16,13 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 
 __all__ = [
+    "FIXED",
     "MINORITY",
+    "MOMENT",
+    "RECORD",
     "SEPARABLE",
+    "SHARE",
+    "SIZE",
     "SQUARES",
     "add_keys",
     "list_classes",
@@ -51,12 +56,10 @@ def add_keys(codes: Ints, ids: Ints, radix: Ints, keys: Ints) -> None:
 
 
 @kernel
-def number(
-    keys: Ints, items: Ints, own: Ints, radix: int, span: int, table: Ints, found: Ints, numbers: Ints
-) -> int:
+def number(keys: Ints, items: Ints, own: Ints, radix: int, span: int, table: Ints, found: Ints, numbers: Ints) -> int:
     """Number the keys of tuples without the part of one attribute; returns how many there are.
 
-    ``own[items[j]] * radix`` is that part; keys without it are below ``span * radix``, or anything if ``span`` is 0.
+    ``own[items[j]] * radix`` is that part. Keys are below ``span``, or anything if that is 0.
     """
     count = 0
     if 0 < span <= found.size:
@@ -87,9 +90,16 @@ def number(
 
 @kernel
 def split_squares(
-    items: Ints, order: Ints, fine: Ints, top: Ints, core: Ints, weight: Floats, within: Floats, alone: Floats, most: Floats
+    items: Ints,
+    order: Ints,
+    top: Ints,
+    core: Ints,
+    weight: Floats,
+    within: Floats,
+    alone: Floats,
+    most: Floats,
 ) -> None:
-    """Find with how many rows those of each tuple can come together at most through one attribute alone, times its rows.
+    """Find with how many rows each tuple can come together at most through one attribute alone, times its own rows.
 
     ``order`` lists the tuples by item, ``core`` numbers what they have in common in the other attributes, and
     ``alone`` says how many rows are the same as the tuple's in all attributes. Blocks of ``top`` hold their items in a

@@ -1,5 +1,13 @@
 """Generalization schemes: one module each."""
 
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme, make_schemes, scheme_of_each
+from discreet.problem.schemes._base import (
+    SCHEMES,
+    Partition,
+    RunScheme,
+    Scheme,
+    SetScheme,
+    make_schemes,
+    scheme_of_each,
+)
 
-__all__ = ["SCHEMES", "Partition", "Scheme", "make_schemes", "scheme_of_each"]
+__all__ = ["SCHEMES", "Partition", "RunScheme", "Scheme", "SetScheme", "make_schemes", "scheme_of_each"]

@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from discreet.counts import CodedAttribute
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
 from discreet.errors import UsageError
 from discreet.problem._family import Family, Part
 
-__all__ = ["SCHEMES", "Partition", "Scheme", "make_schemes", "scheme_of_each"]
+__all__ = ["SCHEMES", "Partition", "RunScheme", "Scheme", "SetScheme", "make_schemes", "scheme_of_each"]
 
 Partition = tuple[tuple[int, ...], ...]
 """Blocks of leaf codes; leaves ascending in a block, blocks by their first leaf."""
@@ -41,6 +43,33 @@ class Scheme(Part, ABC):
     @abstractmethod
     def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
         """Return whether one partition is valid, without enumerating."""
+
+
+class RunScheme(Scheme):
+    """A scheme whose valid partitions are those into valid runs of one order of the leaves."""
+
+    def order(self, attribute: CodedAttribute) -> IntArray:
+        """Return the leaves in the order in which every valid block is a run; by default that of their codes."""
+        return np.arange(attribute.leaves)
+
+    @abstractmethod
+    def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
+        """Return the first and the last place in the order of every valid block."""
+
+
+class SetScheme(Scheme):
+    """A scheme whose valid partitions are those into valid blocks, which may be any sets."""
+
+    @abstractmethod
+    def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """Return the sets of some leaves that valid blocks hold, and how many leaves the smallest such block has.
+
+        A set is a number whose bit ``i`` says whether it holds ``leaves[i]``. Other leaves a block may hold or not.
+        """
+
+    @abstractmethod
+    def closure(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[int, ...]:
+        """Return the smallest valid block that holds some leaves."""
 
 
 Choice = str | Scheme | Mapping[str, str | Scheme]

@@ -9,7 +9,7 @@ from typing import TypeVar
 from discreet.counts import CodedAttribute
 from discreet.problem.schemes._base import Partition
 
-__all__ = ["Block", "Node", "blocks_of", "lazy_product", "merged", "ordered", "roots", "set_partitions"]
+__all__ = ["Block", "Node", "below", "blocks_of", "lazy_product", "merged", "ordered", "roots", "set_partitions"]
 
 Block = tuple[int, ...]
 T = TypeVar("T")
@@ -42,6 +42,15 @@ def merged(attribute: CodedAttribute) -> Node:
 
 def _parent(children: Sequence[Node]) -> Node:
     return Node(tuple(sorted(leaf for child in children for leaf in child.leaves)), tuple(children))
+
+
+def below(node: Node) -> Iterator[Node]:
+    """Yield a node and all nodes below it, depth first."""
+    open_ = [node]
+    while open_:
+        node = open_.pop()
+        yield node
+        open_.extend(reversed(node.children))
 
 
 def ordered(blocks: Iterable[Block]) -> Partition:

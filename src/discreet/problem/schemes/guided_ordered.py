@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from discreet.counts import CodedAttribute
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
 from discreet.errors import UsageError
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+from discreet.problem.schemes._base import SCHEMES, Partition, RunScheme
 from discreet.problem.schemes._guide import guided_blocks, respects
 from discreet.problem.schemes._runs import is_run, runs
-from discreet.problem.schemes._tree import Node, blocks_of, merged, ordered
+from discreet.problem.schemes._tree import Node, below, blocks_of, merged, ordered
 
 __all__ = ["GuidedOrdered"]
 
 
 @SCHEMES.register
 @dataclass(frozen=True)
-class GuidedOrdered(Scheme):
+class GuidedOrdered(RunScheme):
     """Every block is a run of consecutive values, and leaves a group of the hierarchy only with all of it.
 
     The order must agree with the hierarchy: every node is a run of values. Where the hierarchy has no root,
@@ -46,12 +49,19 @@ class GuidedOrdered(Scheme):
         tree = _tree(attribute)
         return blocks is not None and all(is_run(block) and respects(tree, block) for block in blocks)
 
+    def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
+        """Return single values, and two and more neighbours of each group."""
+        found = [(leaf, leaf) for leaf in range(attribute.leaves)]
+        for node in below(_tree(attribute)):
+            for left, right in itertools.combinations(node.children, 2):
+                found.append((left.leaves[0], right.leaves[-1]))
+        first, last = np.array(found).reshape(-1, 2).T
+        return first, last
+
 
 def _tree(attribute: CodedAttribute) -> Node:
-    tree, open_ = merged(attribute), [merged(attribute)]
-    while open_:
-        node = open_.pop()
-        open_.extend(node.children)
+    tree = merged(attribute)
+    for node in below(tree):
         if not is_run(node.leaves):
             raise UsageError(
                 f"guided-ordered needs the order of '{attribute.name}' to agree with its hierarchy; "

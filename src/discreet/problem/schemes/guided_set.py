@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from discreet.counts import CodedAttribute
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
+from discreet.problem.schemes._base import SCHEMES, Partition, SetScheme
 from discreet.problem.schemes._guide import guided_blocks, respects
 from discreet.problem.schemes._numbers import mixed_partitions
-from discreet.problem.schemes._tree import Node, blocks_of, merged, ordered, set_partitions
+from discreet.problem.schemes._tree import Node, below, blocks_of, merged, ordered, set_partitions
 
 __all__ = ["GuidedSet"]
 
 
 @SCHEMES.register
 @dataclass(frozen=True)
-class GuidedSet(Scheme):
+class GuidedSet(SetScheme):
     """Any values of one group may form a block, and a block leaves a group only with the whole group.
 
     If a block holds two values that lie under different children of their lowest common ancestor, it holds
@@ -44,6 +47,28 @@ class GuidedSet(Scheme):
         blocks = blocks_of(attribute, partition)
         tree = merged(attribute)
         return blocks is not None and all(respects(tree, block) for block in blocks)
+
+    def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """Return single values, and two and more members of each group, each whole."""
+        bit = {leaf: 1 << i for i, leaf in enumerate(leaves)}
+        found = [(single, 1) for single in bit.values()]
+        for node in below(merged(attribute)):
+            members = [(sum(bit.get(leaf, 0) for leaf in child.leaves), len(child.leaves)) for child in node.children]
+            members = [member for member in members if member[0]]
+            for size in range(2, len(members) + 1):
+                for some in itertools.combinations(members, size):
+                    found.append((sum(held for held, _ in some), sum(count for _, count in some)))
+        held, count = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return held, count
+
+    def closure(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[int, ...]:
+        """Return the members of the lowest group around all leaves that hold one of them; a single leaf is itself."""
+        wanted, node = frozenset(leaves), merged(attribute)
+        while True:
+            touched = [child for child in node.children if not wanted.isdisjoint(child.leaves)]
+            if len(touched) != 1:
+                return tuple(sorted(leaf for child in touched for leaf in child.leaves)) or node.leaves
+            node = touched[0]
 
 
 def _ways(node: Node) -> int:

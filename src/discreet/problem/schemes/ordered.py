@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from discreet.counts import CodedAttribute
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
+from discreet.problem.schemes._base import SCHEMES, Partition, RunScheme
 from discreet.problem.schemes._runs import is_run, runs
 from discreet.problem.schemes._tree import blocks_of
 
@@ -15,7 +17,7 @@ __all__ = ["Ordered"]
 
 @SCHEMES.register
 @dataclass(frozen=True)
-class Ordered(Scheme):
+class Ordered(RunScheme):
     """Every block is a run of consecutive values in the attribute's order.
 
     >>> Ordered().text
@@ -39,3 +41,8 @@ class Ordered(Scheme):
         """Return whether no block skips a value."""
         blocks = blocks_of(attribute, partition)
         return blocks is not None and all(is_run(block) for block in blocks)
+
+    def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
+        """Return all runs there are."""
+        first, last = np.triu_indices(attribute.leaves)
+        return first, last

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from discreet.counts import CodedAttribute
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
+from discreet.problem.schemes._base import SCHEMES, Partition, SetScheme
 from discreet.problem.schemes._numbers import bell
 from discreet.problem.schemes._tree import blocks_of, set_partitions
 
@@ -15,7 +17,7 @@ __all__ = ["SetPartition"]
 
 @SCHEMES.register
 @dataclass(frozen=True)
-class SetPartition(Scheme):
+class SetPartition(SetScheme):
     """Any values may form a block.
 
     >>> SetPartition().text
@@ -38,3 +40,12 @@ class SetPartition(Scheme):
     def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
         """Return whether each value is in exactly one block."""
         return blocks_of(attribute, partition) is not None
+
+    def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """Return all sets there are."""
+        every = np.arange(1, 1 << len(leaves), dtype=np.int64)
+        return every, np.bitwise_count(every).astype(np.int64)
+
+    def closure(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[int, ...]:
+        """Return the leaves themselves."""
+        return tuple(leaves)

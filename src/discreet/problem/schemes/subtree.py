@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from discreet.counts import CodedAttribute
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
-from discreet.problem.schemes._tree import Block, Node, blocks_of, lazy_product, ordered, roots
+import numpy as np
+
+from discreet.counts import CodedAttribute, IntArray
+from discreet.problem.schemes._base import SCHEMES, Partition, RunScheme
+from discreet.problem.schemes._tree import Block, Node, below, blocks_of, lazy_product, ordered, roots
 
 __all__ = ["Subtree"]
 
 
 @SCHEMES.register
 @dataclass(frozen=True)
-class Subtree(Scheme):
+class Subtree(RunScheme):
     """Each value is lifted to a node of the hierarchy, exactly one on each path from the root to a leaf.
 
     A node with a single child is the same partition as that child; it counts in the formal size only, where
@@ -61,13 +63,20 @@ class Subtree(Scheme):
         blocks = blocks_of(attribute, partition)
         if blocks is None:
             return False
-        nodes: set[frozenset[int]] = set()
-        open_ = list(roots(attribute))
-        while open_:
-            node = open_.pop()
-            nodes.add(frozenset(node.leaves))
-            open_.extend(node.children)
+        nodes = {frozenset(node.leaves) for root in roots(attribute) for node in below(root)}
         return nodes.issuperset(blocks)
+
+    def order(self, attribute: CodedAttribute) -> IntArray:
+        """Return the leaves depth first: numbers need not be in the order of their tree."""
+        leaves = [node.leaves[0] for root in roots(attribute) for node in below(root) if not node.children]
+        return np.array(leaves, dtype=np.int64)
+
+    def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
+        """Return the nodes."""
+        place = np.empty(attribute.leaves, dtype=np.int64)
+        place[self.order(attribute)] = np.arange(attribute.leaves)
+        nodes = [place[list(node.leaves)] for root in roots(attribute) for node in below(root)]
+        return np.array([node.min() for node in nodes]), np.array([node.max() for node in nodes])
 
 
 def _cuts(node: Node) -> int:

@@ -1,0 +1,179 @@
+"""What is still open for one attribute while partitions of all attributes are searched."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.problem import Separable
+
+__all__ = ["Choices", "Items", "Priced", "Script", "covered", "first_seen"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def first_seen(blocks: IntArray) -> Ints:
+    """Number blocks by first appearance.
+
+    >>> first_seen(np.array([7, 2, 7, 0])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, number = np.unique(blocks, return_index=True, return_inverse=True)
+    place = np.empty(first.size, dtype=np.int64)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[number]
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The leaves of one attribute that occur, in an order that suits its scheme, and the tuples that have them.
+
+    ``leaves[i]`` is the leaf of item ``i``; ``codes[j]`` the item of tuple ``j``; the tuples of item ``i`` are
+    ``entries[starts[i]:starts[i + 1]]``.
+    """
+
+    index: int
+    attribute: CodedAttribute
+    leaves: Ints
+    codes: Ints
+    entries: Ints
+    starts: Ints
+    separable: Separable | None
+
+    @classmethod
+    def of(cls, table: CountTable, index: int, order: IntArray, separable: Separable | None) -> Items:
+        """Take the leaves that occur, in the order given."""
+        attribute = table.attributes[index]
+        leaves = np.asarray(order, dtype=np.int64)[attribute.rows[order] > 0]
+        place = np.full(attribute.leaves, -1, dtype=np.int64)
+        place[leaves] = np.arange(leaves.size)
+        codes = place[table.codes[index]]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=leaves.size))])
+        return cls(
+            index, attribute, leaves, codes, np.argsort(codes, kind="stable"), starts.astype(np.int64), separable
+        )
+
+    @property
+    def count(self) -> int:
+        """The number of items."""
+        return int(self.leaves.size)
+
+    def by_piece(self, pieces: Ints) -> tuple[Ints, Ints]:
+        """Return the tuples by the piece of their item, and where those of each piece begin."""
+        if (pieces[1:] >= pieces[:-1]).all():
+            first = np.searchsorted(pieces, np.arange(int(pieces.max(initial=-1)) + 2))
+            return self.entries, self.starts[first]
+        numbers = pieces[self.codes]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(numbers))])
+        return np.argsort(numbers, kind="stable"), starts.astype(np.int64)
+
+    def rates(self, leaves: IntArray, rows: IntArray) -> Floats:
+        """Return what blocks with so many leaves and rows cost for each moment of their rows."""
+        if self.separable is None or self.separable.block_rate is None:
+            return np.zeros(np.shape(leaves))
+        return np.asarray(self.separable.block_rate(self.index, leaves, rows), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Script:
+    """How to walk through blocks (see :mod:`discreet.kernels.blocks`), the tuples of each piece, and the blocks' rates.
+
+    The pieces are the blocks of ``fine``.
+    """
+
+    steps: Ints
+    entries: Ints
+    starts: Ints
+    rates: Floats
+
+
+class Priced(ABC):
+    """The choices of one attribute with what each block costs."""
+
+    choices: Choices
+    least: float
+    """The cost of the cheapest partition that is left."""
+    fewest: float
+    """The fewest rows any partition that is left suppresses."""
+
+    @abstractmethod
+    def cheapest(self) -> Ints:
+        """Return the block number of each item in the cheapest partition."""
+
+    @abstractmethod
+    def restricted(self, room: float, limit: float) -> tuple[Choices, Priced | None] | None:
+        """Leave out blocks with which every partition costs ``room`` or more, or suppresses more than the limit.
+
+        Returns what is left and its prices, or None for them if they have to be found anew because something was
+        decided; None if nothing is left.
+        """
+
+    @abstractmethod
+    def weight(self, room: float) -> float:
+        """Return how much is to be expected of branching here; 0 if nothing is open."""
+
+    @abstractmethod
+    def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
+        """Divide what is left into parts, each with the cost of its cheapest partition."""
+
+
+class Choices(ABC):
+    """A set of partitions of one attribute's items.
+
+    ``fine`` and ``top`` number the block of each item in the finest common coarsening that is known of all partitions:
+    each is coarser than ``fine`` and finer than ``top``. ``decided`` says that there is one partition.
+    """
+
+    items: Items
+    fine: Ints
+    top: Ints
+    decided: bool
+
+    @property
+    def fines(self) -> int:
+        """The number of blocks of ``fine``."""
+        return int(self.fine.max(initial=0)) + 1
+
+    @property
+    def tops(self) -> int:
+        """The number of blocks of ``top``."""
+        return int(self.top.max(initial=0)) + 1
+
+    @abstractmethod
+    def most_rates(self) -> Floats:
+        """Return for each item the rate of the most general block it may still be in."""
+
+    @abstractmethod
+    def script(self) -> Script:
+        """Return how to walk through all blocks."""
+
+    @abstractmethod
+    def priced(self, cost: Floats, gone: Floats) -> Priced:
+        """Take what each block of the script costs and how many of its rows are suppressed."""
+
+    @abstractmethod
+    def fixed(self, blocks: IntArray) -> Choices:
+        """Return the one partition with these blocks, of all partitions of the scheme."""
+
+    @abstractmethod
+    def most_general(self) -> Ints:
+        """Return the block of each item in the most general partition of the scheme."""
+
+    @abstractmethod
+    def leaf_blocks(self, blocks: IntArray) -> Ints:
+        """Return the block number of each leaf of the attribute, also of those that do not occur."""
+
+
+def covered(leaves: int, members: Sequence[Any]) -> Ints:
+    """Return block numbers of leaves: each member of the list is a block, all other leaves are alone."""
+    numbers = np.arange(leaves, dtype=np.int64)
+    for block in members:
+        numbers[np.asarray(block)] = np.min(block)
+    return first_seen(numbers)

@@ -1,0 +1,245 @@
+"""The search over partitions of all attributes: best first, diving from there, with bounds from below and above."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.counts import CountTable, IntArray
+from discreet.problem import Problem
+from discreet.problem.schemes import RunScheme, SetScheme
+from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
+from discreet.solve._choices import Choices, Priced
+from discreet.solve._listed import ListSpace
+from discreet.solve._partition_bounds import Bounds, Look
+from discreet.solve._runs import RunSpace
+from discreet.solve._sets import SetSpace
+
+__all__ = ["PartitionSearch"]
+
+_ROUNDING = 1e-11
+"""Costs that differ by less than this share of them are the same."""
+_DIVE = 60
+"""So many nodes are looked at before the search goes back to the one with the least bound."""
+_WAITING = 30_000
+"""With more nodes than this waiting, a dive goes on until its part of the space is done."""
+_ROUNDS = 4
+
+_COUNTED = ("looked at", "bound", "over budget", "nothing left", "solved by its last attribute")
+
+Node = tuple[Choices, ...]
+
+
+def open_choices(problem: Problem) -> Node:
+    """Return all partitions of each attribute."""
+    table: CountTable = problem.table
+    separable = problem.cost.separable(table)
+    found: list[Choices] = []
+    for index, scheme in enumerate(problem.schemes):
+        if isinstance(scheme, RunScheme):
+            found.append(RunSpace.of(table, index, scheme, separable).open())
+        elif isinstance(scheme, SetScheme):
+            found.append(SetSpace.of(table, index, scheme, separable).open())
+        else:
+            levels = range(problem.lowest[index], problem.highest[index] + 1)
+            full = scheme.name == "full-domain"
+            found.append(ListSpace.of(table, index, scheme, levels if full else None, separable).open())
+    return tuple(found)
+
+
+class PartitionSearch:
+    """One search, driven until it is complete or its budget is exhausted."""
+
+    def __init__(
+        self, problem: Problem, budget: Budget, progress: ProgressCallback | None, *, upwards: bool = False
+    ) -> None:
+        self.problem, self.budget, self.progress, self.upwards = problem, budget, progress, upwards
+        self.root = open_choices(problem)
+        self.bounds = Bounds(problem, [choice.items for choice in self.root])
+        self.limit = self.bounds.limit
+        self.best = np.inf
+        self.best_blocks: tuple[IntArray, ...] | None = None
+        self.trace: list[Progress] = []
+        self.first: float | None = None
+        self.least = -np.inf
+        self.counts = dict.fromkeys(_COUNTED, 0)
+        self.waiting: list[tuple[float, int, Node]] = []
+        self.order = itertools.count()
+        self.told = 0.0
+
+    def go(self) -> bool:
+        """Search; returns whether the search is complete."""
+        complete = False
+        try:
+            self._find_first()
+            self.first = self.best
+            complete = self._run()
+        except KeyboardInterrupt:
+            self.budget.stop.set()
+        if complete:
+            self.least = self.best
+        self._tell(at_once=True)
+        return complete
+
+    @property
+    def enough(self) -> float:
+        """What a bound must reach for its part of the space to be left out."""
+        return self.best - _ROUNDING * abs(self.best) if np.isfinite(self.best) else np.inf
+
+    def _find_first(self) -> None:
+        """Improve some partitions one attribute at a time, each to the best there is with the others as they are."""
+        starts = [tuple(choice.fixed(choice.most_general()) for choice in self.root)]
+        if self.limit > 0:
+            starts.append(tuple(choice.fixed(np.arange(choice.items.count)) for choice in self.root))
+        small_first = sorted(range(len(self.root)), key=lambda a: self.root[a].items.count)
+        order = [a for a in small_first if not self.root[a].decided]
+        for start in starts:
+            self._try(start)
+            for way in (order, order[::-1]):
+                self._improve(start, way)
+
+    def _improve(self, node: Node, order: Sequence[int]) -> None:
+        cost, still = np.inf, 0
+        for a in itertools.cycle(order):
+            if still == len(order) or self._over:
+                return
+            self.counts["looked at"] += 1
+            look = self.bounds.look((*node[:a], self.root[a], *node[a + 1 :]))
+            still += 1
+            priced = look.each[a]
+            if priced is not None and look.total < cost * (1 - _ROUNDING):
+                cost, still = look.total, 1
+                node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
+                self._try(node)
+
+    def _try(self, node: Node) -> None:
+        """Evaluate one partition of each attribute, and keep it if it is the best so far."""
+        look = self.bounds.look(node)
+        if look.total < self.best and look.each[0] is not None and look.each[0].fewest <= self.limit:
+            self.best = look.total
+            self.best_blocks = tuple(choice.leaf_blocks(choice.fine) for choice in node)
+            self._tell()
+
+    def _look(self, node: Node) -> Look:
+        self.counts["looked at"] += 1
+        return self.bounds.look(node, self.enough)
+
+    def _run(self) -> bool:
+        """Take the node with the least bound and dive from there, until none is left or the budget exhausted."""
+        heapq.heappush(self.waiting, (-np.inf, next(self.order), self.root))
+        while self.waiting:
+            bound, _, node = heapq.heappop(self.waiting)
+            if bound >= self.enough:
+                self.counts["bound"] += 1 + len(self.waiting)
+                self.waiting.clear()
+                break
+            stack = [(bound, node)]
+            dived = 0
+            while stack:
+                lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(bound for bound, _ in stack))
+                self.least = max(self.least, lowest)
+                self._tell()
+                if self._over:
+                    return False
+                bound, node = stack.pop()
+                if bound >= self.enough:
+                    self.counts["bound"] += 1
+                    continue
+                stack += self._expand(bound, node)
+                dived += 1
+                if dived >= _DIVE and len(self.waiting) < _WAITING:
+                    for bound, node in stack:
+                        heapq.heappush(self.waiting, (bound, next(self.order), node))
+                    break
+        return True
+
+    def _expand(self, bound: float, node: Node) -> list[tuple[float, Node]]:
+        """Look at a node, decide what leaves no choice, and divide it; the part to look at first comes last."""
+        for _ in range(_ROUNDS):
+            look = self._look(node)
+            bound = max(bound, look.total)
+            if bound >= self.enough or look.total == np.inf:
+                self.counts["over budget" if look.total == np.inf else "bound"] += 1
+                return []
+            self._try(_cheapest(node, look))
+            if look.exact and self.best <= look.total * (1 + _ROUNDING):
+                self.counts["solved by its last attribute"] += 1
+                return []
+            restricted = self._restricted(look)
+            if restricted is None:
+                self.counts["nothing left"] += 1
+                return []
+            node = tuple(choice if part is None else part[0] for choice, part in zip(node, restricted, strict=True))
+            if all(part is None or part[1] is not None for part in restricted):
+                return self._branch(bound, node, look.total, [part and part[1] for part in restricted])
+        return [(bound, node)]
+
+    def _restricted(self, look: Look) -> list[tuple[Choices, Priced | None] | None] | None:
+        """Leave out what cannot be part of anything better than the best so far; None if nothing is left."""
+        left: list[tuple[Choices, Priced | None] | None] = []
+        for priced in look.each:
+            if priced is None:
+                left.append(None)
+                continue
+            kept = priced.restricted(self.enough - self._others(look.total, priced), self.limit)
+            if kept is None:
+                return None
+            left.append(kept)
+        return left
+
+    def _others(self, total: float, priced: Priced) -> float:
+        """What all attributes but one cost at least."""
+        return 0.0 if self.bounds.one_bound else total - priced.least
+
+    def _branch(
+        self, bound: float, node: Node, total: float, each: Sequence[Priced | None]
+    ) -> list[tuple[float, Node]]:
+        """Divide a node by the attribute of which most is to be expected; the part to look at first comes last."""
+        room = min(self.enough, 2 * abs(total) + 1) - total
+        weights = [0.0 if priced is None else priced.weight(room) for priced in each]
+        a = int(np.argmax(weights))
+        chosen = each[a]
+        if chosen is None or weights[a] == 0.0:
+            return []
+        others = self._others(total, chosen)
+        parts = [
+            (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]))
+            for least, choices in chosen.branches(self.enough - others, self.limit)
+        ]
+        return sorted(parts, key=lambda part: -part[0])
+
+    @property
+    def _over(self) -> bool:
+        found = self.best_blocks is not None
+        if self.budget.stop.is_set() and not found:
+            raise nothing_found(self.budget)
+        return self.budget.exhausted and found
+
+    def _tell(self, *, at_once: bool = False) -> None:
+        now = Progress(self.budget.seconds, self.best, min(self.least, self.best), self.counts["looked at"])
+        if not self.trace or now.best < self.trace[-1].best or now.bound > self.trace[-1].bound:
+            self.trace.append(now)
+        if self.progress is not None and (at_once or now.seconds > self.told + 0.1):
+            self.told = now.seconds
+            self.progress(now)
+
+    def stats(self) -> dict[str, Any]:
+        """Return how much of the space was looked at, and why the rest was not."""
+        return {
+            "examined": self.counts["looked at"],
+            "blocks_priced": self.bounds.blocks_priced,
+            "pruned": {rule: count for rule, count in self.counts.items() if rule != "looked at"},
+            "first_cost": self.first if self.first is not None and np.isfinite(self.first) else None,
+        }
+
+
+def _cheapest(node: Node, look: Look) -> Node:
+    """The cheapest partition of each attribute that was looked at."""
+    return tuple(
+        choice if priced is None else choice.fixed(priced.cheapest())
+        for choice, priced in zip(node, look.each, strict=True)
+    )

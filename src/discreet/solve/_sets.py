@@ -1,0 +1,231 @@
+"""Choices among partitions into sets: the schemes set and guided-set."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, IntArray
+from discreet.kernels.sets import cheapest_sets, list_partitions, read_sets, write_set_script
+from discreet.problem import Separable
+from discreet.problem.schemes import SetScheme
+from discreet.solve._choices import Choices, Items, Priced, Script, covered, first_seen
+
+__all__ = ["MOST_ITEMS", "SetSpace", "Sets"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_ITEMS = 16
+"""The cheapest partition of so many items is found by looking at every set of them."""
+_AT_ONCE = 2000
+"""So many partitions at most are branched to at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetSpace:
+    """The valid sets of one attribute's items, numbers whose bits are the items, as they are walked through."""
+
+    items: Items
+    scheme: SetScheme
+    sets: Ints
+    rates: Floats
+    """By set."""
+
+    @classmethod
+    def of(cls, table: CountTable, index: int, scheme: SetScheme, separable: Separable | None) -> SetSpace:
+        """Find all valid sets; items with few tuples come first, as they go in and out most often."""
+        attribute = table.attributes[index]
+        tuples = np.bincount(table.codes[index], minlength=attribute.leaves)
+        items = Items.of(table, index, np.argsort(tuples, kind="stable"), separable)
+        held, leaves = scheme.sets(attribute, items.leaves.tolist())
+        inside = np.array([attribute.rows[items.leaves] @ (held >> np.arange(items.count)[:, np.newaxis] & 1)])
+        rates = np.zeros(1 << items.count)
+        rates[held] = items.rates(leaves, inside.reshape(-1))
+        rank = held.copy()  # of a Gray code, in which neighbours differ in one item
+        for shift in (1, 2, 4, 8):
+            rank ^= rank >> shift
+        return cls(items, scheme, held[np.argsort(rank, kind="stable")].astype(np.int64), rates)
+
+    @cached_property
+    def most(self) -> Floats:
+        """For each item the largest rate of a set that holds it."""
+        rates = self.rates[self.sets]
+        return np.array([rates[self.sets >> i & 1 == 1].max() for i in range(self.items.count)])
+
+    def open(self) -> Sets:
+        """Return all partitions."""
+        return Sets(self, self.sets, None)
+
+
+class Sets(Choices):
+    """Partitions into sets that are left, or one partition."""
+
+    def __init__(self, space: SetSpace, sets: Ints, blocks: Ints | None, above: float = -np.inf) -> None:
+        self.space, self.items, self.sets, self.blocks, self.above = space, space.items, sets, blocks, above
+        count = self.items.count
+        self.decided = blocks is not None or count < 2
+        self.fine = np.arange(count, dtype=np.int64) if blocks is None else blocks
+        self.top = np.zeros(count, dtype=np.int64) if blocks is None else blocks
+
+    def most_rates(self) -> Floats:
+        """Return the largest rate of a valid set with each item, or that of its block."""
+        if self.blocks is None:
+            return self.space.most
+        return self.space.rates[self._members()][self.blocks]
+
+    def script(self) -> Script:
+        """Return how to walk through the sets that are left."""
+        sets, rates = self.sets, self.space.rates
+        if self.blocks is not None:
+            rates = rates[self._members()]
+            sets = 1 << np.arange(rates.size)
+        else:
+            rates = rates[sets]
+        changes = np.bitwise_count(sets ^ np.concatenate([[0], sets[:-1]])).sum() + self.fines + sets.size
+        steps = np.empty(int(changes), dtype=np.int64)
+        length = write_set_script(sets, self.fines, steps)
+        return Script(steps[:length], *self.items.by_piece(self.fine), rates)
+
+    def _members(self) -> Ints:
+        """The set of items of each block of the one partition."""
+        return np.bincount(self.fine, weights=1 << np.arange(self.items.count)).astype(np.int64)
+
+    def priced(self, cost: Floats, gone: Floats) -> Priced:
+        """Find the cheapest partition."""
+        return OnePriced(self, cost, gone) if self.blocks is not None else PricedSets(self, cost, gone)
+
+    def fixed(self, blocks: IntArray) -> Sets:
+        """Return the one partition with these blocks."""
+        return Sets(self.space, self.space.sets, first_seen(blocks))
+
+    def most_general(self) -> Ints:
+        """Return one block of all items."""
+        return np.zeros(self.items.count, dtype=np.int64)
+
+    def leaf_blocks(self, blocks: IntArray) -> Ints:
+        """Return the block of each leaf; a set may have to hold leaves that do not occur."""
+        attribute = self.items.attribute
+        members = [self.items.leaves[blocks == b].tolist() for b in range(int(blocks.max(initial=0)) + 1)]
+        return covered(
+            attribute.leaves, [self.space.scheme.closure(attribute, block) for block in members if len(block) > 1]
+        )
+
+
+class OnePriced(Priced):
+    """One partition and what it costs."""
+
+    def __init__(self, choices: Choices, cost: Floats, gone: Floats) -> None:
+        self.choices, self.least, self.fewest = choices, float(cost.sum()), float(gone.sum())
+
+    def cheapest(self) -> Ints:
+        """Return the partition."""
+        return self.choices.fine
+
+    def restricted(self, room: float, limit: float) -> tuple[Choices, Priced | None] | None:
+        """Return the partition if it is cheap enough."""
+        return (self.choices, self) if self.least < room and self.fewest <= limit else None
+
+    def weight(self, room: float) -> float:
+        """Return that nothing is open."""
+        return 0.0
+
+    def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
+        """Return the partition."""
+        return [(self.least, self.choices)]
+
+
+class PricedSets(Priced):
+    """Sets and what each costs."""
+
+    choices: Sets
+
+    def __init__(self, choices: Sets, cost: Floats, gone: Floats) -> None:
+        self.choices = choices
+        self.count = choices.items.count
+        lowest = choices.sets & -choices.sets
+        order = np.argsort(lowest, kind="stable")
+        self.sets = choices.sets[order]
+        self.starts = np.searchsorted(lowest[order], 1 << np.arange(self.count + 1)).astype(np.int64)
+        everything = 1 << self.count
+        self.cost, self.gone = np.full(everything, np.inf), np.full(everything, np.inf)
+        self.cost[choices.sets], self.gone[choices.sets] = cost, gone
+        self.best = np.empty(everything)
+        self.least = max(cheapest_sets(self.count, self.sets, self.starts, self.cost, self.best), choices.above)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The fewest rows that any partition of each set suppresses."""
+        fewest = np.zeros(self.cost.size)
+        if self.gone[self.sets].max(initial=0.0) > 0:
+            cheapest_sets(self.count, self.sets, self.starts, self.gone, fewest)
+        return fewest
+
+    @property
+    def fewest(self) -> float:  # type: ignore[override]
+        """The fewest rows any partition suppresses."""
+        return float(self.rows[-1])
+
+    def cheapest(self) -> Ints:
+        """Return the block number of each item in the cheapest partition."""
+        block = np.zeros(self.count, dtype=np.int64)
+        read_sets(self.count, self.sets, self.starts, self.cost, self.best, block)
+        return block
+
+    def restricted(self, room: float, limit: float) -> tuple[Choices, Priced | None] | None:
+        """Leave out sets that are too dear or lose too many rows."""
+        sets = self.choices.sets
+        rest = self.cost.size - 1 - sets
+        kept = self.cost[sets] + self.best[rest] < room
+        if limit < np.inf:
+            kept &= self.gone[sets] + self.rows[rest] <= limit
+        if kept.all():
+            return self.choices, self
+        if not kept.any():
+            return None
+        less = copy(self)  # with the costs of partitions as they were, which are not too high
+        less.choices = Sets(self.choices.space, sets[kept], None, self.choices.above)
+        still = np.isin(self.sets, less.choices.sets)
+        less.starts = np.concatenate([[0], np.cumsum(still)])[self.starts]
+        less.sets = self.sets[still]
+        return less.choices, less
+
+    def weight(self, room: float) -> float:
+        """Return a number that is larger for fewer items."""
+        return room / self.count
+
+    def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
+        """Return the partitions that cost less than ``room``, or the cheapest of them and, as one part, all others."""
+        blocks = np.empty((_AT_ONCE, self.count), dtype=np.int64)
+        costs = np.empty(_AT_ONCE)
+        above, below, share = self.choices.above, room, 1.0
+        while True:
+            found = list_partitions(
+                self.count,
+                self.sets,
+                self.starts,
+                self.cost,
+                self.gone,
+                self.best,
+                self.rows,
+                above,
+                below,
+                limit,
+                blocks,
+                costs,
+            )
+            if found >= 0:
+                break
+            share /= 2
+            below = self.least + (room - self.least) * share
+        space = self.choices.space
+        parts: list[tuple[float, Choices]] = [
+            (float(costs[f]), Sets(space, space.sets, first_seen(blocks[f]))) for f in range(found)
+        ]
+        if below < room:
+            parts.append((below, Sets(space, self.choices.sets, None, below)))
+        return parts
