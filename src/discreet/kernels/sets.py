@@ -37,34 +37,44 @@ def write_set_script(sets: Ints, items: int, script: Ints) -> int:
 
 
 @kernel
-def cheapest_sets(items: int, sets: Ints, starts: Ints, cost: Floats, best: Floats) -> float:
-    """Find the cheapest partition of every set of items; returns that of all items.
+def cheapest_sets(
+    items: int, sets: Ints, starts: Ints, cost: Floats, room: float, spent: Floats, best: Floats, whole: Floats
+) -> float:
+    """Find the cheapest partition of all items, and the cheapest with each set; returns what the former costs.
 
-    ``sets`` are those allowed by their lowest item, ``starts`` where those of each item begin.
+    ``sets`` are those allowed by their lowest item, ``starts`` where those of each item begin. Sets are taken away one
+    after the other, each time one with the lowest item that is left: ``spent`` is the least that leads to what is left
+    by then, infinite for what is never left, ``best`` the least that what is left costs, and ``whole[x]`` the cost of
+    the cheapest partition with ``sets[x]``. What costs ``room`` or more may be taken to cost infinitely much.
     """
-    best[0] = 0.0
     everything = (1 << items) - 1
-    many = sets.size * (everything + 1) > 3 * items * 3**items // 2
-    for whole in range(1, everything + 1):
-        least = np.inf
-        lowest = whole & -whole
-        if many:
-            rest = whole ^ lowest
-            part = rest
-            while True:
-                value = cost[part | lowest] + best[rest ^ part]
+    for left in range(everything + 1):
+        spent[left] = np.inf
+        best[left] = np.inf
+    for x in range(sets.size):
+        whole[x] = np.inf
+    spent[everything] = 0.0
+    best[0] = 0.0
+    lowest = np.zeros(everything + 1, dtype=np.int8)
+    for left in range(1, everything + 1):
+        lowest[left] = 0 if left & 1 else lowest[left >> 1] + 1
+    for left in range(everything, 0, -1):
+        if spent[left] >= room:
+            continue
+        now = spent[left]
+        for x in range(starts[lowest[left]], starts[lowest[left] + 1]):
+            if sets[x] & ~left == 0:
+                spent[left ^ sets[x]] = min(spent[left ^ sets[x]], now + cost[sets[x]])
+    for left in range(1, everything + 1):
+        if spent[left] >= room:
+            continue
+        now, least = spent[left], np.inf
+        for x in range(starts[lowest[left]], starts[lowest[left] + 1]):
+            if sets[x] & ~left == 0:
+                value = cost[sets[x]] + best[left ^ sets[x]]
                 least = min(least, value)
-                if part == 0:
-                    break
-                part = (part - 1) & rest
-        else:
-            item = 0
-            while lowest >> item > 1:
-                item += 1
-            for x in range(starts[item], starts[item + 1]):
-                if sets[x] & ~whole == 0:
-                    least = min(least, cost[sets[x]] + best[whole ^ sets[x]])
-        best[whole] = least
+                whole[x] = min(whole[x], now + value)
+        best[left] = least
     return float(best[everything])
 
 

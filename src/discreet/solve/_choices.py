@@ -155,8 +155,11 @@ class Choices(ABC):
         """Return how to walk through all blocks."""
 
     @abstractmethod
-    def priced(self, cost: Floats, gone: Floats) -> Priced:
-        """Take what each block of the script costs and how many of its rows are suppressed."""
+    def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> Priced:
+        """Take what each block of the script costs and how many of its rows are suppressed.
+
+        Partitions that cost ``room`` or more are of no interest.
+        """
 
     @abstractmethod
     def fixed(self, blocks: IntArray) -> Choices:

@@ -112,7 +112,7 @@ class Listed(Choices):
         steps_taken = np.concatenate(steps).astype(np.int64)
         return Script(steps_taken, *self.items.by_piece(self.fine), np.concatenate(rates))
 
-    def priced(self, cost: Floats, gone: Floats) -> PricedList:
+    def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> PricedList:
         """Find the cheapest partition."""
         ends = np.cumsum([self.space.rates[i].size for i in self.left])[:-1]
         return PricedList(

@@ -124,7 +124,8 @@ class Bounds:
         total, slack = self._divide(choices, looked_at)
         each: list[Priced | None] = [None] * len(choices)
         for a in looked_at:
-            priced = self._price(a, choices[a], self.most[a] + slack / len(looked_at), exact)
+            room = enough - (0.0 if self.one_bound else total)
+            priced = self._price(a, choices[a], self.most[a] + slack / len(looked_at), exact, room)
             each[a] = priced
             total = max(total, priced.least) if self.kind == MINORITY else total + priced.least
             if total >= enough or priced.fewest > self.limit:
@@ -184,7 +185,7 @@ class Bounds:
         span = int(radix[-1])
         return int(number(keys, self.codes[a], own, int(radix[a]), span, self.table, self.found, numbers))
 
-    def _price(self, a: int, choice: Choices, share: Floats, exact: bool) -> Priced:
+    def _price(self, a: int, choice: Choices, share: Floats, exact: bool, room: float) -> Priced:
         groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
         script = choice.script()
         self.blocks_priced += script.rates.size
@@ -212,8 +213,10 @@ class Bounds:
             )
         else:
             cost, gone = self._judge(a, script, share, groups, exact)
-        cost[gone > self.limit] = np.inf
-        return choice.priced(cost, gone)
+        if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits
+            cost[gone > self.limit] = np.inf
+            gone[:] = 0.0
+        return choice.priced(cost, gone, room)
 
     def _judge(self, a: int, script: Script, share: Floats, groups: int, exact: bool) -> tuple[Floats, Floats]:
         """Price blocks through the arrays every privacy model understands."""

@@ -123,7 +123,7 @@ class Runs(Choices):
         """Return how to walk through the runs that are left."""
         return self._walk[0]
 
-    def priced(self, cost: Floats, gone: Floats) -> PricedRuns:
+    def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> PricedRuns:
         """Find the cheapest partition."""
         return PricedRuns(self, *self._walk[1:], cost, gone)
 

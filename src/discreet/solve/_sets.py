@@ -95,9 +95,9 @@ class Sets(Choices):
         """The set of items of each block of the one partition."""
         return np.bincount(self.fine, weights=1 << np.arange(self.items.count)).astype(np.int64)
 
-    def priced(self, cost: Floats, gone: Floats) -> Priced:
+    def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> Priced:
         """Find the cheapest partition."""
-        return OnePriced(self, cost, gone) if self.blocks is not None else PricedSets(self, cost, gone)
+        return OnePriced(self, cost, gone) if self.blocks is not None else PricedSets(self, cost, gone, room)
 
     def fixed(self, blocks: IntArray) -> Sets:
         """Return the one partition with these blocks."""
@@ -144,7 +144,7 @@ class PricedSets(Priced):
 
     choices: Sets
 
-    def __init__(self, choices: Sets, cost: Floats, gone: Floats) -> None:
+    def __init__(self, choices: Sets, cost: Floats, gone: Floats, room: float) -> None:
         self.choices = choices
         self.count = choices.items.count
         lowest = choices.sets & -choices.sets
@@ -154,21 +154,17 @@ class PricedSets(Priced):
         everything = 1 << self.count
         self.cost, self.gone = np.full(everything, np.inf), np.full(everything, np.inf)
         self.cost[choices.sets], self.gone[choices.sets] = cost, gone
-        self.best = np.empty(everything)
-        self.least = max(cheapest_sets(self.count, self.sets, self.starts, self.cost, self.best), choices.above)
+        self.best, least, self.whole = self._cheapest(self.cost, room)
+        self.least = max(least, choices.above)
+        self.rows, self.fewest, self.whole_rows = np.zeros(everything), 0.0, np.zeros(self.sets.size)
+        if gone.any():
+            self.rows, self.fewest, self.whole_rows = self._cheapest(self.gone, np.inf)
 
-    @cached_property
-    def rows(self) -> Floats:
-        """The fewest rows that any partition of each set suppresses."""
-        fewest = np.zeros(self.cost.size)
-        if self.gone[self.sets].max(initial=0.0) > 0:
-            cheapest_sets(self.count, self.sets, self.starts, self.gone, fewest)
-        return fewest
-
-    @property
-    def fewest(self) -> float:  # type: ignore[override]
-        """The fewest rows any partition suppresses."""
-        return float(self.rows[-1])
+    def _cheapest(self, cost: Floats, room: float) -> tuple[Floats, float, Floats]:
+        """The least that any rest and all items cost, and with each set."""
+        best, whole = np.empty(cost.size), np.empty(self.sets.size)
+        least = cheapest_sets(self.count, self.sets, self.starts, cost, room, np.empty(cost.size), best, whole)
+        return best, least, whole
 
     def cheapest(self) -> Ints:
         """Return the block number of each item in the cheapest partition."""
@@ -178,20 +174,18 @@ class PricedSets(Priced):
 
     def restricted(self, room: float, limit: float) -> tuple[Choices, Priced | None] | None:
         """Leave out sets that are too dear or lose too many rows."""
-        sets = self.choices.sets
-        rest = self.cost.size - 1 - sets
-        kept = self.cost[sets] + self.best[rest] < room
-        if limit < np.inf:
-            kept &= self.gone[sets] + self.rows[rest] <= limit
+        kept = (self.whole < room) & (self.whole_rows <= limit)
         if kept.all():
             return self.choices, self
         if not kept.any():
             return None
         less = copy(self)  # with the costs of partitions as they were, which are not too high
-        less.choices = Sets(self.choices.space, sets[kept], None, self.choices.above)
-        still = np.isin(self.sets, less.choices.sets)
-        less.starts = np.concatenate([[0], np.cumsum(still)])[self.starts]
-        less.sets = self.sets[still]
+        less.sets, less.whole, less.whole_rows = self.sets[kept], self.whole[kept], self.whole_rows[kept]
+        less.starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        held = np.zeros(self.cost.size, dtype=np.bool_)
+        held[less.sets] = True
+        sets = self.choices.sets
+        less.choices = Sets(self.choices.space, sets[held[sets]], None, self.choices.above)
         return less.choices, less
 
     def weight(self, room: float) -> float:
