@@ -42,7 +42,8 @@ class Implied(Enumeration):
         self._blocks = steps.blocks
         self._upward = direction == "bottom-up"
         implying = [mask_of(b for b in range(count) if steps.implied[b] >> a & 1) for a in range(count)]
-        self._implied, self._implying = (steps.implied, implying) if self._upward else (implying, steps.implied)
+        self._implied: Sequence[int] = steps.implied if self._upward else implying
+        self._implying: Sequence[int] = implying if self._upward else steps.implied
         self._order = sorted(range(count), key=lambda a: (self._implied[a].bit_count(), a))
         self.root = (steps.made, steps.barred) if self._upward else (steps.barred, steps.made)
 
@@ -148,7 +149,7 @@ def _subtree(attribute: CodedAttribute, lowest: int, highest: int) -> Steps:
         for number, node in enumerate(inner):
             if whole >> number & 1:
                 first[list(node.leaves)] = node.leaves[0]
-        return np.unique(first, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return np.asarray(np.unique(first, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
     return Steps(
         implied,
@@ -166,7 +167,7 @@ def _full_domain(attribute: CodedAttribute, lowest: int, highest: int) -> Steps:
     implied = [(2 << step) - 1 for step in range(len(levels) - 1)]
 
     def blocks(up: int) -> IntArray:
-        return attribute.ancestors[levels[up.bit_count()]].astype(np.int64)
+        return np.asarray(attribute.ancestors[levels[up.bit_count()]], dtype=np.int64)
 
     return Steps(implied, 0, 0, blocks)
 
