@@ -25,7 +25,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 class Rows(NamedTuple):
     """The tuples, and what one row of each costs suppressed; ``squares`` if a published row costs its class size."""
 
-    codes: NDArray[np.int32]  # (tuples, attributes)
+    codes: NDArray[np.int32]  # (attributes, tuples)
     weights: NDArray[np.int64]  # (tuples,)
     penalty: NDArray[np.float64]  # (tuples,)
     total: int
@@ -46,9 +46,10 @@ class Between(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Room to find classes in: ``key`` and ``size`` of each slot in use, as many as a power of two, twice the tuples.
+    """Room to find classes in, one slot for each: a power of two, at least twice the tuples.
 
-    ``number[t]`` is the slot of tuple ``t``, ``used`` lists the slots in use. Slots not in use have the key -1.
+    ``size`` counts the rows in each slot, 0 in those not in use; ``used`` lists those in use, ``number[t]`` is the slot
+    of tuple ``t``, and ``key`` tells classes apart that hash alike.
     """
 
     key: NDArray[np.int64]
@@ -99,42 +100,54 @@ def price_nodes(
 
 @kernel
 def _group(states: Ints, blocks: Ints, count: Ints, rows: Rows, slots: Slots) -> int:
-    """Put each tuple in the slot of its class; return how many are in use."""
-    room = slots.key.size
+    """Put each tuple in the slot of its class; return how many are in use.
+
+    Keys number the combinations of blocks. Where there is a slot for each, a class has that of its key.
+    """
+    number, room = slots.number, slots.size.size
+    number[:] = 0
     span = 1.0
-    for state in states:
-        span *= count[state]
-    direct = span <= room
+    for i in range(states.size):
+        block, codes, factor = blocks[states[i]], rows.codes[i], count[states[i]]
+        if factor > 1:
+            span *= factor
+            for t in range(number.size):
+                number[t] = number[t] * factor + block[codes[t]]
+    if span > room:
+        _spread(slots)
+    found = 0
+    for t in range(number.size):
+        slot = number[t]
+        if slots.size[slot] == 0:
+            slots.used[found] = slot
+            found += 1
+        slots.size[slot] += rows.weights[t]
+    return found
+
+
+@kernel
+def _spread(slots: Slots) -> None:
+    """Turn keys into slots, by hashing."""
+    room = slots.key.size
     shift = np.uint64(64)
     size = room
     while size > 1:
         shift -= np.uint64(1)
         size >>= 1
-    found = 0
-    for t in range(rows.weights.size):
-        key = np.int64(0)
-        for i in range(states.size):
-            state = states[i]
-            key = key * count[state] + blocks[state, rows.codes[t, i]]
-        slot = key
-        if not direct:
-            slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
-            while slots.key[slot] >= 0 and slots.key[slot] != key:
-                slot = (slot + 1) & (room - 1)
-        if slots.key[slot] < 0:
-            slots.key[slot] = key
-            slots.size[slot] = 0
-            slots.used[found] = slot
-            found += 1
-        slots.size[slot] += rows.weights[t]
+    slots.key[:] = -1
+    for t in range(slots.number.size):
+        key = slots.number[t]
+        slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
+        while slots.key[slot] >= 0 and slots.key[slot] != key:
+            slot = (slot + 1) & (room - 1)
+        slots.key[slot] = key
         slots.number[t] = slot
-    return found
 
 
 @kernel
 def _forget(slots: Slots, count: int) -> None:
     for c in range(count):
-        slots.key[slots.used[c]] = -1
+        slots.size[slots.used[c]] = 0
 
 
 @kernel
@@ -175,10 +188,11 @@ def _row_costs(states: Ints, leaf_cost: Numbers, slots: Slots, rows: Rows) -> fl
     """Each row costs what its leaves do, or the penalty if its class is too small."""
     total = 0.0
     for t in range(rows.weights.size):
-        each = rows.penalty[t]
-        if slots.size[slots.number[t]] >= rows.smallest:
+        if slots.size[slots.number[t]] < rows.smallest:
+            each = rows.penalty[t]
+        else:
             each = 0.0
             for i in range(states.size):
-                each += leaf_cost[states[i], rows.codes[t, i]]
+                each += leaf_cost[states[i], rows.codes[i, t]]
         total += rows.weights[t] * each
     return total

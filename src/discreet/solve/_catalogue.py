@@ -138,6 +138,10 @@ class Catalogue:
             found = self._known[key] = self._number(i, self.enumerations[i].without(self._states[number], applicator))
         return found
 
+    def without_all(self, i: int, number: int, applicators: Sequence[Any]) -> int:
+        """Return the state with some applicators ruled out."""
+        return self._number(i, self.enumerations[i].without_all(self._states[number], applicators))
+
     def frozen(self, i: int, number: int) -> int:
         """Return the state with all applicators ruled out."""
         return self._number(i, self.enumerations[i].frozen(self._states[number]))

@@ -41,6 +41,13 @@ class Enumeration(ABC):
     def without(self, state: State, applicator: Any) -> State:
         """Return the partitions that have not made an open step."""
 
+    def without_all(self, state: State, applicators: Sequence[Any]) -> State:
+        """Return the partitions that have made none of some steps."""
+        for applicator in applicators:
+            if self.is_open(state, applicator):
+                state = self.without(state, applicator)
+        return state
+
     @abstractmethod
     def frozen(self, state: State) -> State:
         """Return the own partition alone."""
@@ -79,7 +86,11 @@ def numbered(masks: Sequence[int], leaves: int) -> IntArray:
     >>> numbered([0b101, 0b010], 3).tolist()
     [0, 1, 0]
     """
-    blocks = np.zeros(leaves, dtype=np.int64)
+    blocks = [0] * leaves
     for number, mask in enumerate(masks):
-        blocks[[leaf for leaf in range(leaves) if mask >> leaf & 1]] = number
-    return blocks
+        left = mask
+        while left:
+            leaf = left & -left
+            blocks[leaf.bit_length() - 1] = number
+            left ^= leaf
+    return np.array(blocks, dtype=np.int64)

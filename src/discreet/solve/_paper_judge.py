@@ -72,7 +72,7 @@ class _Compiled(Judge):
         if not squares:
             penalty = _suppressed_rows(problem)
             catalogue.price_leaves(_LeafCosts(problem))
-        codes = np.ascontiguousarray(table.codes.T)
+        codes = np.ascontiguousarray(table.codes)
         self.rows = Rows(
             codes, table.weights.astype(np.int64), penalty, n, problem.smallest_class, problem.limit, squares
         )

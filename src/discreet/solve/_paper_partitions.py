@@ -125,6 +125,10 @@ class _Queue:
         else:
             self._line.append(entry)
 
+    def next(self) -> float:
+        """The bound of the node that is taken out next."""
+        return (self._heap if self.by_bound else self._line)[0][0]
+
     def take(self) -> tuple[float, Node, bool]:
         """Take the next node out."""
         bound, _, node, seen = heappop(self._heap) if self.by_bound else self._line.popleft()
@@ -155,7 +159,7 @@ class _Search:
         self.catalogue = Catalogue(self.problem, self.switches.direction)
         self.judge = judge_of(self.problem, self.catalogue)
         self.queue = _Queue(self.switches.node_order)
-        self.taken = math.inf
+        self.taken = -math.inf
         """The bound of the node that is being looked at."""
         self.floor = -math.inf
         """A bound of the whole space, known without asking the queue."""
@@ -174,7 +178,7 @@ class _Search:
             self.budget.stop.set()
         if self.best is not None:
             self.best_cost = Recoder(self.problem).cost(Released.by_blocks(self.problem.table, self.best))
-        bound = self.best_cost if complete else min(self.best_cost, self._bound())
+        bound = self.best_cost if complete else min(self.best_cost, self._proven())
         self.trace.append(Progress(self.budget.seconds, self.best_cost, bound, self.counters["evaluated"]))
         names = ("visited", "evaluated", "seeds", "infeasible", "bound", "reconsidered", "useless", "useful")
         counters = {**{name: self.counters[name] for name in names}, "left": len(self.queue)}
@@ -182,8 +186,9 @@ class _Search:
 
     def _begin(self) -> None:
         root = self.catalogue.root
-        judged = self._look([root])
+        judged = self.judge.look(np.array([root], dtype=np.int32))
         self.floor = self.taken = float(judged.bound[0])
+        self._keep([root], judged)
         if self.switches.seeding:
             random = self.budget.random()
             self.counters["seeds"] = _SEEDS
@@ -191,15 +196,15 @@ class _Search:
         self._add([root], judged.bound)
         self.taken = math.inf
 
-    def _bound(self) -> float:
-        """A number no recoding costs less than: nodes left were no better than the best."""
+    def _proven(self) -> float:
+        """A number no recoding costs less than, unless it is the best: nodes left could not be better."""
         rest = min(self.taken, self.queue.least())
-        return max(self.floor, rest - _ROUNDING * abs(rest) if math.isfinite(rest) else -math.inf)
+        return max(self.floor, rest - _ROUNDING * abs(rest) if math.isfinite(rest) else rest)
 
     def _next(self) -> None:
         """Take a node from the queue, and add its children if need be."""
+        self.taken = self.queue.next()
         bound, node, seen = self.queue.take()
-        self.taken = bound
         self.counters["visited"] += 1
         if self._left(bound, "reconsidered"):
             return
@@ -263,11 +268,13 @@ class _Search:
 
     def _without(self, node: Node, trials: list[Trial], judged: Judged) -> Node:
         """Take out the applicators that lead to nothing better."""
-        for trial, bound in zip(trials, judged.bound.tolist(), strict=True):
-            if self._no_better(bound) and self.catalogue.is_open(trial[0], node[trial[0]], trial[1]):
-                node = self._ruled_out(node, trial)
-                self.counters["useless"] += 1
-        return node
+        useless: list[list[Any]] = [[] for _ in node]
+        for (i, applicator), bound in zip(trials, judged.bound.tolist(), strict=True):
+            if self._no_better(bound):
+                useless[i].append(applicator)
+        self.counters["useless"] += sum(map(len, useless))
+        each = zip(range(len(node)), node, useless, strict=True)
+        return tuple(self.catalogue.without_all(i, state, out) if out else state for i, state, out in each)
 
     def _with_useful(self, node: Node) -> Node:
         """Apply the applicators without which no recoding below is allowed."""
@@ -324,15 +331,19 @@ class _Search:
         for begin in range(0, len(nodes), _AT_ONCE):
             some = nodes[begin : begin + _AT_ONCE]
             judged = self.judge.look(np.array(some, dtype=np.int32).reshape(len(some), -1))
-            self.counters["evaluated"] += len(some)
             parts.append(judged)
-            cheapest = int(np.argmin(judged.cost))
-            if judged.cost[cheapest] < self.best_cost:
-                self.best_cost = float(judged.cost[cheapest])
-                self.best = self.catalogue.blocks(some[cheapest])
-                self._tell()
+            self._keep(some, judged)
             self._check()
         return parts[0] if len(parts) == 1 else Judged(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _keep(self, nodes: Sequence[Node], judged: Judged) -> None:
+        """Count nodes that were looked at, and keep the best if it is better."""
+        self.counters["evaluated"] += len(nodes)
+        cheapest = int(np.argmin(judged.cost))
+        if judged.cost[cheapest] < self.best_cost:
+            self.best_cost = float(judged.cost[cheapest])
+            self.best = self.catalogue.blocks(nodes[cheapest])
+            self._tell()
 
     def _check(self) -> None:
         """Look at the clock."""
@@ -343,8 +354,7 @@ class _Search:
 
     def _tell(self) -> None:
         self.told = self.budget.seconds
-        bound = self._bound() if self.queue.by_bound else self.floor
-        bound = min(self.best_cost, max(bound, self.trace[-1].bound if self.trace else bound))
+        bound = min(self.best_cost, self._proven() if self.queue.by_bound else self.floor)
         now = Progress(self.told, self.best_cost, bound, self.counters["evaluated"])
         if not self.trace or now.best < self.trace[-1].best or now.bound > self.trace[-1].bound:
             self.trace.append(now)

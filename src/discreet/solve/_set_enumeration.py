@@ -48,6 +48,7 @@ class Merges(Enumeration):
     def __init__(self, attribute: CodedAttribute, lowest: int, highest: int, *, guided: bool) -> None:
         self._leaves = attribute.leaves
         self._tree = merged(attribute) if guided else None
+        self._unions: dict[int, int] = {}
         blocks = tuple(_at(attribute, lowest))
         apart = [0] * len(blocks)
         if highest < attribute.height:
@@ -98,30 +99,30 @@ class Merges(Enumeration):
         return numbered(state[0], self._leaves)
 
     def extreme(self, state: State) -> IntArray:
-        """Return what comes of merging all that may be merged, one after the other or in another way."""
-        joined = list(state[0])
-        for x, y in self.applicators(state):
-            i, j = self._places(state, (x, y))
-            union = self._union(state[0][i] | state[0][j])
-            union = reduce(or_, (block for block in joined if block & union))
-            joined = [*(block for block in joined if not block & union), union]
+        """Return what comes of merging all that may be merged, one after the other or in another way.
+
+        If two blocks may be merged, so may all that go along.
+        """
+        everything = (1 << self._leaves) - 1
+        joined: list[int] = []
+        for apart in state[1]:
+            free = everything & ~apart
+            touched = [block for block in joined if block & free]
+            joined = [block for block in joined if not block & free]
+            joined.append(reduce(or_, touched, free))
         return numbered(sorted(joined, key=_first), self._leaves)
 
     def _places(self, state: State, applicator: Pair) -> Pair:
-        x, y = applicator
-        places = {leaf: i for i, block in enumerate(state[0]) for leaf in (x, y) if block >> leaf & 1}
-        return places[x], places[y]
+        """The places of the blocks that two leaves are in."""
+        x, y = (next(i for i, block in enumerate(state[0]) if block >> leaf & 1) for leaf in applicator)
+        return x, y
 
     def _union(self, union: int) -> int:
         """The smallest valid block that holds all of a union of blocks."""
-        node = self._tree
-        if node is None:
-            return union
-        while True:
-            inside = [child for child in node.children if union & mask_of(child.leaves)]
-            if len(inside) > 1:
-                return mask_of(leaf for child in inside for leaf in child.leaves)
-            node = inside[0]
+        found = self._unions.get(union)
+        if found is None:
+            found = self._unions[union] = union if self._tree is None else _smallest(self._tree, union)
+        return found
 
     def _state(self, blocks: tuple[int, ...], apart: list[int]) -> State:
         """The state, with those blocks kept apart as well that would take along what must stay apart."""
@@ -133,6 +134,15 @@ class Merges(Enumeration):
                         apart[i] |= blocks[j]
                         apart[j] |= block
         return blocks, tuple(apart)
+
+
+def _smallest(node: Node, union: int) -> int:
+    """The smallest block that holds all leaves of a union and leaves a group of the hierarchy only with all of it."""
+    while True:
+        inside = [child for child in node.children if union & mask_of(child.leaves)]
+        if len(inside) > 1:
+            return mask_of(leaf for child in inside for leaf in child.leaves)
+        node = inside[0]
 
 
 class Splits(Enumeration):
@@ -178,6 +188,10 @@ class Splits(Enumeration):
     def without(self, state: State, applicator: int) -> State:
         """Never split the part off."""
         return state[0], state[1] | {applicator}
+
+    def without_all(self, state: State, applicators: Sequence[int]) -> State:
+        """Never split any of the parts off."""
+        return state[0], state[1].union(applicators)
 
     def frozen(self, state: State) -> State:
         """Split nothing off."""
