@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
+from discreet.kernels._numba import forget_compiled
 from discreet.kernels.partition_paper import Between, Rows, Slots, price_nodes
-from discreet.problem import Problem
+from discreet.problem import Classes, Problem
 from discreet.problem.costs._shared import weight_array
 from discreet.problem.costs.discernibility import Discernibility
 from discreet.problem.costs.hierarchical_discernibility import HierarchicalDiscernibility
 from discreet.problem.costs.loss import Loss
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._catalogue import Catalogue
-from discreet.solve._gather import Released, group, roll_up
+from discreet.solve._gather import Grouping, Released, group, roll_up
 from discreet.solve._recoded import Recoder
+from discreet.solve.lattice import DAMAGED
 
-__all__ = ["Judge", "Judged", "judge_of"]
+__all__ = ["Judge", "Judged", "judge_of", "prepare"]
 
 _WIDEST = float(1 << 62)
 """Keys of classes stay below this."""
@@ -59,6 +63,24 @@ def judge_of(problem: Problem, catalogue: Catalogue) -> Judge:
     if known and span < _WIDEST and all(isinstance(model, KAnonymity) for model in problem.privacy):
         return _Compiled(problem, catalogue)
     return _Arrays(problem, catalogue)
+
+
+@cache
+def prepare() -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+    try:
+        _judge_two_rows()
+    except DAMAGED:
+        forget_compiled()
+        _judge_two_rows()
+
+
+def _judge_two_rows() -> None:
+    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
+    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
+    problem = Problem.build(two, privacy="k(2)", scheme="ordered")
+    catalogue = Catalogue(problem, "bottom-up")
+    judge_of(problem, catalogue).look(np.array([catalogue.root], dtype=np.int32))
 
 
 class _Compiled(Judge):
@@ -132,12 +154,17 @@ class _LeafCosts:
 
 
 class _Arrays(Judge):
-    """Any models and any cost, through their array interface, node by node."""
+    """Any models and any cost, through their array interface, node by node.
+
+    Rows cost at least the floor of their fine class. Of a coarse class that is not ok some rows must go, whatever its
+    parts are: they cost a margin more, and if all go, what suppressed rows cost.
+    """
 
     def __init__(self, problem: Problem, catalogue: Catalogue) -> None:
         super().__init__(problem, catalogue)
         self.recoder = Recoder(problem)
-        self.bare = replace(self.recoder.gatherer.tuples, histograms=[])
+        self.gatherer = self.recoder.gatherer
+        self.bare = replace(self.gatherer.tuples, histograms=[])
 
     def look(self, nodes: Nodes) -> Judged:
         """Return what is to be known of some nodes."""
@@ -146,35 +173,73 @@ class _Arrays(Judge):
         for number, node in enumerate(nodes.tolist()):
             own = Released.by_blocks(table, of.blocks(node))
             extreme = Released.by_blocks(table, of.blocks(node, extreme=True))
-            found = self.recoder.evaluate(own, inside=False)
-            judged.cost[number] = found.cost
-            judged.classes[number] = found.classes
-            judged.bound[number] = self._bound(own, extreme) if of.upward else self._bound(extreme, own)
+            fine, coarse = (own, extreme) if of.upward else (extreme, own)
+            fine_group, coarse_group = group(table, fine.blocks), group(table, coarse.blocks)
+            everything = self._without_histograms(fine, fine_group)
+            tally = _Tally(self.problem)
+            tally.bound_by(everything, coarse_group.ids[fine_group.first], coarse_group.sizes.size)
+            for part, classes in self._portions(coarse, coarse_group):
+                tally.add(classes, part, own=not of.upward)
+            if of.upward:
+                for _, classes in self._portions(fine, fine_group):
+                    tally.publish(classes, self.problem.ok(classes))
+            judged.cost[number] = tally.total if self.problem.cost.additive else self.recoder.cost(own)
+            judged.bound[number] = tally.bound
+            judged.classes[number] = (fine_group if of.upward else coarse_group).sizes.size
         return judged
 
-    def _bound(self, fine: Released, coarse: Released) -> float:
-        """A number that no recoding between the two costs less than; infinite if none of them is allowed.
+    def _portions(self, released: Released, grouping: Grouping) -> Iterator[tuple[slice, Classes]]:
+        rolled = roll_up(self.gatherer.tuples, grouping.ids, grouping.sizes.size)
+        return self.gatherer.portions(grouping, rolled, released)
 
-        Rows cost at least the floor of their fine class. Of a coarse class that is not ok, some rows must go whatever
-        its parts are: they cost a margin more, and if all go, what a suppressed row costs.
-        """
+    def _without_histograms(self, released: Released, grouping: Grouping) -> Classes:
+        rolled = roll_up(self.bare, grouping.ids, grouping.sizes.size)
+        return self.gatherer.classes(grouping, rolled, released, slice(None))
+
+
+class _Tally:
+    """Adds up what the own recoding of a node costs, and the bound of all below it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._cost = self._bound = 0.0
+        self._gone = self._must_go = 0
+
+    @property
+    def total(self) -> float:
+        """The cost; infinite if more rows go than may."""
+        return self._cost if self._gone <= self.problem.limit else np.inf
+
+    @property
+    def bound(self) -> float:
+        """The bound; infinite if more rows must go than may."""
+        return self._bound if self._must_go <= self.problem.limit else np.inf
+
+    def bound_by(self, fine: Classes, owner: IntArray, count: int) -> None:
+        """Take up the fine classes, and in which of ``count`` coarse ones each lies."""
         problem, cost = self.problem, self.problem.cost
-        fine_group, coarse_group = group(problem.table, fine.blocks), group(problem.table, coarse.blocks)
-        all_fine = self.recoder.gatherer.classes(
-            fine_group, roll_up(self.bare, fine_group.ids, fine_group.sizes.size), fine, slice(None)
-        )
-        floors = cost.floor(all_fine, problem.smallest_class) if cost.superadditive else np.zeros(len(all_fine))
-        owner = coarse_group.ids[fine_group.first]
-        least = np.bincount(owner, weights=floors, minlength=coarse_group.sizes.size)
-        gone, total = 0, 0.0
-        rolled = roll_up(self.recoder.gatherer.tuples, coarse_group.ids, coarse_group.sizes.size)
-        for part, classes in self.recoder.gatherer.portions(coarse_group, rolled, coarse):
-            must = np.maximum(problem.fewest_removed(classes), int(problem.union_closed))
-            must = np.where(problem.ok(classes), 0, must)
-            gone += int(must.sum())
-            more = least[part] + (must * cost.margin(classes, problem.smallest_class) if cost.superadditive else 0.0)
-            all_go = np.maximum(cost.suppressed(classes), more)
-            total += float(np.where(must == classes.sizes, all_go, more).sum())
-        if gone > problem.limit:
-            return np.inf
-        return total if cost.additive else cost.lower(all_fine, problem.limit)
+        floors = cost.floor(fine, problem.smallest_class) if cost.superadditive else np.zeros(len(fine))
+        self._least = np.asarray(np.bincount(owner, weights=floors, minlength=count), dtype=np.float64)
+        if not cost.additive:
+            self._bound = cost.lower(fine, problem.limit)
+
+    def publish(self, classes: Classes, ok: NDArray[np.bool_]) -> None:
+        """Add classes of the own recoding."""
+        cost = self.problem.cost
+        self._gone += int(classes.sizes[~ok].sum())
+        self._cost += float(np.where(ok, cost.published(classes), cost.suppressed(classes)).sum())
+
+    def add(self, classes: Classes, part: slice, *, own: bool) -> None:
+        """Add some of the coarse classes; ``own`` if they are those of the own recoding."""
+        problem, cost = self.problem, self.problem.cost
+        ok = problem.ok(classes)
+        if own:
+            self.publish(classes, ok)
+        must = np.where(ok, 0, np.maximum(problem.fewest_removed(classes), int(problem.union_closed)))
+        self._must_go += int(must.sum())
+        if cost.additive:
+            least = self._least[part]
+            if cost.superadditive:
+                least = least + must * cost.margin(classes, problem.smallest_class)
+            all_go = np.maximum(cost.suppressed(classes), least)
+            self._bound += float(np.where(must == classes.sizes, all_go, least).sum())

@@ -23,7 +23,7 @@ from discreet.solve._base import Budget, Progress, ProgressCallback
 from discreet.solve._catalogue import Catalogue, Node
 from discreet.solve._enumeration import Direction
 from discreet.solve._gather import Released
-from discreet.solve._paper_judge import Judged, judge_of
+from discreet.solve._paper_judge import Judged, judge_of, prepare
 from discreet.solve._recoded import Recoder
 
 __all__ = ["Outcome", "Published", "search_as_published"]
@@ -97,6 +97,8 @@ def search_as_published(
             "the published search over partitions",
             "choose class-records",
         )
+    with budget.paused():
+        prepare()
     return _Search(problem, switches, budget, progress).run()
 
 
@@ -191,8 +193,9 @@ class _Search:
         self._keep([root], judged)
         if self.switches.seeding:
             random = self.budget.random()
-            self.counters["seeds"] = _SEEDS
-            self._look([self.catalogue.at_random(random) for _ in range(_SEEDS)])
+            seeds = list(dict.fromkeys(self.catalogue.at_random(random) for _ in range(_SEEDS)))
+            self.counters["seeds"] = len(seeds)
+            self._look(seeds)
         self._add([root], judged.bound)
         self.taken = math.inf
 
