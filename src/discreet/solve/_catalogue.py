@@ -76,6 +76,9 @@ class Catalogue:
         self.arrays = _Arrays(*(_Blocks.empty(64, max(self.leaves), priced) for _ in range(2)))
         self.root: Node = tuple(self._number(i, each.root) for i, each in enumerate(self.enumerations))
 
+    def __len__(self) -> int:
+        return len(self._states)
+
     def _number(self, i: int, state: State) -> int:
         """The number of a state of attribute ``i``."""
         number = self._numbers[i].get(state)

@@ -33,6 +33,8 @@ _SEEDS = 100
 """Random nodes to begin with."""
 _AT_ONCE = 256
 """Nodes looked at between two looks at the clock."""
+_MOST_KEPT = 2_000_000
+"""States and nodes kept before the search gives up for want of memory."""
 _REPORT = 0.1
 """Seconds between two reports."""
 
@@ -81,7 +83,7 @@ class Outcome:
 def search_as_published(
     problem: Problem, switches: Published, budget: Budget, progress: ProgressCallback | None = None
 ) -> Outcome:
-    """Search until the optimum is proven, or until the budget is exhausted and something was found.
+    """Search until the optimum is proven, or until the budget or memory is exhausted and something was found.
 
     Counted are the nodes ``visited`` (taken from the queue), ``evaluated`` (bounds computed, of nodes and for
     applicators), random ``seeds``, the nodes pruned because nothing below is allowed (``infeasible``), by their
@@ -156,6 +158,7 @@ class _Search:
     best: tuple[IntArray, ...] | None = None
     best_cost: float = math.inf
     told: float = -math.inf
+    last_tried: bool = False
 
     def __post_init__(self) -> None:
         self.catalogue = Catalogue(self.problem, self.switches.direction)
@@ -352,8 +355,20 @@ class _Search:
         """Look at the clock."""
         if self.budget.seconds - self.told >= _REPORT:
             self._tell()
-        if self.budget.stop.is_set() or (self.best is not None and self.budget.exhausted):
+        over = self.budget.exhausted or len(self.catalogue) + len(self.queue) > _MOST_KEPT
+        if over and self.best is None and not self.last_tried:
+            self._try_last()
+        if self.budget.stop.is_set() or (over and self.best is not None):
             raise _StoppedError
+
+    def _try_last(self) -> None:
+        """Try the recoding farthest from where the search began, so that there is something to stop with."""
+        self.last_tried = True
+        blocks = self.catalogue.blocks(self.catalogue.root, extreme=True)
+        cost = Recoder(self.problem).cost(Released.by_blocks(self.problem.table, blocks))
+        if math.isfinite(cost):
+            self.best, self.best_cost = blocks, cost
+            self._tell()
 
     def _tell(self) -> None:
         self.told = self.budget.seconds

@@ -130,6 +130,8 @@ class Merges(Enumeration):
             for i, block in enumerate(blocks):
                 for j in range(i + 1, len(blocks)):
                     union = self._union(block | blocks[j])
+                    if union == block | blocks[j]:
+                        continue
                     if any(a & union for b, a in zip(blocks, apart, strict=True) if b & union):
                         apart[i] |= blocks[j]
                         apart[j] |= block
