@@ -186,7 +186,7 @@ def test_bounds_of_a_search_that_was_stopped(direction, monkeypatch):
 
 
 def example(**parts):
-    sample = random_sample(4, rows=(12, 12), attributes=(2, 2), leaves=(4, 4), spare=0)
+    sample = random_sample(4, rows=(12, 12), attributes=(2, 2), leaves=(4, 4), height=(2, 2), spare=0)
     return Problem.build(sample.counts, **{"privacy": "k(3)", "cost": "HDM", "suppression": "none", **parts})
 
 
