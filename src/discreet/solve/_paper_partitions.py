@@ -52,7 +52,7 @@ class Published:
     with. ``modified_bfs``: a node is looked at when it is added, and its bound compared again with the best cost before
     its children are added; otherwise they are added once it is looked at. ``node_order``: the node with the smallest
     bound first; otherwise the one added first. ``applicator_order``: applicators that merge (or split) few classes
-    first; otherwise attribute by attribute, in the order of the enumeration.
+    first; otherwise attribute by attribute, in the order of the enumeration. Splits of sets come last in any case.
     """
 
     direction: Direction = "bottom-up"
