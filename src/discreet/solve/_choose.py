@@ -28,10 +28,11 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
 
 def prepare() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
-    from discreet.solve import cuts, lattice
+    from discreet.solve import cuts, lattice, partitions
 
     lattice.prepare()
     cuts.prepare()
+    partitions.prepare()
 
 
 def solve(

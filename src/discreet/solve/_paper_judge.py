@@ -15,10 +15,6 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.kernels._numba import forget_compiled
 from discreet.kernels.partition_paper import Between, Rows, Slots, price_nodes
 from discreet.problem import Classes, Problem
-from discreet.problem.costs._shared import weight_array
-from discreet.problem.costs.discernibility import Discernibility
-from discreet.problem.costs.hierarchical_discernibility import HierarchicalDiscernibility
-from discreet.problem.costs.loss import Loss
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._catalogue import Catalogue
 from discreet.solve._gather import Grouping, Released, group, roll_up
@@ -59,7 +55,8 @@ class Judge(ABC):
 def judge_of(problem: Problem, catalogue: Catalogue) -> Judge:
     """Return the compiled judge where there is one for the problem, else the one that works with any parts."""
     span = float(np.prod([float(attribute.leaves) for attribute in problem.table.attributes]))
-    known = isinstance(problem.cost, Discernibility | HierarchicalDiscernibility | Loss)
+    form = problem.cost.separable(problem.table)
+    known = problem.cost.compiled == "squares" or (form is not None and form.block_rate is not None)
     if known and span < _WIDEST and all(isinstance(model, KAnonymity) for model in problem.privacy):
         return _Compiled(problem, catalogue)
     return _Arrays(problem, catalogue)
@@ -89,7 +86,7 @@ class _Compiled(Judge):
     def __init__(self, problem: Problem, catalogue: Catalogue) -> None:
         super().__init__(problem, catalogue)
         table, n = problem.table, problem.table.n
-        squares = isinstance(problem.cost, Discernibility)
+        squares = problem.cost.compiled == "squares"
         penalty = np.full(table.tuples, float(n))
         if not squares:
             penalty = _suppressed_rows(problem)
@@ -134,23 +131,16 @@ class _LeafCosts:
     """What a row with each leaf costs for its attribute, given the block of each leaf."""
 
     def __init__(self, problem: Problem) -> None:
-        self.table, self.cost = problem.table, problem.cost
+        self.table = problem.table
         form = problem.cost.separable(problem.table)
         assert form is not None
-        self.moment, self.offset = form.moment, form.offset
+        assert form.block_rate is not None
+        self.rate, self.moment, self.offset = form.block_rate, form.moment, form.offset
 
     def __call__(self, i: int, blocks: IntArray) -> FloatArray:
-        attribute = self.table.attributes[i]
-        rows = np.asarray(np.bincount(blocks, weights=attribute.rows), dtype=np.float64)
-        rate = self._rate(i, np.bincount(blocks), rows)
+        rows = np.rint(np.bincount(blocks, weights=self.table.attributes[i].rows)).astype(np.int64)
+        rate = self.rate(i, np.bincount(blocks), rows)
         return np.asarray(rate[blocks] * self.moment[i] + self.offset[i])
-
-    def _rate(self, i: int, leaves: IntArray, rows: FloatArray) -> FloatArray:
-        """The rate of blocks with so many leaves and so many rows of the whole table."""
-        if isinstance(self.cost, Loss):
-            weight = weight_array(self.cost.weights, self.table)[i]
-            return np.asarray(weight * (leaves - 1) / max(self.table.attributes[i].leaves - 1, 1))
-        return rows
 
 
 class _Arrays(Judge):

@@ -55,9 +55,9 @@ class PartitionSearch:
     """One search, driven until it is complete or its budget is exhausted."""
 
     def __init__(
-        self, problem: Problem, budget: Budget, progress: ProgressCallback | None, *, upwards: bool = False
+        self, problem: Problem, budget: Budget, progress: ProgressCallback | None, direction: str = "auto"
     ) -> None:
-        self.problem, self.budget, self.progress, self.upwards = problem, budget, progress, upwards
+        self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
         self.root = open_choices(problem)
         self.bounds = Bounds(problem, [choice.items for choice in self.root])
         self.limit = self.bounds.limit
@@ -210,7 +210,10 @@ class PartitionSearch:
             (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]))
             for least, choices in chosen.branches(self.enough - others, self.limit)
         ]
-        return sorted(parts, key=lambda part: -part[0])
+        if self.direction == "auto":
+            return sorted(parts, key=lambda part: -part[0])
+        upwards = 1 if self.direction == "bottom-up" else -1
+        return sorted(parts, key=lambda part: upwards * part[1][a].tops)
 
     @property
     def _over(self) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable
+from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.errors import UsageError
 from discreet.kernels._numba import forget_compiled
 from discreet.problem import Problem
-from discreet.problem._checks import one_of
-from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, nothing_found
+from discreet.problem._checks import one_of, switch
+from discreet.problem.suppression.class_records import ClassRecords
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
+from discreet.solve._paper_partitions import Published, search_as_published
 from discreet.solve._partition_search import PartitionSearch
 from discreet.solve._recoded import Recoder, smallest_budget
 from discreet.solve.lattice import DAMAGED
@@ -22,12 +25,29 @@ from discreet.solve.lattice import DAMAGED
 __all__ = ["PartitionsSolver", "prepare"]
 
 _ROUNDING = 1e-11
+_FEW = 0.02
+"""With a smaller share of rows that are not safe as they are, a search from the original values is the quicker one."""
+_TECHNIQUES = ("node_pruning", "useless", "useful", "seeding", "modified_bfs", "node_order", "applicator_order")
 
 
 @SOLVERS.register
 @dataclass(frozen=True)
 class PartitionsSolver(Solver):
     """Finds the partitions of all attributes that cost least together and proves it, for any mix of global schemes.
+
+    With the other attributes as they are, the best partition of one is found at once, by a dynamic program over its
+    runs or sets of values. So the last attribute is never searched, and the same program tells what each open
+    attribute costs at least (see :mod:`discreet.solve._partition_bounds`). The others are decided gap by gap, or
+    partition by partition: from above, where classes are split, and from below, where values are merged, at once. In
+    each part of the space everything is left out that cannot be part of anything better than the best so far.
+
+    ``direction`` says which of two parts is looked at first: the more specific one (``bottom-up``), the more general
+    one (``top-down``), or the one with the smaller bound (``auto``).
+
+    ``bounds=paper`` searches as Li and Li do, in one direction, one merge or split after the other, from the original
+    data or from the most general recoding; ``auto`` begins where the optimum is likely to be nearer. Their pruning
+    techniques are switches then: ``node_pruning``, ``useless``, ``useful``, ``seeding``, ``modified_bfs``,
+    ``node_order`` and ``applicator_order`` (see :mod:`discreet.solve._paper_partitions`).
 
     >>> PartitionsSolver(direction="bottom-up").text
     'partitions(direction=bottom-up)'
@@ -41,25 +61,77 @@ class PartitionsSolver(Solver):
     exact: ClassVar[bool] = True
 
     direction: str = "auto"
+    bounds: str = "tight"
+    node_pruning: bool = True
+    useless: bool = True
+    useful: bool = True
+    seeding: bool = True
+    modified_bfs: bool = True
+    node_order: bool = True
+    applicator_order: bool = True
 
     def __post_init__(self) -> None:
         one_of(self.direction, "The direction of partitions", ("auto", "bottom-up", "top-down"))
+        one_of(self.bounds, "The bounds of partitions", ("tight", "paper"))
+        for name in _TECHNIQUES:
+            switch(getattr(self, name), f"{name} of partitions")
+            if self.bounds == "tight" and not getattr(self, name):
+                raise UsageError(f"{name} is a technique of the published search; add bounds=paper to switch it off.")
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
         with budget.paused():
             prepare()
-        search = PartitionSearch(problem, budget, progress)
-        complete = search.go()
-        stats = {**_space(problem), **search.stats()}
-        if search.best_blocks is None:
-            if not complete:
+        found = (self._as_published if self.bounds == "paper" else self._tightly)(problem, budget, progress)
+        stats = {**_space(problem), **found.stats}
+        if found.blocks is None:
+            if not found.complete:
                 raise nothing_found(budget)
             return _infeasible(problem, stats)
-        recoded = Recoder(problem).evaluate(_released(problem, search.best_blocks))
-        if complete:
-            return recoded.solution("optimal", recoded.cost, stats, search.trace)
-        return recoded.solution("feasible", search.least - _ROUNDING * abs(search.least), stats, search.trace)
+        recoded = Recoder(problem).evaluate(_released(problem, found.blocks))
+        if found.complete:
+            return recoded.solution("optimal", recoded.cost, stats, found.trace)
+        return recoded.solution("feasible", found.bound - _ROUNDING * abs(found.bound), stats, found.trace)
+
+    def _tightly(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _Found:
+        search = PartitionSearch(problem, budget, progress, self.direction)
+        complete = search.go()
+        return _Found(search.best_blocks, search.least, complete, search.stats(), search.trace)
+
+    def _as_published(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _Found:
+        direction = _nearer(problem) if self.direction == "auto" else self.direction
+        switches = Published(
+            "top-down" if direction == "top-down" else "bottom-up", *(getattr(self, name) for name in _TECHNIQUES)
+        )
+        outcome = search_as_published(problem, switches, budget, progress)
+        pruned = {name: outcome.counters[name] for name in ("infeasible", "bound", "reconsidered", "useless", "useful")}
+        stats = {
+            "direction": direction,
+            "visited": outcome.counters["visited"],
+            "examined": outcome.counters["evaluated"],
+            "seeds": outcome.counters["seeds"],
+            "pruned": pruned,
+        }
+        return _Found(outcome.blocks, outcome.lower_bound, outcome.complete, stats, outcome.trace)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a search found: the block of each leaf, if anything, and what is proven about it."""
+
+    blocks: tuple[IntArray, ...] | None
+    bound: float
+    complete: bool
+    stats: dict[str, Any]
+    trace: list[Progress]
+
+
+def _nearer(problem: Problem) -> str:
+    """Say where the search begins nearer to the optimum: at the original values if few of their classes are not ok."""
+    original = [np.arange(attribute.leaves) for attribute in problem.table.attributes]
+    easier = Recoder(replace(problem, suppression=ClassRecords()))
+    rows = easier.evaluate(Released.by_blocks(problem.table, original)).suppressed_rows
+    return "bottom-up" if rows <= _FEW * problem.table.n else "top-down"
 
 
 def _space(problem: Problem) -> dict[str, Any]:
