@@ -21,8 +21,8 @@ from discreet.solve._sets import SetSpace
 
 __all__ = ["PartitionSearch"]
 
-_ROUNDING = 1e-11
-"""Costs that differ by less than this share of them are the same."""
+_ROUNDING, _SMALLEST = 1e-11, 1e-15
+"""Costs that differ by less than this share of them, or of the largest cost there is, are the same."""
 _DIVE = 60
 """So many nodes are looked at before the search goes back to the one with the least bound."""
 _WAITING = 30_000
@@ -61,6 +61,7 @@ class PartitionSearch:
         self.root = open_choices(problem)
         self.bounds = Bounds(problem, [choice.items for choice in self.root])
         self.limit = self.bounds.limit
+        self.smallest = _SMALLEST * problem.cost.worst(problem.table)
         self.best = np.inf
         self.best_blocks: tuple[IntArray, ...] | None = None
         self.trace: list[Progress] = []
@@ -88,7 +89,11 @@ class PartitionSearch:
     @property
     def enough(self) -> float:
         """What a bound must reach for its part of the space to be left out."""
-        return self.best - _ROUNDING * abs(self.best) if np.isfinite(self.best) else np.inf
+        return self._below(self.best)
+
+    def _below(self, cost: float) -> float:
+        """Return what is less than a cost by more than rounding."""
+        return cost - _ROUNDING * abs(cost) - self.smallest if np.isfinite(cost) else cost
 
     def _find_first(self) -> None:
         """Improve some partitions one attribute at a time, each to the best there is with the others as they are."""
@@ -111,7 +116,7 @@ class PartitionSearch:
             look = self.bounds.look((*node[:a], self.root[a], *node[a + 1 :]))
             still += 1
             priced = look.each[a]
-            if priced is not None and look.total < cost * (1 - _ROUNDING):
+            if priced is not None and look.total < self._below(cost):
                 cost, still = look.total, 1
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
@@ -166,7 +171,7 @@ class PartitionSearch:
                 self.counts["over budget" if look.total == np.inf else "bound"] += 1
                 return []
             self._try(_cheapest(node, look))
-            if look.exact and self.best <= look.total * (1 + _ROUNDING):
+            if look.exact and self.enough <= look.total:
                 self.counts["solved by its last attribute"] += 1
                 return []
             restricted = self._restricted(look)
