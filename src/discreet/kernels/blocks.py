@@ -285,8 +285,10 @@ def list_classes(
                 if found < room:
                     g = alive[x]
                     asked[found] = block
-                    classes[found] = sums[g]
-                    counted[found] = counts[g]
+                    for c in range(4):
+                        classes[found, c] = sums[g, c]
+                    for v in range(counts.shape[1]):
+                        counted[found, v] = counts[g, v]
                 found += 1
             block += 1
             continue
@@ -316,6 +318,7 @@ def list_classes(
                     alive[kept] = g
                     kept += 1
                 else:
-                    sums[g, :] = 0.0
+                    for c in range(4):
+                        sums[g, c] = 0.0
             live = kept
     return found if found <= room else -found

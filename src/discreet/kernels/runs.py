@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 from discreet.kernels.blocks import RECORD
 
-__all__ = ["CLOSED", "CUT", "OPEN", "cheapest_runs", "decide_gaps", "read_runs", "spread", "weigh_gaps", "write_script"]
+__all__ = [
+    "CLOSED",
+    "CUT",
+    "OPEN",
+    "cheapest_runs",
+    "decide_gaps",
+    "read_runs",
+    "spread",
+    "weigh_gaps",
+    "widest_rates",
+    "write_script",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -219,3 +230,11 @@ def weigh_gaps(
         whole = forward[begin[r]] + cost[r] + backward[end[r] + 1]
         for p in range(begin[r] + 1, end[r] + 1):
             closed[p] = min(closed[p], whole)
+
+
+@kernel
+def widest_rates(pieces: int, begin: Ints, end: Ints, rates: Floats, most: Floats) -> None:
+    """Find for each piece the largest rate of a run that holds it."""
+    for r in range(begin.size):
+        for p in range(begin[r], end[r] + 1):
+            most[p] = max(most[p], rates[r])

@@ -16,6 +16,8 @@ __all__ = ["cheapest_sets", "list_partitions", "read_sets", "write_set_script"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-12
+
 
 @kernel
 def write_set_script(sets: Ints, items: int, script: Ints) -> int:
@@ -38,14 +40,23 @@ def write_set_script(sets: Ints, items: int, script: Ints) -> int:
 
 @kernel
 def cheapest_sets(
-    items: int, sets: Ints, starts: Ints, cost: Floats, room: float, spent: Floats, best: Floats, whole: Floats
+    items: int,
+    weights: Floats,
+    sets: Ints,
+    starts: Ints,
+    cost: Floats,
+    room: float,
+    spent: Floats,
+    best: Floats,
+    whole: Floats,
 ) -> float:
     """Find the cheapest partition of all items, and the cheapest with each set; returns what the former costs.
 
-    ``sets`` are those allowed by their lowest item, ``starts`` where those of each item begin. Sets are taken away one
-    after the other, each time one with the lowest item that is left: ``spent`` is the least that leads to what is left
+    ``sets`` are those allowed by their highest item, ``starts`` where those of each item begin. Sets are taken away one
+    after the other, each time one with the highest item that is left: ``spent`` is the least that leads to what is left
     by then, infinite for what is never left, ``best`` the least that what is left costs, and ``whole[x]`` the cost of
-    the cheapest partition with ``sets[x]``. What costs ``room`` or more may be taken to cost infinitely much.
+    the cheapest partition with ``sets[x]``. What costs ``room`` or more may be taken to cost infinitely much: that is
+    foreseen by dividing the cost of each set among its items by their weights, and taking the least share of each.
     """
     everything = (1 << items) - 1
     for left in range(everything + 1):
@@ -53,23 +64,38 @@ def cheapest_sets(
         best[left] = np.inf
     for x in range(sets.size):
         whole[x] = np.inf
-    spent[everything] = 0.0
-    best[0] = 0.0
-    lowest = np.zeros(everything + 1, dtype=np.int8)
+    share = np.full(items, np.inf)
+    for x in range(sets.size):
+        heavy = 0.0
+        for i in range(items):
+            if sets[x] >> i & 1:
+                heavy += weights[i]
+        for i in range(items):
+            if sets[x] >> i & 1:
+                share[i] = min(share[i], cost[sets[x]] * (weights[i] / heavy))
+    highest = np.zeros(everything + 1, dtype=np.int8)
+    ahead = np.zeros(everything + 1)
     for left in range(1, everything + 1):
-        lowest[left] = 0 if left & 1 else lowest[left >> 1] + 1
+        highest[left] = highest[left >> 1] + 1 if left > 1 else 0
+        ahead[left] = ahead[left ^ (1 << highest[left])] + share[highest[left]]
+    room += _ROUNDING * abs(room)
+    best[0] = 0.0
+    if ahead[everything] >= room:
+        return np.inf
+    spent[everything] = 0.0
     for left in range(everything, 0, -1):
-        if spent[left] >= room:
-            continue
         now = spent[left]
-        for x in range(starts[lowest[left]], starts[lowest[left] + 1]):
+        if now + ahead[left] >= room:
+            spent[left] = np.inf
+            continue
+        for x in range(starts[highest[left]], starts[highest[left] + 1]):
             if sets[x] & ~left == 0:
                 spent[left ^ sets[x]] = min(spent[left ^ sets[x]], now + cost[sets[x]])
     for left in range(1, everything + 1):
-        if spent[left] >= room:
+        if spent[left] == np.inf:
             continue
         now, least = spent[left], np.inf
-        for x in range(starts[lowest[left]], starts[lowest[left] + 1]):
+        for x in range(starts[highest[left]], starts[highest[left] + 1]):
             if sets[x] & ~left == 0:
                 value = cost[sets[x]] + best[left ^ sets[x]]
                 least = min(least, value)
@@ -83,9 +109,9 @@ def read_sets(items: int, sets: Ints, starts: Ints, cost: Floats, best: Floats, 
     """Give each item the number of its block in the cheapest partition."""
     left, number = (1 << items) - 1, 0
     while left:
-        item = 0
+        item = items - 1
         while not left >> item & 1:
-            item += 1
+            item -= 1
         least, chosen = np.inf, left
         for x in range(starts[item], starts[item + 1]):
             if sets[x] & ~left == 0 and cost[sets[x]] + best[left ^ sets[x]] < least:
@@ -119,14 +145,15 @@ def list_partitions(
     found = 0
     place = np.zeros(items + 1, dtype=np.int64)
     left = np.zeros(items + 2, dtype=np.int64)
-    lowest = np.zeros(items + 1, dtype=np.int64)
+    highest = np.zeros(items + 1, dtype=np.int64)
     spent = np.zeros(items + 2)
     lost = np.zeros(items + 2)
     left[0] = (1 << items) - 1
     depth = 0
-    place[0] = starts[0]
+    highest[0] = items - 1
+    place[0] = starts[items - 1]
     while depth >= 0:
-        item = lowest[depth]
+        item = highest[depth]
         x = place[depth]
         if x == starts[item + 1]:
             depth -= 1
@@ -142,10 +169,10 @@ def list_partitions(
         if rest:
             depth += 1
             left[depth], spent[depth], lost[depth] = rest, now, rows
-            item = 0
+            item = items - 1
             while not rest >> item & 1:
-                item += 1
-            lowest[depth] = item
+                item -= 1
+            highest[depth] = item
             place[depth] = starts[item]
             continue
         if now < above:

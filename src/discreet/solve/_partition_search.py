@@ -5,15 +5,17 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from discreet.counts import CountTable, IntArray
+from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.errors import UsageError
 from discreet.problem import Problem
-from discreet.problem.schemes import RunScheme, SetScheme
+from discreet.problem.schemes import SCHEMES, RunScheme, Scheme, SetScheme
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
-from discreet.solve._choices import Choices, Priced
+from discreet.solve._choices import Choices, Priced, first_seen
 from discreet.solve._listed import ListSpace
 from discreet.solve._partition_bounds import Bounds, Look
 from discreet.solve._runs import RunSpace
@@ -28,6 +30,8 @@ _DIVE = 60
 _WAITING = 30_000
 """With more nodes than this waiting, a dive goes on until its part of the space is done."""
 _ROUNDS = 4
+_PATIENCE = 2.0
+"""Seconds for finding what to begin with."""
 
 _COUNTED = ("looked at", "bound", "over budget", "nothing left", "solved by its last attribute")
 
@@ -102,10 +106,31 @@ class PartitionSearch:
             starts.append(tuple(choice.fixed(np.arange(choice.items.count)) for choice in self.root))
         small_first = sorted(range(len(self.root)), key=lambda a: self.root[a].items.count)
         order = [a for a in small_first if not self.root[a].decided]
+        nearby = self._ordered()
+        if nearby is not None:
+            starts.append(nearby)
         for start in starts:
             self._try(start)
             for way in (order, order[::-1]):
                 self._improve(start, way)
+
+    def _ordered(self) -> Node | None:
+        """Return the best partitions in which sets of values are runs of them, which are found much sooner."""
+        schemes = tuple(_as_runs(scheme, a) for scheme, a in zip(self.problem.schemes, self._attributes, strict=True))
+        if schemes == self.problem.schemes:
+            return None
+        left = None if self.budget.time_limit is None else self.budget.time_limit - self.budget.seconds
+        patience = _PATIENCE if left is None else min(_PATIENCE, left / 4)
+        search = PartitionSearch(replace(self.problem, schemes=schemes), Budget(patience, self.budget.stop), None)
+        search.go()
+        if search.best_blocks is None:
+            return None
+        blocks = zip(self.root, search.best_blocks, strict=True)
+        return tuple(choice.fixed(first_seen(block[choice.items.leaves])) for choice, block in blocks)
+
+    @property
+    def _attributes(self) -> tuple[CodedAttribute, ...]:
+        return self.problem.table.attributes
 
     def _improve(self, node: Node, order: Sequence[int]) -> None:
         cost, still = np.inf, 0
@@ -113,7 +138,7 @@ class PartitionSearch:
             if still == len(order) or self._over:
                 return
             self.counts["looked at"] += 1
-            look = self.bounds.look((*node[:a], self.root[a], *node[a + 1 :]))
+            look = self.bounds.look((*node[:a], self.root[a], *node[a + 1 :]), self._below(cost))
             still += 1
             priced = look.each[a]
             if priced is not None and look.total < self._below(cost):
@@ -243,6 +268,18 @@ class PartitionSearch:
             "pruned": {rule: count for rule, count in self.counts.items() if rule != "looked at"},
             "first_cost": self.first if self.first is not None and np.isfinite(self.first) else None,
         }
+
+
+def _as_runs(scheme: Scheme, attribute: CodedAttribute) -> Scheme:
+    """The scheme that allows the same sets of values if they are runs, where there is one."""
+    if not isinstance(scheme, SetScheme):
+        return scheme
+    runs = SCHEMES.make("guided-ordered" if scheme.uses_hierarchy else "ordered")
+    try:
+        runs.count(attribute)
+    except UsageError:  # the order does not agree with the hierarchy
+        return SCHEMES.make("subtree")
+    return runs
 
 
 def _cheapest(node: Node, look: Look) -> Node:

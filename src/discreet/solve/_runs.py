@@ -19,6 +19,7 @@ from discreet.kernels.runs import (
     read_runs,
     spread,
     weigh_gaps,
+    widest_rates,
     write_script,
 )
 from discreet.problem import Separable
@@ -77,12 +78,6 @@ class RunSpace:
         rates = items.rates(end - begin + 1, np.maximum(rows[np.newaxis, 1:] - rows[:-1, np.newaxis], 0))
         return cls(items, order, begin, end, allowed, rates)
 
-    @cached_property
-    def most(self) -> Floats:
-        """For each run, valid or not, the largest rate of a valid run inside."""
-        inside = np.maximum.accumulate(np.where(self.allowed, self.rates, 0.0), axis=1)
-        return np.maximum.accumulate(inside[::-1], axis=0)[::-1]
-
     def open(self) -> Runs:
         """Return all partitions."""
         return Runs(self, np.zeros(self.items.count, dtype=np.int8), self.allowed)
@@ -105,10 +100,11 @@ class Runs(Choices):
         return int((self.gaps[1:] == OPEN).sum())
 
     def most_rates(self) -> Floats:
-        """Return the largest rate of a valid run in the stretch of each item."""
-        first = np.searchsorted(self.top, self.top)
-        last = np.searchsorted(self.top, self.top, side="right") - 1
-        return self.space.most[first, last]
+        """Return the largest rate of an allowed run with each item."""
+        script, begin, end = self._walk
+        most = np.zeros(self.items.count)
+        widest_rates(self.pieces, begin, end, script.rates, most)
+        return most[self.fine]
 
     @cached_property
     def _walk(self) -> tuple[Script, Ints, Ints]:

@@ -52,10 +52,9 @@ class SetSpace:
         return cls(items, scheme, held[np.argsort(rank, kind="stable")].astype(np.int64), rates)
 
     @cached_property
-    def most(self) -> Floats:
-        """For each item the largest rate of a set that holds it."""
-        rates = self.rates[self.sets]
-        return np.array([rates[self.sets >> i & 1 == 1].max() for i in range(self.items.count)])
+    def weights(self) -> Floats:
+        """The rows of each item."""
+        return self.items.attribute.rows[self.items.leaves].astype(np.float64)
 
     def open(self) -> Sets:
         """Return all partitions."""
@@ -73,10 +72,15 @@ class Sets(Choices):
         self.top = np.zeros(count, dtype=np.int64) if blocks is None else blocks
 
     def most_rates(self) -> Floats:
-        """Return the largest rate of a valid set with each item, or that of its block."""
+        """Return the largest rate of a set with each item, or that of its block."""
         if self.blocks is None:
-            return self.space.most
+            return self._most
         return self.space.rates[self._members()][self.blocks]
+
+    @cached_property
+    def _most(self) -> Floats:
+        held = self.sets >> np.arange(self.items.count)[:, np.newaxis] & 1
+        return np.asarray(np.where(held == 1, self.space.rates[self.sets], 0.0).max(axis=1))
 
     def script(self) -> Script:
         """Return how to walk through the sets that are left."""
@@ -147,10 +151,8 @@ class PricedSets(Priced):
     def __init__(self, choices: Sets, cost: Floats, gone: Floats, room: float) -> None:
         self.choices = choices
         self.count = choices.items.count
-        lowest = choices.sets & -choices.sets
-        order = np.argsort(lowest, kind="stable")
-        self.sets = choices.sets[order]
-        self.starts = np.searchsorted(lowest[order], 1 << np.arange(self.count + 1)).astype(np.int64)
+        self.sets = np.sort(choices.sets)
+        self.starts = np.searchsorted(self.sets, 1 << np.arange(self.count + 1)).astype(np.int64)
         everything = 1 << self.count
         self.cost, self.gone = np.full(everything, np.inf), np.full(everything, np.inf)
         self.cost[choices.sets], self.gone[choices.sets] = cost, gone
@@ -163,7 +165,9 @@ class PricedSets(Priced):
     def _cheapest(self, cost: Floats, room: float) -> tuple[Floats, float, Floats]:
         """The least that any rest and all items cost, and with each set."""
         best, whole = np.empty(cost.size), np.empty(self.sets.size)
-        least = cheapest_sets(self.count, self.sets, self.starts, cost, room, np.empty(cost.size), best, whole)
+        least = cheapest_sets(
+            self.count, self.choices.space.weights, self.sets, self.starts, cost, room, np.empty(cost.size), best, whole
+        )
         return best, least, whole
 
     def cheapest(self) -> Ints:

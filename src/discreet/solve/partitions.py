@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
 from discreet.errors import UsageError
 from discreet.kernels._numba import forget_compiled
 from discreet.problem import Problem
@@ -175,7 +175,13 @@ def prepare() -> None:
 
 
 def _solve_two_rows() -> None:
+    """Solve the smallest problems that together need every kernel."""
     leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
-    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
-    for scheme in ("ordered", "set"):
-        PartitionSearch(Problem.build(two, privacy="k(2)", scheme=scheme), Budget(), None).go()
+    values = Histogram(
+        "s", 2, np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([1, 1]), labels=("x", "y")
+    )
+    two = CountTable(
+        (leaf, replace(leaf, name="b")), np.array([[0, 1], [0, 1]], dtype=np.int32), np.array([1, 1]), {"s": values}
+    )
+    for scheme, cost, privacy in (("ordered", "DM", "k(2)"), ("set", "HDM", "k(2)"), ("set", "LM", "distinct-l(2, s)")):
+        PartitionSearch(Problem.build(two, privacy=privacy, cost=cost, scheme=scheme), Budget(), None).go()
