@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,11 @@ class Priced(ABC):
 
     @abstractmethod
     def weight(self, room: float) -> float:
-        """Return how much is to be expected of branching here; 0 if nothing is open."""
+        """Return how much is to be expected of branching here."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return how much is open, as a number of decisions; 0 if nothing is."""
 
     @abstractmethod
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
@@ -136,12 +141,12 @@ class Choices(ABC):
     top: Ints
     decided: bool
 
-    @property
+    @cached_property
     def fines(self) -> int:
         """The number of blocks of ``fine``."""
         return int(self.fine.max(initial=0)) + 1
 
-    @property
+    @cached_property
     def tops(self) -> int:
         """The number of blocks of ``top``."""
         return int(self.top.max(initial=0)) + 1

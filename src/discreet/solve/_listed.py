@@ -160,6 +160,10 @@ class PricedList(Priced):
         """Return a number that is larger for fewer partitions."""
         return 0.0 if self.choices.decided else room / len(self.costs)
 
+    def size(self) -> int:
+        """Return the number of other partitions than the cheapest."""
+        return len(self.costs) - 1
+
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
         """Return the partitions one by one."""
         return [(cost, Listed(self.choices.space, (i,))) for i, cost in zip(self.choices.left, self.costs, strict=True)]

@@ -170,8 +170,9 @@ class PartitionSearch:
             stack = [(bound, node)]
             dived = 0
             while stack:
-                lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(bound for bound, _ in stack))
-                self.least = max(self.least, lowest)
+                if len(stack) < _DIVE or dived % _DIVE == 0:
+                    lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(bound for bound, _ in stack))
+                    self.least = max(self.least, lowest)
                 self._tell()
                 if self._over:
                     return False
@@ -229,12 +230,14 @@ class PartitionSearch:
         self, bound: float, node: Node, total: float, each: Sequence[Priced | None]
     ) -> list[tuple[float, Node]]:
         """Divide a node by the attribute of which most is to be expected; the part to look at first comes last."""
-        room = min(self.enough, 2 * abs(total) + 1) - total
-        weights = [0.0 if priced is None else priced.weight(room) for priced in each]
-        a = int(np.argmax(weights))
-        chosen = each[a]
-        if chosen is None or weights[a] == 0.0:
+        open_ = [(a, priced) for a, priced in enumerate(each) if priced is not None and priced.size()]
+        if not open_:
             return []
+        if self.limit:  # what is suppressed shows only once the others are decided
+            a, chosen = min(open_, key=lambda pair: pair[1].size())
+        else:
+            room = min(self.enough, 2 * abs(total) + 1) - total
+            a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
         others = self._others(total, chosen)
         parts = [
             (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]))

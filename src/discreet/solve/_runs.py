@@ -204,7 +204,11 @@ class PricedRuns(Priced):
     def weight(self, room: float) -> float:
         """Return how much the gap that matters most matters, divided by the number of gaps."""
         pull = self._pull(room)
-        return float(pull.max() + 1e-9 * room) / pull.size if pull.size else 0.0
+        return float(pull.max()) / pull.size if pull.size else 0.0
+
+    def size(self) -> int:
+        """Return the number of open gaps."""
+        return int(self._gaps[2].size)
 
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
         """Cut and close the gap that matters most."""

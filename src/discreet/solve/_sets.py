@@ -138,6 +138,10 @@ class OnePriced(Priced):
         """Return that nothing is open."""
         return 0.0
 
+    def size(self) -> int:
+        """Return that nothing is open."""
+        return 0
+
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
         """Return the partition."""
         return [(self.least, self.choices)]
@@ -154,7 +158,7 @@ class PricedSets(Priced):
         self.sets = np.sort(choices.sets)
         self.starts = np.searchsorted(self.sets, 1 << np.arange(self.count + 1)).astype(np.int64)
         everything = 1 << self.count
-        self.cost, self.gone = np.full(everything, np.inf), np.full(everything, np.inf)
+        self.cost, self.gone = np.empty(everything), np.zeros(everything)  # only those of the sets are looked at
         self.cost[choices.sets], self.gone[choices.sets] = cost, gone
         self.best, least, self.whole = self._cheapest(self.cost, room)
         self.least = max(least, choices.above)
@@ -195,6 +199,10 @@ class PricedSets(Priced):
     def weight(self, room: float) -> float:
         """Return a number that is larger for fewer items."""
         return room / self.count
+
+    def size(self) -> int:
+        """Return the number of items that may be joined to others."""
+        return self.count - 1
 
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
         """Return the partitions that cost less than ``room``, or the cheapest of them and, as one part, all others."""
