@@ -25,6 +25,7 @@ __all__ = [
     "SIZE",
     "SQUARES",
     "add_keys",
+    "link_groups",
     "list_classes",
     "most_published",
     "number",
@@ -182,6 +183,31 @@ def _minority(within: Floats, core: int, labels: Floats, tuple_: int, sign: int)
 
 
 @kernel
+def link_groups(
+    wide: Ints, item: Ints, tuples: Ints, near: NDArray[np.bool_], place: Ints, starts: Ints, links: Ints
+) -> int:
+    """List for each group those groups whose classes its rows may come into; returns the length of the lists.
+
+    A group is what is in wide group ``wide[j]`` and has piece ``item[j]`` of one more attribute, ``tuples[g]`` being
+    one of its tuples; rows with piece ``u`` may be in one class with those of piece ``v`` if ``near[v, u]``.
+    ``place[w * pieces + u]`` is the group of piece ``u`` in wide group ``w``, or -1. Returns -1 if there is no room.
+    """
+    pieces, length = near.shape[0], 0
+    for g in range(tuples.size):
+        starts[g] = length
+        w, u = wide[tuples[g]], item[tuples[g]]
+        for v in range(pieces):
+            other = place[w * pieces + v]
+            if near[v, u] and other >= 0:
+                if length == links.size:
+                    return -1
+                links[length] = other
+                length += 1
+    starts[tuples.size] = length
+    return length
+
+
+@kernel
 def price_blocks(
     kind: int,
     least: float,
@@ -189,6 +215,8 @@ def price_blocks(
     starts: Ints,
     entries: Ints,
     group: Ints,
+    link_starts: Ints,
+    links: Ints,
     core: Ints,
     weight: Floats,
     share: Floats,
@@ -198,14 +226,15 @@ def price_blocks(
     rates: Floats,
     within: Floats,
     sums: Floats,
-    seen: Ints,
+    reach: Floats,
     cost: Floats,
     gone: Floats,
 ) -> None:
     """Follow a script; for each block asked for find what it costs and how many of its rows are suppressed.
 
-    A group with fewer rows than ``least`` in a block is suppressed. ``starts[i]`` is where the tuples of item ``i``
-    begin in ``entries``. ``within``, ``sums`` and ``seen`` must be 0, 0 and -1, and are left so.
+    The rows of a group are suppressed in a block if the groups linked to it have fewer than ``least`` rows there.
+    ``starts[i]`` is where the tuples of item ``i`` begin in ``entries``. ``within``, ``sums`` and ``reach`` must be 0,
+    and are left so.
     """
     published, moments, suppressed, rows = 0.0, 0.0, 0.0, 0.0
     asked = 0
@@ -221,31 +250,47 @@ def price_blocks(
         begin, end = starts[item], starts[item + 1]
         for x in range(begin, end):
             g = group[entries[x]]
-            if seen[g] == step:
-                continue
-            seen[g] = step
-            size = sums[g, SIZE]
-            if size >= least:
-                published -= sums[g, FIXED]
-                moments -= sums[g, MOMENT]
-            elif size > 0:
-                suppressed -= sums[g, SHARE]
-                rows -= size
-        _put(kind, begin, end, sign, entries, group, core, weight, share, moment, offset, labels, within, sums)
+            more = sign * weight[entries[x]]
+            for y in range(link_starts[g], link_starts[g + 1]):
+                other = links[y]
+                before = reach[other]
+                reach[other] = before + more
+                if (before >= least) == (before + more >= least) or sums[other, SIZE] == 0:
+                    continue
+                turn = 1.0 if before + more >= least else -1.0
+                published += turn * sums[other, FIXED]
+                moments += turn * sums[other, MOMENT]
+                suppressed -= turn * sums[other, SHARE]
+                rows -= turn * sums[other, SIZE]
+        if kind == SQUARES and sign < 0:
+            for x in range(begin, end):
+                within[core[entries[x]], 0] -= weight[entries[x]]
         for x in range(begin, end):
-            g = group[entries[x]]
-            if seen[g] != step:
-                continue
-            seen[g] = -1
-            size = sums[g, SIZE]
-            if size >= least:
-                published += sums[g, FIXED]
-                moments += sums[g, MOMENT]
-            elif size > 0:
-                suppressed += sums[g, SHARE]
-                rows += size
+            j = entries[x]
+            g = group[j]
+            fixed, moved = 0.0, 0.0
+            if kind == SEPARABLE:
+                fixed, moved = sign * offset[j], sign * moment[j]
+            elif kind == SQUARES:
+                fixed = sign * 2.0 * weight[j] * within[core[j], 0]
             else:
+                before, after = _minority(within, core[j], labels, j, sign)
+                fixed = after - before
+            sums[g, FIXED] += fixed
+            sums[g, MOMENT] += moved
+            sums[g, SHARE] += sign * share[j]
+            sums[g, SIZE] += sign * weight[j]
+            if reach[g] >= least:
+                published += fixed
+                moments += moved
+            else:
+                suppressed += sign * share[j]
+                rows += sign * weight[j]
+            if sums[g, SIZE] == 0:
                 sums[g, SHARE] = sums[g, FIXED] = sums[g, MOMENT] = 0.0
+        if kind == SQUARES and sign > 0:
+            for x in range(begin, end):
+                within[core[entries[x]], 0] += weight[entries[x]]
 
 
 @kernel

@@ -156,6 +156,19 @@ class Choices(ABC):
         """Return for each item the rate of the most general block it may still be in."""
 
     @abstractmethod
+    def near(self) -> NDArray[np.bool_]:
+        """Return which blocks of ``fine`` may be in one block."""
+
+    @cached_property
+    def narrowness(self) -> float:
+        """The share of the rows with which those of a value could be in one block of ``top``, but are not."""
+        first = np.unique(self.fine, return_index=True)[1]
+        rows = np.bincount(self.fine, weights=self.items.attribute.rows[self.items.leaves])
+        top = self.top[first]
+        together = (top[:, np.newaxis] == top) * rows * rows[:, np.newaxis]
+        return 1.0 - float((together * self.near()).sum() / together.sum())
+
+    @abstractmethod
     def script(self) -> Script:
         """Return how to walk through all blocks."""
 

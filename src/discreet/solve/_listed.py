@@ -97,6 +97,12 @@ class Listed(Choices):
         space = self.space
         return np.asarray(np.max([space.rates[i][space.partitions[i]] for i in self.left], axis=0))
 
+    def near(self) -> NDArray[np.bool_]:
+        """Return which pieces a block holds both."""
+        first = np.unique(self.fine, return_index=True)[1]
+        both = [self.space.partitions[i][first] for i in self.left]
+        return np.asarray(np.any([blocks[:, np.newaxis] == blocks for blocks in both], axis=0))
+
     def script(self) -> Script:
         """Return how to put together and take apart each block of each partition, piece by piece."""
         space = self.space

@@ -32,6 +32,7 @@ from discreet.kernels.blocks import (
     SIZE,
     SQUARES,
     add_keys,
+    link_groups,
     list_classes,
     most_published,
     number,
@@ -50,6 +51,8 @@ Floats = NDArray[np.float64]
 
 _FEW = 1 << 16
 """Keys below this number are looked up in a table."""
+_NARROW = 0.05
+"""Values must be kept from so many of the pairs that most general blocks allow, to be worth looking at."""
 _CLASSES = 1 << 16
 """So many classes are judged at once to begin with."""
 
@@ -102,7 +105,9 @@ class Bounds:
         self.core, self.group = np.zeros((attributes, tuples), dtype=np.int64), np.zeros(tuples, dtype=np.int64)
         self.most = np.zeros((attributes, tuples))
         self.within = np.zeros((tuples + 1, self.labels.shape[1]))
-        self.sums, self.seen = np.zeros((tuples + 1, 4)), np.full(tuples + 1, -1, dtype=np.int64)
+        self.sums, self.reach = np.zeros((tuples + 1, 4)), np.zeros(tuples + 1)
+        self.wide = np.zeros(tuples, dtype=np.int64)
+        self.identity = np.arange(tuples + 1, dtype=np.int64)
         self.blocks_priced = 0
 
     def _watched(self) -> list[Histogram]:
@@ -125,7 +130,7 @@ class Bounds:
         each: list[Priced | None] = [None] * len(choices)
         for a in looked_at:
             room = enough - (0.0 if self.one_bound else total)
-            priced = self._price(a, choices[a], self.most[a] + slack / len(looked_at), exact, room)
+            priced = self._price(a, choices, self.most[a] + slack / len(looked_at), exact, room)
             each[a] = priced
             total = max(total, priced.least) if self.kind == MINORITY else total + priced.least
             if total >= enough or priced.fewest > self.limit:
@@ -185,11 +190,12 @@ class Bounds:
         span = int(radix[-1])
         return int(number(keys, self.codes[a], own, int(radix[a]), span, self.table, self.found, numbers))
 
-    def _price(self, a: int, choice: Choices, share: Floats, exact: bool, room: float) -> Priced:
-        groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
+    def _price(self, a: int, choices: Sequence[Choices], share: Floats, exact: bool, room: float) -> Priced:
+        choice = choices[a]
         script = choice.script()
         self.blocks_priced += script.rates.size
         if self.compiled:
+            link_starts, links = self._link(a, choices)
             cost, gone = np.empty(script.rates.size), np.empty(script.rates.size)
             price_blocks(
                 self.kind,
@@ -198,6 +204,8 @@ class Bounds:
                 script.starts,
                 script.entries,
                 self.group,
+                link_starts,
+                links,
                 self.core[a],
                 self.weight,
                 share,
@@ -207,16 +215,46 @@ class Bounds:
                 script.rates,
                 self.within,
                 self.sums,
-                self.seen,
+                self.reach,
                 cost,
                 gone,
             )
         else:
+            groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
             cost, gone = self._judge(a, script, share, groups, exact)
         if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits
             cost[gone > self.limit] = np.inf
             gone[:] = 0.0
         return choice.priced(cost, gone, room)
+
+    def _link(self, a: int, choices: Sequence[Choices]) -> tuple[Ints, Ints]:
+        """Group the tuples by all other attributes, and say which groups may come together in one class.
+
+        Of one other attribute it is regarded which values may be in one block with each value; of the rest only the
+        most general blocks there are.
+        """
+        windowed = [(choices[b].narrowness, b) for b in range(len(choices)) if b != a and not choices[b].decided]
+        narrow, b = max(windowed, default=(0.0, -1))
+        groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
+        if narrow < _NARROW:
+            return self.identity, self.identity
+        wide, self.group = self.group, self.wide
+        self.wide = wide
+        near = choices[b].near()
+        pieces = near.shape[0]
+        item = self.fine[b][self.codes[b]]
+        place = np.full(groups * pieces, -1, dtype=np.int64)
+        where = wide * pieces + item
+        place[where] = 0
+        held = np.flatnonzero(place == 0)
+        place[held] = np.arange(held.size)
+        self.group[:] = place[where]
+        tuples = np.empty(held.size, dtype=np.int64)
+        tuples[self.group] = self.identity[:-1]
+        starts = np.empty(held.size + 1, dtype=np.int64)
+        links = np.empty(int(near.sum(axis=0)[item[tuples]].sum()), dtype=np.int64)
+        link_groups(wide, item, tuples, near, place, starts, links)
+        return starts, links
 
     def _judge(self, a: int, script: Script, share: Floats, groups: int, exact: bool) -> tuple[Floats, Floats]:
         """Price blocks through the arrays every privacy model understands."""

@@ -106,6 +106,16 @@ class Runs(Choices):
         widest_rates(self.pieces, begin, end, script.rates, most)
         return most[self.fine]
 
+    def near(self) -> Flags:
+        """Return which pieces an allowed run holds both."""
+        _, begin, end = self._walk
+        furthest = np.arange(self.pieces)
+        np.maximum.at(furthest, begin, end)
+        furthest = np.maximum.accumulate(furthest)
+        pieces = np.arange(self.pieces)
+        above = (pieces <= furthest[:, np.newaxis]) & (pieces >= pieces[:, np.newaxis])
+        return above | above.T
+
     @cached_property
     def _walk(self) -> tuple[Script, Ints, Ints]:
         size = self.pieces * (self.pieces + 1) // 2

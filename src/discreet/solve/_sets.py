@@ -77,6 +77,13 @@ class Sets(Choices):
             return self._most
         return self.space.rates[self._members()][self.blocks]
 
+    def near(self) -> NDArray[np.bool_]:
+        """Return which items a set holds both."""
+        if self.blocks is not None:
+            return np.eye(self.fines, dtype=np.bool_)
+        held = self.sets >> np.arange(self.items.count)[:, np.newaxis] & 1
+        return held @ held.T > 0
+
     @cached_property
     def _most(self) -> Floats:
         held = self.sets >> np.arange(self.items.count)[:, np.newaxis] & 1
