@@ -4,8 +4,8 @@ The rows fall into *groups* by the most general values that the other attributes
 by the most specific ones. A block's rows of one group are a class, or the union of several: if even that union is too
 small, its rows are suppressed whatever is decided later. What the rows of one core have in common they keep.
 
-Blocks are walked through by a *script*, which puts one value in or takes one out at a time: every step costs no more
-than the tuples with that value.
+Tuples whose values are the same as far as they are decided are one *cell*. Blocks are walked through by a *script*,
+which puts one piece, the cells with one value, in or takes one out at a time.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ __all__ = [
     "SIZE",
     "SQUARES",
     "add_keys",
+    "add_up",
     "link_groups",
     "list_classes",
     "most_published",
     "number",
     "price_blocks",
+    "sort_by_piece",
     "split_squares",
 ]
 
@@ -90,34 +92,52 @@ def number(keys: Ints, items: Ints, own: Ints, radix: int, span: int, table: Int
 
 
 @kernel
-def split_squares(
-    items: Ints,
-    order: Ints,
-    top: Ints,
-    core: Ints,
-    weight: Floats,
-    within: Floats,
-    alone: Floats,
-    most: Floats,
-) -> None:
-    """Find with how many rows each tuple can come together at most through one attribute alone, times its own rows.
+def add_up(numbers: Ints, source: Floats, target: Floats) -> None:
+    """Add up the columns of tuples to the cells they belong to."""
+    for row in range(source.shape[0]):
+        for j in range(numbers.size):
+            target[row, numbers[j]] += source[row, j]
 
-    ``order`` lists the tuples by item, ``core`` numbers what they have in common in the other attributes, and
-    ``alone`` says how many rows are the same as the tuple's in all attributes. Blocks of ``top`` hold their items in a
-    row.
+
+@kernel
+def sort_by_piece(items: Ints, piece: Ints, pieces: int, entries: Ints, starts: Ints) -> None:
+    """List cells by the piece of their item; those of piece ``p`` are ``entries[starts[p]:starts[p + 1]]``."""
+    for p in range(pieces + 1):
+        starts[p] = 0
+    for j in range(items.size):
+        starts[piece[items[j]] + 1] += 1
+    for p in range(pieces):
+        starts[p + 1] += starts[p]
+    for j in range(items.size):
+        p = piece[items[j]]
+        entries[starts[p]] = j
+        starts[p] += 1
+    for p in range(pieces, 0, -1):
+        starts[p] = starts[p - 1]
+    starts[0] = 0
+
+
+@kernel
+def split_squares(
+    items: Ints, entries: Ints, top: Ints, core: Ints, weight: Floats, within: Floats, most: Floats
+) -> None:
+    """Find with how many rows each cell can come together at most through one attribute alone, times its own rows.
+
+    ``entries`` lists the cells by piece, and ``core`` numbers what they have in common in the other attributes. Blocks
+    of ``top`` hold their pieces in a row.
     """
     begin = 0
-    while begin < order.size:
-        block = top[items[order[begin]]]
+    while begin < entries.size:
+        block = top[items[entries[begin]]]
         end = begin
-        while end < order.size and top[items[order[end]]] == block:
-            within[core[order[end]]] += weight[order[end]]
+        while end < entries.size and top[items[entries[end]]] == block:
+            within[core[entries[end]], 0] += weight[entries[end]]
             end += 1
         for x in range(begin, end):
-            j = order[x]
-            most[j] = weight[j] * (within[core[j]] - alone[j])
+            j = entries[x]
+            most[j] = weight[j] * (within[core[j], 0] - weight[j])
         for x in range(begin, end):
-            within[core[order[x]]] = 0.0
+            within[core[entries[x]], 0] = 0.0
         begin = end
 
 

@@ -34,18 +34,15 @@ def first_seen(blocks: IntArray) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The leaves of one attribute that occur, in an order that suits its scheme, and the tuples that have them.
+    """The leaves of one attribute that occur, in an order that suits its scheme.
 
-    ``leaves[i]`` is the leaf of item ``i``; ``codes[j]`` the item of tuple ``j``; the tuples of item ``i`` are
-    ``entries[starts[i]:starts[i + 1]]``.
+    ``leaves[i]`` is the leaf of item ``i``; ``codes[j]`` the item of tuple ``j``.
     """
 
     index: int
     attribute: CodedAttribute
     leaves: Ints
     codes: Ints
-    entries: Ints
-    starts: Ints
     separable: Separable | None
 
     @classmethod
@@ -55,25 +52,12 @@ class Items:
         leaves = np.asarray(order, dtype=np.int64)[attribute.rows[order] > 0]
         place = np.full(attribute.leaves, -1, dtype=np.int64)
         place[leaves] = np.arange(leaves.size)
-        codes = place[table.codes[index]]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=leaves.size))])
-        return cls(
-            index, attribute, leaves, codes, np.argsort(codes, kind="stable"), starts.astype(np.int64), separable
-        )
+        return cls(index, attribute, leaves, place[table.codes[index]], separable)
 
     @property
     def count(self) -> int:
         """The number of items."""
         return int(self.leaves.size)
-
-    def by_piece(self, pieces: Ints) -> tuple[Ints, Ints]:
-        """Return the tuples by the piece of their item, and where those of each piece begin."""
-        if (pieces[1:] >= pieces[:-1]).all():
-            first = np.searchsorted(pieces, np.arange(int(pieces.max(initial=-1)) + 2))
-            return self.entries, self.starts[first]
-        numbers = pieces[self.codes]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(numbers))])
-        return np.argsort(numbers, kind="stable"), starts.astype(np.int64)
 
     def rates(self, leaves: IntArray, rows: IntArray) -> Floats:
         """Return what blocks with so many leaves and rows cost for each moment of their rows."""
@@ -84,14 +68,9 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """How to walk through blocks (see :mod:`discreet.kernels.blocks`), the tuples of each piece, and the blocks' rates.
-
-    The pieces are the blocks of ``fine``.
-    """
+    """How to walk through blocks (see :mod:`discreet.kernels.blocks`) and their rates; pieces are blocks of ``fine``."""
 
     steps: Ints
-    entries: Ints
-    starts: Ints
     rates: Floats
 
 

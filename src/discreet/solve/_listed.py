@@ -115,8 +115,7 @@ class Listed(Choices):
                 pieces = np.flatnonzero(block_of_piece == block) + 1
                 steps += [pieces, np.array([RECORD]), -pieces]
             rates.append(space.rates[i])
-        steps_taken = np.concatenate(steps).astype(np.int64)
-        return Script(steps_taken, *self.items.by_piece(self.fine), np.concatenate(rates))
+        return Script(np.concatenate(steps).astype(np.int64), np.concatenate(rates))
 
     def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> PricedList:
         """Find the cheapest partition."""

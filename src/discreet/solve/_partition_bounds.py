@@ -32,11 +32,13 @@ from discreet.kernels.blocks import (
     SIZE,
     SQUARES,
     add_keys,
+    add_up,
     link_groups,
     list_classes,
     most_published,
     number,
     price_blocks,
+    sort_by_piece,
     split_squares,
 )
 from discreet.problem import Classes, Problem
@@ -76,44 +78,37 @@ class Bounds:
 
     def __init__(self, problem: Problem, items: Sequence[Items]) -> None:
         table = problem.table
-        self.problem, self.items, self.limit = problem, list(items), float(problem.limit)
-        self.weight = table.weights.astype(np.float64)
+        self.problem, self.limit = problem, float(problem.limit)
         self.codes = np.stack([each.codes for each in items])
-        tuples, attributes = table.tuples, len(self.items)
-        separable = problem.cost.separable(table)
         self.kind = _kind(problem)
-        self.moment, self.offset = np.zeros((attributes, tuples)), np.zeros((attributes, tuples))
-        if self.kind == SEPARABLE and separable is not None:
-            for a, codes in enumerate(table.codes):
-                self.moment[a] = separable.moment[a][codes] * self.weight
-                self.offset[a] = separable.offset[a][codes] * self.weight
-            penalties = [penalty[codes] for penalty, codes in zip(separable.penalty, table.codes, strict=True)]
-            self.penalty = np.sum(penalties, axis=0) * self.weight
-        else:
-            self.penalty = self.weight * (table.n if self.kind == SQUARES else 1)
-        self.labels = np.zeros((tuples, 1))
-        if self.kind == MINORITY and table.labels is not None:
-            self.labels = dense(table.labels, tuples).astype(np.float64)
         self.compiled = all(type(model) is KAnonymity for model in problem.privacy)
         self.least = float(problem.smallest_class)
-        self.histograms = [] if self.compiled else self._watched()
+        self.attributes, tuples = len(items), table.tuples
+        self.histograms = [] if self.compiled else _watched(problem)
+        self.columns = self._columns()
         widest = max(_FEW, 1 << (2 * tuples).bit_length())
         self.table, self.found = np.zeros(widest, dtype=np.int64), np.zeros(widest, dtype=np.int64)
-        self.fine = np.zeros((attributes, max(each.count for each in items)), dtype=np.int64)
+        self.fine = np.zeros((self.attributes, max(each.count for each in items)), dtype=np.int64)
         self.top = np.zeros_like(self.fine)
-        self.fine_key, self.top_key = np.zeros(tuples, dtype=np.int64), np.zeros(tuples, dtype=np.int64)
-        self.core, self.group = np.zeros((attributes, tuples), dtype=np.int64), np.zeros(tuples, dtype=np.int64)
-        self.most = np.zeros((attributes, tuples))
-        self.within = np.zeros((tuples + 1, self.labels.shape[1]))
-        self.sums, self.reach = np.zeros((tuples + 1, 4)), np.zeros(tuples + 1)
-        self.wide = np.zeros(tuples, dtype=np.int64)
-        self.identity = np.arange(tuples + 1, dtype=np.int64)
         self.blocks_priced = 0
 
-    def _watched(self) -> list[Histogram]:
+    def _columns(self) -> Floats:
+        """What is added up over tuples: rows, their cost suppressed, moments and offsets, labels, sensitive values."""
         table = self.problem.table
-        names = sorted({str(getattr(model, "attribute", "")) for model in self.problem.privacy})
-        return [table.sensitive[name] for name in names if name in table.sensitive]
+        weight = table.weights.astype(np.float64)
+        penalty = weight * (table.n if self.kind == SQUARES else 1)
+        parts: list[Floats] = []
+        separable = self.problem.cost.separable(table)
+        if self.kind == SEPARABLE and separable is not None:
+            each = list(zip(table.codes, separable.penalty, separable.moment, separable.offset, strict=True))
+            penalty = np.sum([suppressed[codes] for codes, suppressed, _, _ in each], axis=0) * weight
+            parts += [moment[codes] * weight for codes, _, moment, _ in each]
+            parts += [offset[codes] * weight for codes, _, _, offset in each]
+        elif self.kind == MINORITY and table.labels is not None:
+            parts += list(dense(table.labels, table.tuples).T.astype(np.float64))
+        for histogram in self.histograms:
+            parts += list(dense(histogram, table.tuples).T.astype(np.float64))
+        return np.stack([weight, penalty, *parts])
 
     @property
     def one_bound(self) -> bool:
@@ -125,163 +120,181 @@ class Bounds:
         open_ = [a for a, choice in enumerate(choices) if not choice.decided]
         exact = len(open_) <= 1
         looked_at = sorted(open_ or [0], key=lambda a: choices[a].items.count)
-        self._number(choices)
-        total, slack = self._divide(choices, looked_at)
+        cells = _Cells(self, choices, exact)
+        total, slack = cells.divide(looked_at)
         each: list[Priced | None] = [None] * len(choices)
         for a in looked_at:
             room = enough - (0.0 if self.one_bound else total)
-            priced = self._price(a, choices, self.most[a] + slack / len(looked_at), exact, room)
+            cost, gone = cells.price(a, cells.most[a] + slack / len(looked_at))
+            if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits
+                cost[gone > self.limit] = np.inf
+                gone[:] = 0.0
+            priced = choices[a].priced(cost, gone, room)
+            self.blocks_priced += cost.size
             each[a] = priced
-            total = max(total, priced.least) if self.kind == MINORITY else total + priced.least
+            total = max(total, priced.least) if self.one_bound else total + priced.least
             if total >= enough or priced.fewest > self.limit:
                 total = total if priced.fewest <= self.limit else np.inf
                 break
         return Look(total, tuple(each), exact)
 
-    def _number(self, choices: Sequence[Choices]) -> None:
-        """Number the most general and the most specific classes that are possible in all attributes."""
-        self.radix_top, self.radix_fine = [np.ones(len(choices) + 1, dtype=np.int64) for _ in range(2)]
+    def number(self, keys: Ints, items: Ints, own: Ints, radix: int, span: int) -> tuple[Ints, int]:
+        """Number keys without the part of one attribute; see the kernel."""
+        numbers = np.empty(keys.size, dtype=np.int64)
+        return numbers, int(number(keys, items, own, radix, span, self.table, self.found, numbers))
+
+
+class _Cells:
+    """The cells of some choices: tuples that no partition that is left tells apart."""
+
+    def __init__(self, bounds: Bounds, choices: Sequence[Choices], exact: bool) -> None:
+        self.bounds, self.choices, self.exact, self.kind = bounds, choices, exact, bounds.kind
+        fine, top = bounds.fine, bounds.top
         for a, choice in enumerate(choices):
-            self.fine[a, : choice.fine.size] = choice.fine
-            self.top[a, : choice.top.size] = choice.top
-            self.radix_top[a + 1] = self.radix_top[a] * choice.tops
-            self.radix_fine[a + 1] = self.radix_fine[a] * choice.fines
-        add_keys(self.codes, self.top, self.radix_top, self.top_key)
-        if self.kind != SEPARABLE:
-            add_keys(self.codes, self.fine, self.radix_fine, self.fine_key)
-
-    def _divide(self, choices: Sequence[Choices], looked_at: Sequence[int]) -> tuple[float, Floats]:
-        """Find what is certain without any attribute that is looked at, and what each tuple has left to divide."""
-        if self.kind == MINORITY:
-            for a in looked_at:
-                self._without(a, self.fine_key, self.fine[a], self.radix_fine, self.core[a])
-            self.most[:] = 0.0
-            return 0.0, self.penalty * len(looked_at)
-        if self.kind == SEPARABLE:
-            for a, choice in enumerate(choices):
-                most_published(self.codes[a], choice.most_rates(), self.moment[a], self.offset[a], self.most[a])
-            certain = sum(float(self.most[a].sum()) for a in range(len(choices)) if a not in looked_at)
-            return certain, self.penalty - self.most.sum(axis=0)
-        count = number(
-            self.fine_key, self.codes[0], self.fine[0], 0, int(self.radix_fine[-1]), self.table, self.found, self.group
-        )
-        alone: Floats = np.bincount(self.group, weights=self.weight, minlength=count).astype(np.float64)
-        slack = self.penalty - self.weight * alone[self.group]
-        each = alone[self.group]
-        self.most[:] = 0.0
-        for a in looked_at:
-            self._without(a, self.fine_key, self.fine[a], self.radix_fine, self.core[a])
-            if not choices[a].decided:
-                split_squares(
-                    self.codes[a],
-                    self.items[a].entries,
-                    self.top[a],
-                    self.core[a],
-                    self.weight,
-                    self.within[:, 0],
-                    each,
-                    self.most[a],
-                )
-                slack -= self.most[a]
-        return float((alone**2).sum()), slack
-
-    def _without(self, a: int, keys: Ints, own: Ints, radix: Ints, numbers: Ints) -> int:
-        """Number the classes of all attributes but one."""
-        span = int(radix[-1])
-        return int(number(keys, self.codes[a], own, int(radix[a]), span, self.table, self.found, numbers))
-
-    def _price(self, a: int, choices: Sequence[Choices], share: Floats, exact: bool, room: float) -> Priced:
-        choice = choices[a]
-        script = choice.script()
-        self.blocks_priced += script.rates.size
-        if self.compiled:
-            link_starts, links = self._link(a, choices)
-            cost, gone = np.empty(script.rates.size), np.empty(script.rates.size)
-            price_blocks(
-                self.kind,
-                self.least,
-                script.steps,
-                script.starts,
-                script.entries,
-                self.group,
-                link_starts,
-                links,
-                self.core[a],
-                self.weight,
-                share,
-                self.moment[a],
-                self.offset[a],
-                self.labels,
-                script.rates,
-                self.within,
-                self.sums,
-                self.reach,
-                cost,
-                gone,
-            )
+            fine[a, : choice.fine.size] = choice.fine
+            top[a, : choice.top.size] = choice.top
+        self.fine_radix = _radix([choice.fines for choice in choices])
+        self.top_radix = _radix([choice.tops for choice in choices])
+        keys = np.empty(bounds.codes.shape[1], dtype=np.int64)
+        add_keys(bounds.codes, fine, self.fine_radix, keys)
+        numbers, self.count = bounds.number(keys, bounds.codes[0], fine[0], 0, int(self.fine_radix[-1]))
+        if self.count == keys.size:
+            self.codes, columns, self.fine_key = bounds.codes, bounds.columns, keys
         else:
-            groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
-            cost, gone = self._judge(a, script, share, groups, exact)
-        if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits
-            cost[gone > self.limit] = np.inf
-            gone[:] = 0.0
-        return choice.priced(cost, gone, room)
+            example = np.empty(self.count, dtype=np.int64)
+            example[numbers] = np.arange(keys.size)
+            self.codes, self.fine_key = bounds.codes[:, example], keys[example]
+            columns = np.zeros((bounds.columns.shape[0], self.count))
+            add_up(numbers, bounds.columns, columns)
+        self.weight, self.penalty, rest = columns[0], columns[1], columns[2:]
+        parts = len(choices)
+        self.moment = self.offset = np.zeros((parts, self.count))
+        self.labels = np.zeros((self.count, 1))
+        if self.kind == SEPARABLE:
+            self.moment, self.offset, rest = rest[:parts], rest[parts : 2 * parts], rest[2 * parts :]
+        elif self.kind == MINORITY:
+            labels = rest.shape[0] - sum(h.cardinality for h in bounds.histograms)
+            self.labels, rest = np.ascontiguousarray(rest[:labels].T), rest[labels:]
+        self.histogram = np.ascontiguousarray(rest.T).astype(np.int64)
+        self.top_key = np.empty(self.count, dtype=np.int64)
+        add_keys(self.codes, top, self.top_radix, self.top_key)
+        self.most = np.zeros((parts, self.count))
+        self.core = np.zeros((parts, self.count), dtype=np.int64)
+        self.within = np.zeros((self.count + 1, self.labels.shape[1]))
 
-    def _link(self, a: int, choices: Sequence[Choices]) -> tuple[Ints, Ints]:
-        """Group the tuples by all other attributes, and say which groups may come together in one class.
+    def divide(self, looked_at: Sequence[int]) -> tuple[float, Floats]:
+        """Find what is certain without any attribute that is looked at, and what each cell has left to divide."""
+        if self.kind == SEPARABLE:
+            for a, choice in enumerate(self.choices):
+                most_published(self.codes[a], choice.most_rates(), self.moment[a], self.offset[a], self.most[a])
+            certain = sum(float(self.most[a].sum()) for a in range(len(self.choices)) if a not in looked_at)
+            return certain, self.penalty - self.most.sum(axis=0)
+        for a in looked_at:
+            self.core[a], _ = self._without(a, self.fine_key, self.bounds.fine, self.fine_radix)
+        if self.kind == MINORITY:
+            return 0.0, self.penalty * len(looked_at)
+        slack = self.penalty - self.weight**2
+        for a in looked_at:
+            if not self.choices[a].decided:
+                entries, _ = self._by_piece(a)
+                top = self.bounds.top[a]
+                split_squares(self.codes[a], entries, top, self.core[a], self.weight, self.within, self.most[a])
+                slack -= self.most[a]
+        return float((self.weight**2).sum()), slack
+
+    def _without(self, a: int, keys: Ints, ids: Ints, radix: Ints) -> tuple[Ints, int]:
+        """Number the classes of all attributes but one."""
+        return self.bounds.number(keys, self.codes[a], ids[a], int(radix[a]), int(radix[-1]))
+
+    def _by_piece(self, a: int) -> tuple[Ints, Ints]:
+        entries = np.empty(self.count, dtype=np.int64)
+        starts = np.empty(self.choices[a].fines + 1, dtype=np.int64)
+        sort_by_piece(self.codes[a], self.bounds.fine[a], self.choices[a].fines, entries, starts)
+        return entries, starts
+
+    def price(self, a: int, share: Floats) -> tuple[Floats, Floats]:
+        """Return what each block of an attribute costs, and how many of its rows are suppressed."""
+        script = self.choices[a].script()
+        entries, starts = self._by_piece(a)
+        if not self.bounds.compiled:
+            return self._judge(a, script, entries, starts, share)
+        group, link_starts, links = self._link(a)
+        cost, gone = np.empty(script.rates.size), np.empty(script.rates.size)
+        price_blocks(
+            self.kind,
+            self.bounds.least,
+            script.steps,
+            starts,
+            entries,
+            group,
+            link_starts,
+            links,
+            self.core[a],
+            self.weight,
+            share,
+            self.moment[a],
+            self.offset[a],
+            self.labels,
+            script.rates,
+            self.within,
+            np.zeros((self.count, 4)),
+            np.zeros(self.count),
+            cost,
+            gone,
+        )
+        return cost, gone
+
+    def _link(self, a: int) -> tuple[Ints, Ints, Ints]:
+        """Group the cells by all other attributes, and say which groups may come together in one class.
 
         Of one other attribute it is regarded which values may be in one block with each value; of the rest only the
         most general blocks there are.
         """
-        windowed = [(choices[b].narrowness, b) for b in range(len(choices)) if b != a and not choices[b].decided]
+        windowed = [(c.narrowness, b) for b, c in enumerate(self.choices) if b != a and not c.decided]
         narrow, b = max(windowed, default=(0.0, -1))
-        groups = self._without(a, self.top_key, self.top[a], self.radix_top, self.group)
+        wide, groups = self._without(a, self.top_key, self.bounds.top, self.top_radix)
         if narrow < _NARROW:
-            return self.identity, self.identity
-        wide, self.group = self.group, self.wide
-        self.wide = wide
-        near = choices[b].near()
+            alone = np.arange(groups + 1, dtype=np.int64)
+            return wide, alone, alone
+        near = self.choices[b].near()
         pieces = near.shape[0]
-        item = self.fine[b][self.codes[b]]
+        piece = self.bounds.fine[b][self.codes[b]]
         place = np.full(groups * pieces, -1, dtype=np.int64)
-        where = wide * pieces + item
+        where = wide * pieces + piece
         place[where] = 0
         held = np.flatnonzero(place == 0)
         place[held] = np.arange(held.size)
-        self.group[:] = place[where]
-        tuples = np.empty(held.size, dtype=np.int64)
-        tuples[self.group] = self.identity[:-1]
+        group = place[where]
+        example = np.empty(held.size, dtype=np.int64)
+        example[group] = np.arange(self.count)
         starts = np.empty(held.size + 1, dtype=np.int64)
-        links = np.empty(int(near.sum(axis=0)[item[tuples]].sum()), dtype=np.int64)
-        link_groups(wide, item, tuples, near, place, starts, links)
-        return starts, links
+        links = np.empty(int(near.sum(axis=0)[piece[example]].sum()), dtype=np.int64)
+        link_groups(wide, piece, example, near, place, starts, links)
+        return group, starts, links
 
-    def _judge(self, a: int, script: Script, share: Floats, groups: int, exact: bool) -> tuple[Floats, Floats]:
+    def _judge(self, a: int, script: Script, entries: Ints, starts: Ints, share: Floats) -> tuple[Floats, Floats]:
         """Price blocks through the arrays every privacy model understands."""
-        tuples, table = self.problem.table.tuples, self.problem.table
-        histogram = np.concatenate(
-            [dense(h, tuples) for h in self.histograms] or [np.zeros((tuples, 0), dtype=np.int64)], axis=1
-        )
+        group, groups = self._without(a, self.top_key, self.bounds.top, self.top_radix)
         room = _CLASSES
         while True:
-            counts = np.zeros((groups, histogram.shape[1]), dtype=np.int64)
+            counts = np.zeros((groups, self.histogram.shape[1]), dtype=np.int64)
             asked, classes = np.empty(room, dtype=np.int64), np.empty((room, 4))
-            counted = np.empty((room, histogram.shape[1]), dtype=np.int64)
+            counted = np.empty((room, self.histogram.shape[1]), dtype=np.int64)
             found = list_classes(
                 self.kind,
                 script.steps,
-                script.starts,
-                script.entries,
-                self.group,
+                starts,
+                entries,
+                group,
                 self.core[a],
                 self.weight,
                 share,
                 self.moment[a],
                 self.offset[a],
                 self.labels,
-                histogram,
+                self.histogram,
                 self.within,
-                self.sums,
+                np.zeros((groups, 4)),
                 counts,
                 np.empty(groups, dtype=np.int64),
                 asked,
@@ -292,22 +305,44 @@ class Bounds:
                 break
             room = -found
         asked, classes, counted = asked[:found], classes[:found], counted[:found]
-        ends = np.cumsum([h.cardinality for h in self.histograms])[:-1]
-        named = dict(zip([h.name for h in self.histograms], np.split(counted, ends, axis=1), strict=False))
-        seen = Classes(table, np.rint(classes[:, SIZE]).astype(np.int64), sensitive=named)
-        lost = self._lost(seen, exact)
-        bad = lost >= seen.sizes
-        each = np.where(bad, classes[:, SHARE], classes[:, FIXED] + script.rates[asked] * classes[:, MOMENT])
+        watched = self.bounds.histograms
+        ends = np.cumsum([h.cardinality for h in watched])[:-1]
+        named = dict(zip([h.name for h in watched], np.split(counted, ends, axis=1), strict=False))
+        sizes = np.rint(classes[:, SIZE]).astype(np.int64)
+        lost = self._lost(Classes(self.bounds.problem.table, sizes, sensitive=named))
+        each = np.where(lost >= sizes, classes[:, SHARE], classes[:, FIXED] + script.rates[asked] * classes[:, MOMENT])
         blocks = script.rates.size
         cost, gone = (np.bincount(asked, weights=numbers, minlength=blocks) for numbers in (each, lost))
         return cost.astype(np.float64), gone.astype(np.float64)
 
-    def _lost(self, classes: Classes, exact: bool) -> Ints:
+    def _lost(self, classes: Classes) -> Ints:
         """The rows of each class that are suppressed: all or none of a class, the fewest where it may be divided."""
-        problem = self.problem
-        if exact:
+        problem = self.bounds.problem
+        if self.exact:
             return np.where(problem.ok(classes), 0, classes.sizes)
         return problem.fewest_removed(classes)
+
+
+def _radix(counts: Sequence[int]) -> Ints:
+    """What to multiply block numbers by so that their sum tells all apart; last, what all sums are below.
+
+    Where that is too large for a number, the factors are odd numbers without any pattern, and the last is 0: two
+    different combinations then have the same sum with a probability of 2**-64 only.
+    """
+    radix = [1]
+    for count in counts:
+        radix.append(radix[-1] * count)
+    if radix[-1] < 1 << 62:
+        return np.array(radix, dtype=np.int64)
+    odd = np.random.default_rng(20260).integers(-(1 << 62), 1 << 62, size=len(counts), dtype=np.int64) * 2 + 1
+    return np.append(odd, 0)
+
+
+def _watched(problem: Problem) -> list[Histogram]:
+    """The sensitive attributes that a privacy model looks at."""
+    table = problem.table
+    names = sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+    return [table.sensitive[name] for name in names if name in table.sensitive]
 
 
 def _kind(problem: Problem) -> int:

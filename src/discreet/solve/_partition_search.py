@@ -233,11 +233,8 @@ class PartitionSearch:
         open_ = [(a, priced) for a, priced in enumerate(each) if priced is not None and priced.size()]
         if not open_:
             return []
-        if self.limit:  # what is suppressed shows only once the others are decided
-            a, chosen = min(open_, key=lambda pair: pair[1].size())
-        else:
-            room = min(self.enough, 2 * abs(total) + 1) - total
-            a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
+        room = min(self.enough, 2 * abs(total) + 1) - total
+        a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
         others = self._others(total, chosen)
         parts = [
             (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]))

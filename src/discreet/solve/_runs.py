@@ -123,7 +123,7 @@ class Runs(Choices):
         length, asked = write_script(self.pieces, self.first, self.last, self.ends, self.allowed, steps, begin, end)
         begin, end = begin[:asked], end[:asked]
         rates = self.space.rates[self.first[begin], self.last[end]]
-        return Script(steps[:length], *self.items.by_piece(self.fine), rates), begin, end
+        return Script(steps[:length], rates), begin, end
 
     def script(self) -> Script:
         """Return how to walk through the runs that are left."""

@@ -100,7 +100,7 @@ class Sets(Choices):
         changes = np.bitwise_count(sets ^ np.concatenate([[0], sets[:-1]])).sum() + self.fines + sets.size
         steps = np.empty(int(changes), dtype=np.int64)
         length = write_set_script(sets, self.fines, steps)
-        return Script(steps[:length], *self.items.by_piece(self.fine), rates)
+        return Script(steps[:length], rates)
 
     def _members(self) -> Ints:
         """The set of items of each block of the one partition."""
