@@ -68,7 +68,7 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """How to walk through blocks (see :mod:`discreet.kernels.blocks`) and their rates; pieces are blocks of ``fine``."""
+    """How to walk through blocks (see :mod:`discreet.kernels.blocks`) whose pieces are those of ``fine``; their rates."""
 
     steps: Ints
     rates: Floats

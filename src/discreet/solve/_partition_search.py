@@ -13,13 +13,17 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UsageError
 from discreet.problem import Problem
-from discreet.problem.schemes import SCHEMES, RunScheme, Scheme, SetScheme
+from discreet.problem.schemes import RunScheme, SetScheme
+from discreet.problem.schemes.guided_ordered import GuidedOrdered
+from discreet.problem.schemes.ordered import Ordered
+from discreet.problem.schemes.subtree import Subtree
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._choices import Choices, Priced, first_seen
+from discreet.solve._large_sets import LargeSets
 from discreet.solve._listed import ListSpace
 from discreet.solve._partition_bounds import Bounds, Look
 from discreet.solve._runs import RunSpace
-from discreet.solve._sets import SetSpace
+from discreet.solve._sets import MOST_ITEMS, SetSpace
 
 __all__ = ["PartitionSearch"]
 
@@ -47,7 +51,11 @@ def open_choices(problem: Problem) -> Node:
         if isinstance(scheme, RunScheme):
             found.append(RunSpace.of(table, index, scheme, separable).open())
         elif isinstance(scheme, SetScheme):
-            found.append(SetSpace.of(table, index, scheme, separable).open())
+            attribute = table.attributes[index]
+            if np.count_nonzero(attribute.rows) <= MOST_ITEMS:
+                found.append(SetSpace.of(table, index, scheme, separable).open())
+            else:
+                found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable))
         else:
             levels = range(problem.lowest[index], problem.highest[index] + 1)
             full = scheme.name == "full-domain"
@@ -71,6 +79,8 @@ class PartitionSearch:
         self.trace: list[Progress] = []
         self.first: float | None = None
         self.least = -np.inf
+        self.left_open = np.inf
+        """The least bound of what cannot be divided any further and is not solved."""
         self.counts = dict.fromkeys(_COUNTED, 0)
         self.waiting: list[tuple[float, int, Node]] = []
         self.order = itertools.count()
@@ -87,6 +97,7 @@ class PartitionSearch:
             self.budget.stop.set()
         if complete:
             self.least = self.best
+        self.least = min(self.least, self.left_open)
         self._tell(at_once=True)
         return complete
 
@@ -116,7 +127,10 @@ class PartitionSearch:
 
     def _ordered(self) -> Node | None:
         """Return the best partitions in which sets of values are runs of them, which are found much sooner."""
-        schemes = tuple(_as_runs(scheme, a) for scheme, a in zip(self.problem.schemes, self._attributes, strict=True))
+        schemes = tuple(
+            _as_runs(scheme, attribute) if isinstance(scheme, SetScheme) else scheme
+            for scheme, attribute in zip(self.problem.schemes, self.problem.table.attributes, strict=True)
+        )
         if schemes == self.problem.schemes:
             return None
         left = None if self.budget.time_limit is None else self.budget.time_limit - self.budget.seconds
@@ -127,10 +141,6 @@ class PartitionSearch:
             return None
         blocks = zip(self.root, search.best_blocks, strict=True)
         return tuple(choice.fixed(first_seen(block[choice.items.leaves])) for choice, block in blocks)
-
-    @property
-    def _attributes(self) -> tuple[CodedAttribute, ...]:
-        return self.problem.table.attributes
 
     def _improve(self, node: Node, order: Sequence[int]) -> None:
         cost, still = np.inf, 0
@@ -186,7 +196,7 @@ class PartitionSearch:
                     for bound, node in stack:
                         heapq.heappush(self.waiting, (bound, next(self.order), node))
                     break
-        return True
+        return self.left_open >= self.enough
 
     def _expand(self, bound: float, node: Node) -> list[tuple[float, Node]]:
         """Look at a node, decide what leaves no choice, and divide it; the part to look at first comes last."""
@@ -197,7 +207,7 @@ class PartitionSearch:
                 self.counts["over budget" if look.total == np.inf else "bound"] += 1
                 return []
             self._try(_cheapest(node, look))
-            if look.exact and self.enough <= look.total:
+            if look.exact and self.enough <= look.total < np.inf:
                 self.counts["solved by its last attribute"] += 1
                 return []
             restricted = self._restricted(look)
@@ -232,6 +242,7 @@ class PartitionSearch:
         """Divide a node by the attribute of which most is to be expected; the part to look at first comes last."""
         open_ = [(a, priced) for a, priced in enumerate(each) if priced is not None and priced.size()]
         if not open_:
+            self.left_open = min(self.left_open, bound)
             return []
         room = min(self.enough, 2 * abs(total) + 1) - total
         a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
@@ -270,15 +281,13 @@ class PartitionSearch:
         }
 
 
-def _as_runs(scheme: Scheme, attribute: CodedAttribute) -> Scheme:
+def _as_runs(scheme: SetScheme, attribute: CodedAttribute) -> RunScheme:
     """The scheme that allows the same sets of values if they are runs, where there is one."""
-    if not isinstance(scheme, SetScheme):
-        return scheme
-    runs = SCHEMES.make("guided-ordered" if scheme.uses_hierarchy else "ordered")
+    runs: RunScheme = GuidedOrdered() if scheme.uses_hierarchy else Ordered()
     try:
         runs.count(attribute)
     except UsageError:  # the order does not agree with the hierarchy
-        return SCHEMES.make("subtree")
+        return Subtree()
     return runs
 
 

@@ -14,6 +14,7 @@ from discreet.kernels.sets import cheapest_sets, list_partitions, read_sets, wri
 from discreet.problem import Separable
 from discreet.problem.schemes import SetScheme
 from discreet.solve._choices import Choices, Items, Priced, Script, covered, first_seen
+from discreet.solve._one import OnePartition
 
 __all__ = ["MOST_ITEMS", "SetSpace", "Sets"]
 
@@ -58,29 +59,24 @@ class SetSpace:
 
     def open(self) -> Sets:
         """Return all partitions."""
-        return Sets(self, self.sets, None)
+        return Sets(self, self.sets)
 
 
 class Sets(Choices):
-    """Partitions into sets that are left, or one partition."""
+    """Partitions into sets that are left; those that cost less than ``above`` were looked at."""
 
-    def __init__(self, space: SetSpace, sets: Ints, blocks: Ints | None, above: float = -np.inf) -> None:
-        self.space, self.items, self.sets, self.blocks, self.above = space, space.items, sets, blocks, above
-        count = self.items.count
-        self.decided = blocks is not None or count < 2
-        self.fine = np.arange(count, dtype=np.int64) if blocks is None else blocks
-        self.top = np.zeros(count, dtype=np.int64) if blocks is None else blocks
+    def __init__(self, space: SetSpace, sets: Ints, above: float = -np.inf) -> None:
+        self.space, self.items, self.sets, self.above = space, space.items, sets, above
+        self.decided = self.items.count < 2
+        self.fine = np.arange(self.items.count, dtype=np.int64)
+        self.top = np.zeros(self.items.count, dtype=np.int64)
 
     def most_rates(self) -> Floats:
-        """Return the largest rate of a set with each item, or that of its block."""
-        if self.blocks is None:
-            return self._most
-        return self.space.rates[self._members()][self.blocks]
+        """Return the largest rate of a set with each item."""
+        return self._most
 
     def near(self) -> NDArray[np.bool_]:
         """Return which items a set holds both."""
-        if self.blocks is not None:
-            return np.eye(self.fines, dtype=np.bool_)
         held = self.sets >> np.arange(self.items.count)[:, np.newaxis] & 1
         return held @ held.T > 0
 
@@ -91,28 +87,20 @@ class Sets(Choices):
 
     def script(self) -> Script:
         """Return how to walk through the sets that are left."""
-        sets, rates = self.sets, self.space.rates
-        if self.blocks is not None:
-            rates = rates[self._members()]
-            sets = 1 << np.arange(rates.size)
-        else:
-            rates = rates[sets]
+        sets = self.sets
         changes = np.bitwise_count(sets ^ np.concatenate([[0], sets[:-1]])).sum() + self.fines + sets.size
         steps = np.empty(int(changes), dtype=np.int64)
-        length = write_set_script(sets, self.fines, steps)
-        return Script(steps[:length], rates)
-
-    def _members(self) -> Ints:
-        """The set of items of each block of the one partition."""
-        return np.bincount(self.fine, weights=1 << np.arange(self.items.count)).astype(np.int64)
+        return Script(steps[: write_set_script(sets, self.fines, steps)], self.space.rates[sets])
 
     def priced(self, cost: Floats, gone: Floats, room: float = np.inf) -> Priced:
         """Find the cheapest partition."""
-        return OnePriced(self, cost, gone) if self.blocks is not None else PricedSets(self, cost, gone, room)
+        return PricedSets(self, cost, gone, room)
 
-    def fixed(self, blocks: IntArray) -> Sets:
+    def fixed(self, blocks: IntArray) -> OnePartition:
         """Return the one partition with these blocks."""
-        return Sets(self.space, self.space.sets, first_seen(blocks))
+        ours = first_seen(blocks)
+        members = np.bincount(ours, weights=1 << np.arange(ours.size)).astype(np.int64)
+        return OnePartition(self.space.open(), ours, self.space.rates[members])
 
     def most_general(self) -> Ints:
         """Return one block of all items."""
@@ -125,33 +113,6 @@ class Sets(Choices):
         return covered(
             attribute.leaves, [self.space.scheme.closure(attribute, block) for block in members if len(block) > 1]
         )
-
-
-class OnePriced(Priced):
-    """One partition and what it costs."""
-
-    def __init__(self, choices: Choices, cost: Floats, gone: Floats) -> None:
-        self.choices, self.least, self.fewest = choices, float(cost.sum()), float(gone.sum())
-
-    def cheapest(self) -> Ints:
-        """Return the partition."""
-        return self.choices.fine
-
-    def restricted(self, room: float, limit: float) -> tuple[Choices, Priced | None] | None:
-        """Return the partition if it is cheap enough."""
-        return (self.choices, self) if self.least < room and self.fewest <= limit else None
-
-    def weight(self, room: float) -> float:
-        """Return that nothing is open."""
-        return 0.0
-
-    def size(self) -> int:
-        """Return that nothing is open."""
-        return 0
-
-    def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
-        """Return the partition."""
-        return [(self.least, self.choices)]
 
 
 class PricedSets(Priced):
@@ -200,7 +161,7 @@ class PricedSets(Priced):
         held = np.zeros(self.cost.size, dtype=np.bool_)
         held[less.sets] = True
         sets = self.choices.sets
-        less.choices = Sets(self.choices.space, sets[held[sets]], None, self.choices.above)
+        less.choices = Sets(self.choices.space, sets[held[sets]], self.choices.above)
         return less.choices, less
 
     def weight(self, room: float) -> float:
@@ -236,9 +197,7 @@ class PricedSets(Priced):
             share /= 2
             below = self.least + (room - self.least) * share
         space = self.choices.space
-        parts: list[tuple[float, Choices]] = [
-            (float(costs[f]), Sets(space, space.sets, first_seen(blocks[f]))) for f in range(found)
-        ]
+        parts: list[tuple[float, Choices]] = [(float(costs[f]), self.choices.fixed(blocks[f])) for f in range(found)]
         if below < room:
-            parts.append((below, Sets(space, self.choices.sets, None, below)))
+            parts.append((below, Sets(space, self.choices.sets, below)))
         return parts
