@@ -68,7 +68,7 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """How to walk through blocks (see :mod:`discreet.kernels.blocks`) whose pieces are those of ``fine``; their rates."""
+    """How to walk through blocks of the pieces of ``fine`` (see :mod:`discreet.kernels.blocks`), and their rates."""
 
     steps: Ints
     rates: Floats

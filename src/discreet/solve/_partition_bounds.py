@@ -8,7 +8,8 @@ partition is then found exactly. These least costs may be added up because each 
 * the squares of discernibility count pairs of rows of one class; a pair that differs in one attribute only is that
   attribute's;
 * what a suppressed row costs is divided so that each attribute has at least what it could cost published there, and
-  the rest goes to the attributes that are open.
+  the rest goes to the attributes that are open, most of it to those whose cheapest partitions suppressed the row
+  before.
 
 The minority labels of a class have no such parts: there the largest of the bounds is taken.
 """
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import Histogram
+from discreet.counts import Histogram, IntArray
 from discreet.errors import UnsupportedCombinationError
 from discreet.kernels.blocks import (
     FIXED,
@@ -55,6 +56,8 @@ _FEW = 1 << 16
 """Keys below this number are looked up in a table."""
 _NARROW = 0.05
 """Values must be kept from so many of the pairs that most general blocks allow, to be worth looking at."""
+_MORE, _MOST = 1.3, 100.0
+"""By what the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _CLASSES = 1 << 16
 """So many classes are judged at once to begin with."""
 
@@ -91,6 +94,8 @@ class Bounds:
         self.fine = np.zeros((self.attributes, max(each.count for each in items)), dtype=np.int64)
         self.top = np.zeros_like(self.fine)
         self.blocks_priced = 0
+        self.claims = np.ones((self.attributes, tuples))
+        """In what proportion the attributes share what is left to divide of each tuple."""
 
     def _columns(self) -> Floats:
         """What is added up over tuples: rows, their cost suppressed, moments and offsets, labels, sensitive values."""
@@ -122,10 +127,11 @@ class Bounds:
         looked_at = sorted(open_ or [0], key=lambda a: choices[a].items.count)
         cells = _Cells(self, choices, exact)
         total, slack = cells.divide(looked_at)
+        claims = cells.claims(looked_at)
         each: list[Priced | None] = [None] * len(choices)
         for a in looked_at:
             room = enough - (0.0 if self.one_bound else total)
-            cost, gone = cells.price(a, cells.most[a] + slack / len(looked_at))
+            cost, gone = cells.price(a, cells.most[a] + slack * claims[a])
             if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits
                 cost[gone > self.limit] = np.inf
                 gone[:] = 0.0
@@ -136,6 +142,8 @@ class Bounds:
             if total >= enough or priced.fewest > self.limit:
                 total = total if priced.fewest <= self.limit else np.inf
                 break
+            if self.limit and not exact and np.isfinite(priced.least):
+                cells.claim(a, priced.cheapest())
         return Look(total, tuple(each), exact)
 
     def number(self, keys: Ints, items: Ints, own: Ints, radix: int, span: int) -> tuple[Ints, int]:
@@ -160,7 +168,9 @@ class _Cells:
         numbers, self.count = bounds.number(keys, bounds.codes[0], fine[0], 0, int(self.fine_radix[-1]))
         if self.count == keys.size:
             self.codes, columns, self.fine_key = bounds.codes, bounds.columns, keys
+            self.numbers: Ints | None = None
         else:
+            self.numbers = numbers
             example = np.empty(self.count, dtype=np.int64)
             example[numbers] = np.arange(keys.size)
             self.codes, self.fine_key = bounds.codes[:, example], keys[example]
@@ -201,6 +211,30 @@ class _Cells:
                 split_squares(self.codes[a], entries, top, self.core[a], self.weight, self.within, self.most[a])
                 slack -= self.most[a]
         return float((self.weight**2).sum()), slack
+
+    def claims(self, looked_at: Sequence[int]) -> dict[int, Floats]:
+        """Return the share of each attribute that is looked at in what is left to divide."""
+        if len(looked_at) == 1 or not self.bounds.limit or self.kind == MINORITY:
+            return {a: np.full(self.count, 1.0 / len(looked_at)) for a in looked_at}
+        claims = self.bounds.claims
+        if self.numbers is not None:
+            weight = self.bounds.columns[0]
+            added = np.zeros((claims.shape[0], self.count))
+            add_up(self.numbers, claims * weight, added)
+            claims = added
+        total = claims[list(looked_at)].sum(axis=0)
+        return {a: claims[a] / total for a in looked_at}
+
+    def claim(self, a: int, blocks: IntArray) -> None:
+        """Let an attribute have more of the tuples that its cheapest partition suppresses."""
+        group, _ = self._without(a, self.top_key, self.bounds.top, self.top_radix)
+        count = int(blocks.max(initial=0)) + 1
+        classes = group * count + blocks[self.codes[a]]
+        gone = np.bincount(classes, weights=self.weight)[classes] < self.bounds.least
+        if self.numbers is not None:
+            gone = gone[self.numbers]
+        own = self.bounds.claims[a]
+        own[gone] = np.minimum(own[gone] * _MORE, _MOST)
 
     def _without(self, a: int, keys: Ints, ids: Ints, radix: Ints) -> tuple[Ints, int]:
         """Number the classes of all attributes but one."""

@@ -78,7 +78,7 @@ class PartitionSearch:
         self.best_blocks: tuple[IntArray, ...] | None = None
         self.trace: list[Progress] = []
         self.first: float | None = None
-        self.least = -np.inf
+        self.least = 0.0
         self.left_open = np.inf
         """The least bound of what cannot be divided any further and is not solved."""
         self.counts = dict.fromkeys(_COUNTED, 0)
