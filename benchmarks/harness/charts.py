@@ -27,7 +27,7 @@ class Chart:
     @property
     def file(self) -> str:
         """The name of its picture."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") + ".png"
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") + ".svg"
 
 
 def draw(charts: Sequence[Chart], folder: Path) -> list[Path] | None:
@@ -55,5 +55,5 @@ def _draw(chart: Chart, path: Path) -> Path:
         axes.set_yscale("log")
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path)
     return path
