@@ -15,7 +15,11 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves by name, each with its x and y. ``log`` names the logarithmic axes; ``steps`` holds y until it changes."""
+    """Curves by name, each with its x and y.
+
+    ``log`` names the logarithmic axes; ``steps`` holds y until it changes; ``ticks`` are the names of x = 0, 1, …,
+    between which nothing is drawn.
+    """
 
     title: str
     x: str
@@ -23,6 +27,7 @@ class Chart:
     curves: Mapping[str, Curve]
     log: str = ""
     steps: bool = False
+    ticks: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -48,7 +53,9 @@ def _draw(chart: Chart, path: Path) -> Path:
         if chart.steps:
             axes.step(x, y, where="post", label=name)
         else:
-            axes.plot(x, y, marker="o", markersize=4, label=name)
+            axes.plot(x, y, marker="o", markersize=4, label=name, linestyle="none" if chart.ticks else "solid")
+    if chart.ticks:
+        axes.set_xticks(range(len(chart.ticks)), chart.ticks, rotation=40, ha="right")
     if "x" in chart.log:
         axes.set_xscale("log")
     if "y" in chart.log:
