@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from harness import Chart, Finding, Part, Row, Run
 from harness.rows import Figure
@@ -27,9 +26,8 @@ def direction(study: Study) -> Part:
     part = Part()
     for subject in study.tables:
         for scheme, table in (("ordered", subject), ("set", subject), ("set", subject.coarser(_WIDTH))):
-            for kind in study.kinds:
-                part.add(_by_k(study, table, scheme, kind))
-                part.add(_by_size(study, table, scheme, kind))
+            part.add(_by_k(study, table, scheme))
+            part.add(_by_size(study, table, scheme))
     note = (
         f"A run of the published search has {study.patience:g} seconds by the clock, one of the faster search "
         f"{study.limit:g}. Where two times differ by less than {_ALIKE - 1:.0%}, fewer nodes decide."
@@ -46,18 +44,17 @@ def figures(runs: Mapping[str, Run]) -> dict[str, Figure]:
     return {**found, "cost": min(each.cost for each in runs.values())}
 
 
-def _by_k(study: Study, subject: Subject, scheme: str, kind: str) -> Part:
-    runs = {k: _ways(study, subject, scheme, kind, k, FOUR) for k in study.ks}
-    title = f"Fig. 10(a): {scheme}, {kind}, {subject.name} (DM, {FOUR} quasi-identifiers)"
-    claim = "bottom-up is faster for small k, top-down for large k"
-    return _part(title, "Fig. 10(a)", f"{claim} ({scheme}, {kind}, {subject.name})", "k", runs)
+def _by_k(study: Study, subject: Subject, scheme: str) -> Part:
+    runs = {kind: {k: _ways(study, subject, scheme, kind, k, FOUR) for k in study.ks} for kind in study.kinds}
+    title = f"Fig. 10(a): {scheme}, {subject.name} (DM, {FOUR} quasi-identifiers)"
+    return _part(title, ("k", "small k", "large k"), runs)
 
 
-def _by_size(study: Study, subject: Subject, scheme: str, kind: str) -> Part:
-    runs = {m: _ways(study, subject, scheme, kind, K, m) for m in study.sizes(subject, 6 if scheme == "ordered" else 4)}
-    title = f"Fig. 10(b): {scheme}, {kind}, {subject.name} (DM, k = {K})"
-    claim = "bottom-up is faster for few quasi-identifiers, top-down for many"
-    return _part(title, "Fig. 10(b)", f"{claim} ({scheme}, {kind}, {subject.name})", "quasi-identifiers", runs)
+def _by_size(study: Study, subject: Subject, scheme: str) -> Part:
+    sizes = study.sizes(subject, 6 if scheme == "ordered" else 4)
+    runs = {kind: {m: _ways(study, subject, scheme, kind, K, m) for m in sizes} for kind in study.kinds}
+    title = f"Fig. 10(b): {scheme}, {subject.name} (DM, k = {K})"
+    return _part(title, ("quasi-identifiers", "few quasi-identifiers", "many quasi-identifiers"), runs)
 
 
 def _ways(study: Study, subject: Subject, scheme: str, kind: str, k: int, m: int) -> Runs:
@@ -65,30 +62,41 @@ def _ways(study: Study, subject: Subject, scheme: str, kind: str, k: int, m: int
     return {way: run(subject.first(m), scheme, "DM", kind, k, solver, limits[way]) for way, solver in _WAYS.items()}
 
 
-def _part(title: str, place: str, claim: str, axis: str, runs: dict[int, Runs]) -> Part:
-    rows = [Row(title, f"{axis} = {x}", figures(each)) for x, each in runs.items()]
-    curves = {way: (list(runs), [seconds(each[way]) for each in runs.values()]) for way in _WAYS}
-    chart = Chart(title, axis, "CPU seconds", curves, log="xy" if axis == "k" else "y")
-    return Part(rows, [Finding(place, claim, *_turn(axis, runs))], [chart])
+def _part(title: str, words: tuple[str, str, str], runs: Mapping[str, Mapping[int, Runs]]) -> Part:
+    part, (axis, lower, upper) = Part(), words
+    for kind, series in runs.items():
+        part.rows += [Row(title, f"{kind}, {axis} = {x}", figures(each)) for x, each in series.items()]
+        curves = {way: (list(series), [seconds(each[way]) for each in series.values()]) for way in _WAYS}
+        log = "xy" if axis == "k" else "y"
+        part.charts.append(Chart(f"{title}, {kind}", axis, "CPU seconds", curves, log=log))
+    xs = list(next(iter(runs.values())))
+    middle = len(xs) // 2
+    place, where = title.split(": ")
+    for way, name, half in (("bottom-up", lower, xs[:middle]), ("top-down", upper, xs[middle:])):
+        claim = f"{way} is the faster one for {name}: {where.split(' (')[0]}"
+        part.findings.append(Finding(place, claim, *_verdict(way, axis, half, runs)))
+    return part
 
 
-def _turn(axis: str, runs: dict[int, Runs]) -> tuple[bool | None, str]:
-    """Whether bottom-up is the faster one up to some point and top-down from there on, and what was seen."""
-    winners = {x: _winner(each["bottom-up"], each["top-down"]) for x, each in runs.items()}
-    decided = [winner for winner in winners.values() if winner is not None]
-    names = {"bottom-up": "bottom-up is faster", "top-down": "top-down is faster", None: "neither ended"}
-    seen = [
-        f"{text} at {axis} = {', '.join(str(x) for x, own in winners.items() if own == winner)}"
-        for winner, text in names.items()
-        if winner in winners.values()
-    ]
-    ahead = [x for x, each in runs.items() if winners[x] is None and each["bottom-up"].gap < each["top-down"].gap]
-    if None in winners.values():
-        seen.append(f"of those, bottom-up has the smaller gap at {_list(ahead)}")
-    if not decided:
-        return None, "; ".join(seen)
-    once = not any(before == "top-down" and after == "bottom-up" for before, after in pairwise(decided))
-    return once and len(set(decided)) == 2, "; ".join(seen)
+def _verdict(
+    way: str, axis: str, half: Sequence[int], runs: Mapping[str, Mapping[int, Runs]]
+) -> tuple[bool | None, str]:
+    """Whether a direction wins wherever one of both ended, and what was seen."""
+    decided, seen = [], []
+    for kind, series in runs.items():
+        winners = {x: _winner(series[x]["bottom-up"], series[x]["top-down"]) for x in half}
+        decided += [winner for winner in winners.values() if winner]
+        own = [
+            f"{winner} at {_list([x for x in half if winners[x] == winner])}"
+            for winner in ("bottom-up", "top-down")
+            if winner in winners.values()
+        ]
+        tied = [x for x in half if winners[x] is None]
+        if tied:
+            smaller = [x for x in tied if series[x]["bottom-up"].gap < series[x]["top-down"].gap]
+            own.append(f"neither ended at {_list(tied)} (bottom-up has the smaller gap at {_list(smaller)})")
+        seen.append(f"{kind}, {axis}: {', '.join(own)}")
+    return all(winner == way for winner in decided) if decided else None, "; ".join(seen)
 
 
 def _winner(up: Run, down: Run) -> str | None:

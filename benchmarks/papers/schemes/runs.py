@@ -10,10 +10,19 @@ from discreet.solve import Budget, solve
 from harness import Run, timed
 from schemes.tables import Subject
 
-__all__ = ["COSTS", "FASTER", "KINDS", "SCHEMES", "K", "Study", "paper", "prepare", "run", "seconds"]
+__all__ = ["COSTS", "FASTER", "INCLUDED", "KINDS", "SCHEMES", "K", "Study", "paper", "prepare", "run", "seconds"]
 
 SCHEMES = ("full-domain", "subtree", "guided-ordered", "ordered", "guided-set", "set")
 """From few partitions to many."""
+INCLUDED = (
+    ("full-domain", "subtree"),
+    ("subtree", "guided-ordered"),
+    ("guided-ordered", "ordered"),
+    ("ordered", "set"),
+    ("guided-ordered", "guided-set"),
+    ("guided-set", "set"),
+)
+"""Of two schemes, the second allows all that the first one does."""
 COSTS = ("DM", "HDM")
 KINDS = ("class-records", "none")
 """With and without suppression."""
