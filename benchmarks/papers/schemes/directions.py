@@ -14,8 +14,8 @@ __all__ = ["direction", "figures"]
 _WAYS = {"bottom-up": paper("bottom-up"), "top-down": paper("top-down"), "faster": FASTER}
 _WIDTH = 3
 """Five-year intervals taken together where sets are searched a second time, so that the published search may end."""
-_ALIKE = 1.2
-"""Times that differ by a smaller factor are taken for equal."""
+_ALIKE, _NOISE = 1.2, 0.01
+"""Times that differ by a smaller factor, or by fewer seconds, are taken for equal."""
 
 Runs = dict[str, Run]
 """Way of searching -> run."""
@@ -69,40 +69,38 @@ def _part(title: str, words: tuple[str, str, str], runs: Mapping[str, Mapping[in
         curves = {way: (list(series), [seconds(each[way]) for each in series.values()]) for way in _WAYS}
         log = "xy" if axis == "k" else "y"
         part.charts.append(Chart(f"{title}, {kind}", axis, "CPU seconds", curves, log=log))
-    xs = list(next(iter(runs.values())))
-    middle = len(xs) // 2
-    place, where = title.split(": ")
-    for way, name, half in (("bottom-up", lower, xs[:middle]), ("top-down", upper, xs[middle:])):
-        claim = f"{way} is the faster one for {name}: {where.split(' (')[0]}"
-        part.findings.append(Finding(place, claim, *_verdict(way, axis, half, runs)))
+        place, where = title.split(" (DM")[0].split(": ")
+        xs = list(series)
+        for way, name, half in (
+            ("bottom-up", lower, xs[: len(xs) // 2]),
+            ("top-down", upper, xs[len(xs) // 2 :]),
+        ):
+            claim = f"{way} is the faster one for {name}: {where}, {kind}"
+            part.findings.append(Finding(place, claim, *_verdict(way, axis, {x: series[x] for x in half})))
     return part
 
 
-def _verdict(
-    way: str, axis: str, half: Sequence[int], runs: Mapping[str, Mapping[int, Runs]]
-) -> tuple[bool | None, str]:
+def _verdict(way: str, axis: str, series: Mapping[int, Runs]) -> tuple[bool | None, str]:
     """Whether a direction wins wherever one of both ended, and what was seen."""
-    decided, seen = [], []
-    for kind, series in runs.items():
-        winners = {x: _winner(series[x]["bottom-up"], series[x]["top-down"]) for x in half}
-        decided += [winner for winner in winners.values() if winner]
-        own = [
-            f"{winner} at {_list([x for x in half if winners[x] == winner])}"
-            for winner in ("bottom-up", "top-down")
-            if winner in winners.values()
-        ]
-        tied = [x for x in half if winners[x] is None]
-        if tied:
-            smaller = [x for x in tied if series[x]["bottom-up"].gap < series[x]["top-down"].gap]
-            own.append(f"neither ended at {_list(tied)} (bottom-up has the smaller gap at {_list(smaller)})")
-        seen.append(f"{kind}, {axis}: {', '.join(own)}")
-    return all(winner == way for winner in decided) if decided else None, "; ".join(seen)
+    winners = {x: _winner(each["bottom-up"], each["top-down"]) for x, each in series.items()}
+    seen = [
+        f"{winner} at {axis} = {_list([x for x, own in winners.items() if own == winner])}"
+        for winner in ("bottom-up", "top-down")
+        if winner in winners.values()
+    ]
+    tied = [x for x, own in winners.items() if own is None]
+    if tied:
+        smaller = [x for x in tied if series[x]["bottom-up"].gap < series[x]["top-down"].gap]
+        seen.append(f"neither ended at {axis} = {_list(tied)} (bottom-up has the smaller gap at {_list(smaller)})")
+    decided = [own for own in winners.values() if own is not None]
+    return all(own == way for own in decided) if decided else None, "; ".join(seen)
 
 
 def _winner(up: Run, down: Run) -> str | None:
     """Say which of two searches ended first, or with fewer nodes if the times are alike; None if neither ended."""
     if up.optimal and down.optimal:
-        alike = max(up.seconds, down.seconds) <= _ALIKE * min(up.seconds, down.seconds)
+        least, most = sorted((up.seconds, down.seconds))
+        alike = most <= _ALIKE * least + _NOISE
         first = up.examined <= down.examined if alike else up.seconds < down.seconds
         return "bottom-up" if first else "top-down"
     if not up.optimal and not down.optimal:
