@@ -46,7 +46,8 @@ def _draw(chart: Chart, path: Path) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    height = 4.4 + (0.2 * len(chart.curves) if chart.ticks else 0)
+    figure = Figure(figsize=(6.4, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(title=chart.title, xlabel=chart.x, ylabel=chart.y)
     for name, (x, y) in chart.curves.items():
@@ -61,6 +62,9 @@ def _draw(chart: Chart, path: Path) -> Path:
     if "y" in chart.log:
         axes.set_yscale("log")
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
+    if chart.ticks:
+        figure.legend(fontsize="small", loc="outside lower center")
+    else:
+        axes.legend(fontsize="small")
     figure.savefig(path)
     return path

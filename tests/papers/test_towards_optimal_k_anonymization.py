@@ -139,7 +139,7 @@ def test_optima_of_adult(four, scheme, cost, kind, optimum):
 @pytest.fixture
 def study(script):
     """A study of few made-up people, which takes next to no time."""
-    return script.Study((script.made_up(300).coarser(4),), quick=True, patience=0.1, limit=0.2)
+    return script.Study((script.made_up(300).coarser(4),), quick=True, patience=0.05, limit=0.1)
 
 
 def test_every_part_runs(script, study, tmp_path, capsys):
