@@ -2,22 +2,26 @@
 
 from harness.charts import Chart, draw
 from harness.child import Usage, run_child, run_here
-from harness.data import Dataset, census, coded, main_dataset, people, perturbed
+from harness.data import Dataset, census, coded, main_dataset, people, perturbed, tree_of
 from harness.findings import Finding, print_findings
 from harness.measure import Timing, in_turn, measure
 from harness.rows import Row, print_rows
 from harness.settings import Settings
+from harness.study import Part, Run, conduct, timed
 
 __all__ = [
     "Chart",
     "Dataset",
     "Finding",
+    "Part",
     "Row",
+    "Run",
     "Settings",
     "Timing",
     "Usage",
     "census",
     "coded",
+    "conduct",
     "draw",
     "in_turn",
     "main_dataset",
@@ -28,4 +32,6 @@ __all__ = [
     "print_rows",
     "run_child",
     "run_here",
+    "timed",
+    "tree_of",
 ]

@@ -15,7 +15,11 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves by name, each with its x and y. ``log`` names the logarithmic axes; ``steps`` holds y until it changes."""
+    """Curves by name, each with its x and y.
+
+    ``log`` names the logarithmic axes; ``steps`` holds y until it changes; ``ticks`` are the names of x = 0, 1, …,
+    between which nothing is drawn.
+    """
 
     title: str
     x: str
@@ -23,11 +27,12 @@ class Chart:
     curves: Mapping[str, Curve]
     log: str = ""
     steps: bool = False
+    ticks: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
         """The name of its picture."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") + ".png"
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") + ".svg"
 
 
 def draw(charts: Sequence[Chart], folder: Path) -> list[Path] | None:
@@ -41,19 +46,25 @@ def _draw(chart: Chart, path: Path) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    height = 4.4 + (0.2 * len(chart.curves) if chart.ticks else 0)
+    figure = Figure(figsize=(6.4, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(title=chart.title, xlabel=chart.x, ylabel=chart.y)
     for name, (x, y) in chart.curves.items():
         if chart.steps:
             axes.step(x, y, where="post", label=name)
         else:
-            axes.plot(x, y, marker="o", markersize=4, label=name)
+            axes.plot(x, y, marker="o", markersize=4, label=name, linestyle="none" if chart.ticks else "solid")
+    if chart.ticks:
+        axes.set_xticks(range(len(chart.ticks)), chart.ticks, rotation=40, ha="right")
     if "x" in chart.log:
         axes.set_xscale("log")
     if "y" in chart.log:
         axes.set_yscale("log")
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    if chart.ticks:
+        figure.legend(fontsize="small", loc="outside lower center")
+    else:
+        axes.legend(fontsize="small")
+    figure.savefig(path)
     return path

@@ -18,7 +18,7 @@ from discreet.samples import HIERARCHIES
 from discreet.schema import Schema, as_hierarchy
 from harness.settings import Settings
 
-__all__ = ["Dataset", "census", "coded", "main_dataset", "people", "perturbed"]
+__all__ = ["Dataset", "census", "coded", "main_dataset", "people", "perturbed", "tree_of"]
 
 _CENSUS = (
     "age",
@@ -84,11 +84,15 @@ def _made_up(folder: Path) -> Dataset:
     paths = {column: folder / "trees" / f"{column}.csv" for column in frame.columns}
     for column, path in paths.items():
         path.parent.mkdir(exist_ok=True)
-        form = as_hierarchy(forms[column])
-        tree = form if isinstance(form, dc.Hierarchy) else form.build(frame[column].unique(), name=column)
-        tree.to_csv(path)
+        tree_of(forms[column], frame[column]).to_csv(path)
     note = "ARX's Adult is not at hand (DISCREET_DATA names its folder), so that made-up people stand in for it."
     return Dataset("made-up people", file, ",", paths, "marital_status", note)
+
+
+def tree_of(form: Any, column: pl.Series) -> dc.Hierarchy:
+    """Return a hierarchy in any form as a tree over the values of a column."""
+    known = as_hierarchy(form)
+    return known if isinstance(known, dc.Hierarchy) else known.build(column.unique(), name=column.name)
 
 
 def coded(

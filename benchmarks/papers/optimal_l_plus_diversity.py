@@ -9,11 +9,9 @@ Every statement of the paper's section VIII is printed with what was seen here, 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -23,11 +21,11 @@ from l_plus.classifiers import classification
 from l_plus.effort import ablations, columns, paper_alone, rows, taxonomies
 from l_plus.heuristics import annealing
 from l_plus.optima import Optima, all_optima, sizes
-from l_plus.runs import Part, Study, run
+from l_plus.runs import Study, run
 from l_plus.tables import Subject, adult
 from l_plus.utility import incognito, suppression_kinds, thresholds
 
-from harness import Settings, draw, print_findings, print_rows
+from harness import Part, Settings, conduct
 from harness.machine import describe
 
 QUICK = ("sizes", "optima", "incognito", "kinds", "annealing", "columns")
@@ -81,33 +79,6 @@ def study_of(data: Path, *, quick: bool) -> Study | None:
     return Study(subjects[0], {subject.name: subject for subject in subjects}, quick)
 
 
-def conduct(study: Study, names: tuple[str, ...], output: Path | None) -> Part:
-    """Run the parts, print what they found and write it to a folder."""
-    whole = Part()
-    for part in Parts(study).run(names):
-        print_rows(part.rows)
-        print_findings(part.findings)
-        whole.rows += part.rows
-        whole.findings += part.findings
-        whole.charts += part.charts
-    if output is not None:
-        write(whole, output, quick=study.quick)
-    held = [finding.holds for finding in whole.findings]
-    print(f"\n{held.count(True)} findings hold, {held.count(False)} do not, {held.count(None)} were not looked at.")
-    return whole
-
-
-def write(whole: Part, folder: Path, *, quick: bool) -> None:
-    """Write all figures as JSON, and the charts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    record = {**describe(), "quick": quick, **asdict(whole)}
-    text = json.dumps(record, ensure_ascii=False, indent=1, default=float)
-    (folder / "results.json").write_text(f"{text}\n", encoding="utf-8")
-    if draw(whole.charts, folder) is None:
-        print("\nNo charts: matplotlib is not installed (pip install 'discreet[papers]').")
-    print(f"\nEverything is in {folder}.")
-
-
 def main() -> int:
     options = _options()
     study = study_of(Settings(quick=options.quick, scratch=Path()).data, quick=options.quick)
@@ -116,7 +87,8 @@ def main() -> int:
         return 1
     for name, value in describe().items():
         print(f"{name:<10}{value}")
-    conduct(study, tuple(options.only or (QUICK if options.quick else ())), options.output)
+    names = tuple(options.only or (QUICK if options.quick else ()))
+    conduct(Parts(study).run(names), options.output, quick=options.quick)
     return 0
 
 

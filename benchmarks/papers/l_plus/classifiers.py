@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import polars as pl
 
 import discreet as dc
-from harness import Chart, Finding, Row
-from l_plus.runs import Part, Study
+from harness import Chart, Finding, Part, Row
+from l_plus.runs import Study
 from l_plus.tables import SPLIT, Subject
 
 __all__ = ["classification"]

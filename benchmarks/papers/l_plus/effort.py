@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness import Chart, Finding, Row
+from harness import Chart, Finding, Part, Row
 from harness.rows import Figure
-from l_plus.runs import PAPER, Part, Run, Study, cuts, run
+from l_plus.runs import PAPER, CutRun, Study, cuts, run
 
 __all__ = ["ablations", "columns", "paper_alone", "rows", "taxonomies"]
 
@@ -149,7 +149,7 @@ def rows(study: Study) -> Part:
     part, title = Part(), f"Fig. 9(g)-(h): rows (DM, l = {_L})"
     targets = (50_000, 100_000) if study.quick else (50_000, 100_000, 200_000, 400_000, 700_000, 1_000_000)
     sizes = [size for size in targets if size > study.base.frame.height]
-    found: dict[str, list[Run]] = {kind: [] for kind in _KINDS}
+    found: dict[str, list[CutRun]] = {kind: [] for kind in _KINDS}
     for size in sizes:
         subject = study.base.amplified(size)
         for kind in _KINDS:
@@ -179,7 +179,7 @@ def rows(study: Study) -> Part:
     return part
 
 
-def _figures(each: Run) -> dict[str, Figure]:
+def _figures(each: CutRun) -> dict[str, Figure]:
     return {
         "cuts": _space(each),
         "examined": each.examined,
@@ -199,5 +199,5 @@ def _named(powers: dict[str, float]) -> str:
     return ", ".join(f"{power:.2f} ({kind})" for kind, power in powers.items())
 
 
-def _space(each: Run) -> int:
+def _space(each: CutRun) -> int:
     return int(each.solution.stats["formal_space"])

@@ -6,9 +6,9 @@ from statistics import mean, median
 
 import numpy as np
 
-from harness import Chart, Finding, Row
+from harness import Chart, Finding, Part, Row
 from harness.rows import Figure
-from l_plus.runs import KINDS, Part, Run, Study, run
+from l_plus.runs import KINDS, CutRun, Study, run
 
 __all__ = ["annealing"]
 
@@ -17,7 +17,7 @@ _SAME = 1 + 1e-9
 
 
 def annealing(study: Study) -> Part:
-    """Run both with LM, l = 5 and every suppression kind; annealing from several seeds."""
+    """CutRun both with LM, l = 5 and every suppression kind; annealing from several seeds."""
     part, title = Part(), f"Fig. 7: simulated annealing against the exact search (LM, l = {_L})"
     slower, worse = {}, {}
     for kind in ("none", "class-records") if study.quick else KINDS:
@@ -65,17 +65,17 @@ def annealing(study: Study) -> Part:
     return part
 
 
-def _time_of(exact: Run, cost: float) -> float:
+def _time_of(exact: CutRun, cost: float) -> float:
     """When a cost was first reached, by the clock."""
     return next(now.seconds for now in exact.solution.trace if now.best <= cost)
 
 
-def _curve(each: Run, *, bound: bool = False) -> tuple[list[float], list[float]]:
+def _curve(each: CutRun, *, bound: bool = False) -> tuple[list[float], list[float]]:
     known = [now for now in each.solution.trace if np.isfinite(now.best) and (not bound or now.bound > 0)]
     return [now.seconds for now in known], [now.bound if bound else now.best for now in known]
 
 
-def _mean_curve(walks: list[Run]) -> tuple[list[float], list[float]]:
+def _mean_curve(walks: list[CutRun]) -> tuple[list[float], list[float]]:
     """The best cost at any time, in the mean over the walks, from when all have one."""
     curves = [_curve(walk) for walk in walks]
     start, end = max(x[0] for x, _ in curves), max(x[-1] for x, _ in curves)

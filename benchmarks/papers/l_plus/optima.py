@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 
 from discreet.problem.schemes.subtree import Subtree
-from harness import Chart, Finding, Row
+from harness import Chart, Finding, Part, Row
 from harness.rows import Figure
-from l_plus.runs import METRICS, Part, Run, Study, kinds_of, run
+from l_plus.runs import METRICS, CutRun, Study, kinds_of, run
 
 __all__ = ["Optima", "all_optima", "sizes"]
 
-Optima = dict[tuple[str, str, int], Run]
+Optima = dict[tuple[str, str, int], CutRun]
 """Metric, suppression kind, l -> the run."""
 
 _PRINTED = {"base": 356_440_500, "coarse": 152_685_000, "medium": 6_943_460_940, "fine": 431_934_597_900}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from discreet.problem import Problem
-from discreet.solve import Budget, Solution, solve
-from harness import Chart, Finding, Row
+from harness import Run, timed
 from l_plus.tables import Subject
 
-__all__ = ["KINDS", "METRICS", "PAPER", "Part", "Run", "Study", "cuts", "kinds_of", "run"]
+__all__ = ["KINDS", "METRICS", "PAPER", "CutRun", "Study", "cuts", "kinds_of", "run"]
 
 METRICS = {"LM": "LM(penalty=l+)", "DM": "DM", "CM": "CM"}
 KINDS = ("none", "class-records", "class-values", "violating-values", "violating-records")
@@ -44,36 +42,9 @@ class Study:
         return 15.0 if self.quick else 120.0
 
 
-@dataclass
-class Part:
-    """What one part of the study found."""
-
-    rows: list[Row] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    charts: list[Chart] = field(default_factory=list)
-
-
 @dataclass(frozen=True, eq=False)
-class Run:
-    """A solution and the CPU seconds it took, from the coded table on."""
-
-    solution: Solution
-    seconds: float
-
-    @property
-    def cost(self) -> float:
-        """The cost that was reached."""
-        return self.solution.cost
-
-    @property
-    def optimal(self) -> bool:
-        """Whether the cost is proven to be the least."""
-        return self.solution.status == "optimal"
-
-    @property
-    def examined(self) -> int:
-        """The cuts that were looked at."""
-        return int(self.solution.stats["examined"])
+class CutRun(Run):
+    """A run of a search over cuts."""
 
     @property
     def share(self) -> float:
@@ -84,11 +55,6 @@ class Run:
     def to_best(self) -> float:
         """Seconds until the best cost was known, by the clock."""
         return float(self.solution.stats["seconds_to_best"])
-
-    @property
-    def proof(self) -> str:
-        """What is proven, in a word."""
-        return "optimal" if self.optimal else f"gap {100 * self.solution.gap:.2f} %"
 
 
 def kinds_of(metric: str) -> tuple[str, ...]:
@@ -107,15 +73,14 @@ def run(
     by: str = "",
     seed: int | None = None,
     time_limit: float | None = None,
-) -> Run:
+) -> CutRun:
     """Solve one problem: no value of the sensitive column has more than the share 1/l of a class."""
     threshold = f"{1 / l!r}, {subject.sensitive}" + (f", by={by}" if by else "")
     problem = Problem.build(
         subject.counts, privacy=f"l+({threshold})", cost=METRICS[metric], suppression=kind, scheme=scheme
     )
-    began = time.process_time()
-    solution = solve(problem, solver, Budget(time_limit=time_limit, seed=seed))
-    return Run(solution, time.process_time() - began)
+    found = timed(problem, solver, time_limit=time_limit, seed=seed)
+    return CutRun(found.solution, found.seconds)
 
 
 def cuts(**switches: str) -> str:

@@ -12,8 +12,7 @@ import polars as pl
 import discreet as dc
 from discreet.counts import CountTable
 from discreet.samples import HIERARCHIES
-from discreet.schema import as_hierarchy
-from harness.data import coded
+from harness.data import coded, tree_of
 
 __all__ = ["SPLIT", "Subject", "adult", "made_up"]
 
@@ -102,8 +101,5 @@ def made_up(rows: int) -> Subject:
     columns = ("sex", "education", "marital_status")
     frame = dc.sample(rows, seed=1).select(*columns, "city", pl.col("children").cast(pl.String)).drop_nulls()
     half = pl.when(pl.int_range(pl.len()) < pl.len() // 2).then(pl.lit("train")).otherwise(pl.lit("test"))
-    trees = {}
-    for column in columns:
-        form = as_hierarchy(HIERARCHIES[column])
-        trees[column] = form if isinstance(form, dc.Hierarchy) else form.build(frame[column].unique(), name=column)
+    trees = {column: tree_of(HIERARCHIES[column], frame[column]) for column in columns}
     return Subject("made-up people", frame.with_columns(half.alias(SPLIT)), trees, "city", "children")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from harness import Chart, Finding, Row
+from harness import Chart, Finding, Part, Row
 from l_plus.optima import Optima
-from l_plus.runs import KINDS, METRICS, Part, Run, Study, kinds_of, run
+from l_plus.runs import KINDS, METRICS, CutRun, Study, kinds_of, run
 from l_plus.tables import Subject
 
 __all__ = ["incognito", "suppression_kinds", "thresholds"]
@@ -73,8 +73,8 @@ def thresholds(study: Study, optima: Optima) -> Part:
     part, title = Part(), "Fig. 6: thresholds by frequency, cost in % of the uniform one"
     factor = _mean_factor(study.base)
     for metric in METRICS:
-        same: dict[str, list[Run]] = {}
-        mean: dict[str, list[Run]] = {}
+        same: dict[str, list[CutRun]] = {}
+        mean: dict[str, list[CutRun]] = {}
         for kind in kinds_of(metric):
             same[kind] = [_by_frequency(study, metric, kind, l) for l in study.ls]
             mean[kind] = [_by_frequency(study, metric, kind, l * factor) for l in study.ls]
@@ -102,7 +102,7 @@ def thresholds(study: Study, optima: Optima) -> Part:
 
 
 def _cheaper(
-    metric: str, runs: dict[str, list[Run]], optima: Optima, study: Study, how: str, paper: str = ""
+    metric: str, runs: dict[str, list[CutRun]], optima: Optima, study: Study, how: str, paper: str = ""
 ) -> Finding:
     change = {
         (kind, l): 100 * (each.cost / optima[metric, kind, l].cost - 1)
@@ -120,7 +120,7 @@ def _cheaper(
     return Finding("Fig. 6", f"{metric} costs less {how}", not dearer, seen)
 
 
-def _by_frequency(study: Study, metric: str, kind: str, l: float) -> Run:
+def _by_frequency(study: Study, metric: str, kind: str, l: float) -> CutRun:
     return run(study.base, metric, kind, l, by="frequency", time_limit=study.patience)
 
 
