@@ -82,24 +82,36 @@ def cheapest_sets(
     best[0] = 0.0
     if ahead[everything] >= room:
         return np.inf
+    kept = np.empty(sets.size, dtype=np.int64)  # places of the sets that may be part of something cheap enough
+    begin = np.zeros(items + 1, dtype=np.int64)
+    count = 0
+    for item in range(items):
+        begin[item] = count
+        for x in range(starts[item], starts[item + 1]):
+            if cost[sets[x]] + ahead[everything ^ sets[x]] < room:
+                kept[count] = x
+                count += 1
+    begin[items] = count
     spent[everything] = 0.0
     for left in range(everything, 0, -1):
         now = spent[left]
         if now + ahead[left] >= room:
             spent[left] = np.inf
             continue
-        for x in range(starts[highest[left]], starts[highest[left] + 1]):
-            if sets[x] & ~left == 0:
-                spent[left ^ sets[x]] = min(spent[left ^ sets[x]], now + cost[sets[x]])
+        for y in range(begin[highest[left]], begin[highest[left] + 1]):
+            part = sets[kept[y]]
+            if part & ~left == 0:
+                spent[left ^ part] = min(spent[left ^ part], now + cost[part])
     for left in range(1, everything + 1):
         if spent[left] == np.inf:
             continue
         now, least = spent[left], np.inf
-        for x in range(starts[highest[left]], starts[highest[left] + 1]):
-            if sets[x] & ~left == 0:
-                value = cost[sets[x]] + best[left ^ sets[x]]
+        for y in range(begin[highest[left]], begin[highest[left] + 1]):
+            part = sets[kept[y]]
+            if part & ~left == 0:
+                value = cost[part] + best[left ^ part]
                 least = min(least, value)
-                whole[x] = min(whole[x], now + value)
+                whole[kept[y]] = min(whole[kept[y]], now + value)
         best[left] = least
     return float(best[everything])
 
