@@ -134,6 +134,9 @@ class Choices(ABC):
     def most_rates(self) -> Floats:
         """Return for each item the rate of the most general block it may still be in."""
 
+    def forget(self) -> None:
+        """Let go of what can be made again, while this waits."""
+
     @abstractmethod
     def near(self) -> NDArray[np.bool_]:
         """Return which blocks of ``fine`` may be in one block."""

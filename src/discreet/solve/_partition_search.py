@@ -193,10 +193,16 @@ class PartitionSearch:
                 stack += self._expand(bound, node)
                 dived += 1
                 if dived >= _DIVE and len(self.waiting) < _WAITING:
-                    for bound, node in stack:
-                        heapq.heappush(self.waiting, (bound, next(self.order), node))
+                    self._wait(stack)
                     break
         return self.left_open >= self.enough
+
+    def _wait(self, nodes: Sequence[tuple[float, Node]]) -> None:
+        """Put nodes aside."""
+        for bound, node in nodes:
+            heapq.heappush(self.waiting, (bound, next(self.order), node))
+            for choice in node:
+                choice.forget()
 
     def _expand(self, bound: float, node: Node) -> list[tuple[float, Node]]:
         """Look at a node, decide what leaves no choice, and divide it; the part to look at first comes last."""
