@@ -19,6 +19,9 @@ __all__ = ["Choices", "Items", "Priced", "Script", "covered", "first_seen"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_MADE_AGAIN = ("_walk", "_most")
+"""What choices may keep that is large and can be made again."""
+
 
 def first_seen(blocks: IntArray) -> Ints:
     """Number blocks by first appearance.
@@ -136,6 +139,8 @@ class Choices(ABC):
 
     def forget(self) -> None:
         """Let go of what can be made again, while this waits."""
+        for name in _MADE_AGAIN:
+            self.__dict__.pop(name, None)
 
     @abstractmethod
     def near(self) -> NDArray[np.bool_]:

@@ -106,10 +106,6 @@ class Runs(Choices):
         widest_rates(self.pieces, begin, end, script.rates, most)
         return most[self.fine]
 
-    def forget(self) -> None:
-        """Let go of the script."""
-        self.__dict__.pop("_walk", None)
-
     def near(self) -> Flags:
         """Return which pieces an allowed run holds both."""
         _, begin, end = self._walk
