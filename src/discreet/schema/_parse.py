@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -135,16 +136,29 @@ def _tree(given: Any) -> Hierarchy:
 
 
 def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
-    """Return the leaves under the lowest node of a name, which may tell its level; None if there is no such node."""
+    """Return the leaves under all nodes of a name, which may tell its level; None if there is no such node.
+
+    A value may be called as its group is: then the name may stand for all of the group.
+    """
     told = _LEVEL.fullmatch(text)
-    for name, levels in ((text, range(tree.height + 1)), (told and told[1], [int(told[2])] if told else [])):
-        for level in levels:
-            if level <= tree.height and name in tree.labels[level]:
-                under = tree.ancestors[level] == tree.labels[level].index(name)
-                leaves = frozenset(tree.labels[0][leaf] for leaf in under.nonzero()[0].tolist())
-                root = 0 < level == tree.height
-                return ValueSet(leaves, missing=root, everything=root)
-    return None
+    found = _named(text, range(tree.height + 1), tree)
+    if not found and told and int(told[2]) <= tree.height:
+        found = _named(told[1], [int(told[2])], tree)
+    if not found:
+        return None
+    leaves = frozenset(leaf for _, under in found for leaf in under)
+    root = any(0 < level == tree.height for level, _ in found)
+    return ValueSet(leaves, missing=root, everything=root)
+
+
+def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int, list[str]]]:
+    """The levels on which there is a node of a name, with the leaves under it."""
+    found = []
+    for level in levels:
+        if name in tree.labels[level]:
+            under = tree.ancestors[level] == tree.labels[level].index(name)
+            found.append((level, [tree.labels[0][leaf] for leaf in under.nonzero()[0].tolist()]))
+    return found
 
 
 def _items(text: str) -> list[str]:

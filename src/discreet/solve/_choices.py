@@ -175,13 +175,17 @@ class Choices(ABC):
         """Return the block of each item in the most general partition of the scheme."""
 
     @abstractmethod
+    def most_specific(self) -> Ints:
+        """Return the block of each item in the most specific partition of the scheme."""
+
+    @abstractmethod
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block number of each leaf of the attribute, also of those that do not occur."""
 
 
-def covered(leaves: int, members: Sequence[Any]) -> Ints:
-    """Return block numbers of leaves: each member of the list is a block, all other leaves are alone."""
-    numbers = np.arange(leaves, dtype=np.int64)
-    for block in members:
-        numbers[np.asarray(block)] = np.min(block)
+def covered(smallest: IntArray, members: Sequence[Any]) -> Ints:
+    """Return block numbers of leaves: each member of the list is a block, all others are in the smallest there are."""
+    numbers = np.array(smallest, dtype=np.int64)
+    for number, block in enumerate(members):
+        numbers[np.asarray(block)] = numbers.size + number
     return first_seen(numbers)

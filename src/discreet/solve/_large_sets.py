@@ -31,7 +31,7 @@ class LargeSets(Choices):
         self, table: CountTable, index: int, scheme: SetScheme, runs: RunScheme, separable: Separable | None
     ) -> None:
         self.scheme = scheme
-        self.runs: Runs = RunSpace.of(table, index, runs, separable).open()
+        self.runs: Runs = RunSpace.of(table, index, runs, separable, name=scheme.name).open()
         self.items: Items = self.runs.items
         self.fine = np.arange(self.items.count, dtype=np.int64)
         self.top = np.zeros(self.items.count, dtype=np.int64)
@@ -70,9 +70,13 @@ class LargeSets(Choices):
         """Return one block of all items."""
         return np.zeros(self.items.count, dtype=np.int64)
 
+    def most_specific(self) -> Ints:
+        """Return that each item is alone."""
+        return np.arange(self.items.count, dtype=np.int64)
+
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf; a set may have to hold leaves that do not occur."""
-        return covered(self.items.attribute.leaves, self._blocks(blocks))
+        return covered(np.arange(self.items.attribute.leaves), self._blocks(blocks))
 
     def _blocks(self, blocks: IntArray) -> list[tuple[int, ...]]:
         """The leaves of each block."""

@@ -133,6 +133,10 @@ class Listed(Choices):
         """Return the partition with the fewest blocks."""
         return self.space.partitions[-1]
 
+    def most_specific(self) -> Ints:
+        """Return the partition with the most blocks."""
+        return self.space.partitions[0]
+
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf."""
         return self.space.leaf_blocks[self.fixed(blocks).left[0]]

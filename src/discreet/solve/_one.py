@@ -48,6 +48,10 @@ class OnePartition(Choices):
         """Return the most general partition of the scheme."""
         return self.whole.most_general()
 
+    def most_specific(self) -> Ints:
+        """Return the most specific partition of the scheme."""
+        return self.whole.most_specific()
+
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf."""
         return self.whole.leaf_blocks(blocks)

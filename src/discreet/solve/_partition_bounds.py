@@ -16,7 +16,7 @@ The minority labels of a class have no such parts: there the largest of the boun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,7 @@ from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._choices import Choices, Items, Priced, Script
 from discreet.solve._gather import dense
 
-__all__ = ["Bounds", "Look"]
+__all__ = ["Bounds", "InterruptedLook", "Look"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -60,6 +60,10 @@ _MORE, _MOST = 1.3, 100.0
 """By what the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _CLASSES = 1 << 16
 """So many classes are judged at once to begin with."""
+
+
+class InterruptedLook(Exception):  # noqa: N818
+    """There was no time to look at everything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,8 @@ class Bounds:
         self.fine = np.zeros((self.attributes, max(each.count for each in items)), dtype=np.int64)
         self.top = np.zeros_like(self.fine)
         self.blocks_priced = 0
+        self.interrupted: Callable[[], bool] = lambda: False
+        """Asked before each attribute whether to give up looking."""
         self.claims = np.ones((self.attributes, tuples))
         """In what proportion the attributes share what is left to divide of each tuple."""
 
@@ -130,6 +136,8 @@ class Bounds:
         claims = cells.claims(looked_at)
         each: list[Priced | None] = [None] * len(choices)
         for a in looked_at:
+            if self.interrupted():
+                raise InterruptedLook
             room = enough - (0.0 if self.one_bound else total)
             cost, gone = cells.price(a, cells.most[a] + slack * claims[a])
             if self.limit in (0, self.problem.table.n):  # no sum of rows can go over such limits

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, IntArray
-from discreet.errors import UsageError
+from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.problem.schemes import RunScheme, SetScheme
 from discreet.problem.schemes.guided_ordered import GuidedOrdered
@@ -21,7 +21,7 @@ from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_fou
 from discreet.solve._choices import Choices, Priced, first_seen
 from discreet.solve._large_sets import LargeSets
 from discreet.solve._listed import ListSpace
-from discreet.solve._partition_bounds import Bounds, Look
+from discreet.solve._partition_bounds import Bounds, InterruptedLook, Look
 from discreet.solve._runs import RunSpace
 from discreet.solve._sets import MOST_ITEMS, SetSpace
 
@@ -34,8 +34,8 @@ _DIVE = 60
 _WAITING = 30_000
 """With more nodes than this waiting, a dive goes on until its part of the space is done."""
 _ROUNDS = 4
-_PATIENCE = 2.0
-"""Seconds for finding what to begin with."""
+_PATIENCE = 2000
+"""So many nodes at most are looked at for finding what to begin with."""
 
 _COUNTED = ("looked at", "bound", "over budget", "nothing left", "solved by its last attribute")
 
@@ -48,16 +48,23 @@ def open_choices(problem: Problem) -> Node:
     separable = problem.cost.separable(table)
     found: list[Choices] = []
     for index, scheme in enumerate(problem.schemes):
+        attribute, between = table.attributes[index], (problem.lowest[index], problem.highest[index])
+        limited = between != (0, attribute.height)
         if isinstance(scheme, RunScheme):
-            found.append(RunSpace.of(table, index, scheme, separable).open())
+            found.append(RunSpace.of(table, index, scheme, separable, between if limited else None).open())
         elif isinstance(scheme, SetScheme):
-            attribute = table.attributes[index]
+            if limited:
+                raise UnsupportedCombinationError(
+                    f"The scheme {scheme.name} of '{attribute.name}'",
+                    "limits of its level",
+                    "choose full-domain, subtree, ordered or guided-ordered for it, or leave the limits out",
+                )
             if np.count_nonzero(attribute.rows) <= MOST_ITEMS:
                 found.append(SetSpace.of(table, index, scheme, separable).open())
             else:
                 found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable))
         else:
-            levels = range(problem.lowest[index], problem.highest[index] + 1)
+            levels = range(between[0], between[1] + 1)
             full = scheme.name == "full-domain"
             found.append(ListSpace.of(table, index, scheme, levels if full else None, separable).open())
     return tuple(found)
@@ -72,6 +79,7 @@ class PartitionSearch:
         self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
         self.root = open_choices(problem)
         self.bounds = Bounds(problem, [choice.items for choice in self.root])
+        self.bounds.interrupted = lambda: self._over
         self.limit = self.bounds.limit
         self.smallest = _SMALLEST * problem.cost.worst(problem.table)
         self.best = np.inf
@@ -85,6 +93,8 @@ class PartitionSearch:
         self.waiting: list[tuple[float, int, Node]] = []
         self.order = itertools.count()
         self.told = 0.0
+        self.patience: int | None = None
+        """After so many nodes the search is over, if it has found anything."""
 
     def go(self) -> bool:
         """Search; returns whether the search is complete."""
@@ -93,6 +103,8 @@ class PartitionSearch:
             self._find_first()
             self.first = self.best
             complete = self._run()
+        except InterruptedLook:
+            pass
         except KeyboardInterrupt:
             self.budget.stop.set()
         if complete:
@@ -114,7 +126,7 @@ class PartitionSearch:
         """Improve some partitions one attribute at a time, each to the best there is with the others as they are."""
         starts = [tuple(choice.fixed(choice.most_general()) for choice in self.root)]
         if self.limit > 0:
-            starts.append(tuple(choice.fixed(np.arange(choice.items.count)) for choice in self.root))
+            starts.append(tuple(choice.fixed(choice.most_specific()) for choice in self.root))
         small_first = sorted(range(len(self.root)), key=lambda a: self.root[a].items.count)
         order = [a for a in small_first if not self.root[a].decided]
         nearby = self._ordered()
@@ -133,9 +145,9 @@ class PartitionSearch:
         )
         if schemes == self.problem.schemes:
             return None
-        left = None if self.budget.time_limit is None else self.budget.time_limit - self.budget.seconds
-        patience = _PATIENCE if left is None else min(_PATIENCE, left / 4)
-        search = PartitionSearch(replace(self.problem, schemes=schemes), Budget(patience, self.budget.stop), None)
+        left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
+        search = PartitionSearch(replace(self.problem, schemes=schemes), Budget(left, self.budget.stop), None)
+        search.patience = _PATIENCE
         search.go()
         if search.best_blocks is None:
             return None
@@ -267,7 +279,8 @@ class PartitionSearch:
         found = self.best_blocks is not None
         if self.budget.stop.is_set() and not found:
             raise nothing_found(self.budget)
-        return self.budget.exhausted and found
+        tired = self.patience is not None and self.counts["looked at"] >= self.patience
+        return found and (tired or self.budget.exhausted)
 
     def _tell(self, *, at_once: bool = False) -> None:
         now = Progress(self.budget.seconds, self.best, min(self.least, self.best), self.counts["looked at"])

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, IntArray
+from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UsageError
 from discreet.kernels.runs import (
     CLOSED,
@@ -41,6 +41,8 @@ class RunSpace:
 
     items: Items
     order: Ints
+    smallest: IntArray
+    """The smallest block each leaf may be in."""
     begin: Ints
     end: Ints
     """(items, items): where the smallest valid run with these items begins and ends in ``order``."""
@@ -48,19 +50,35 @@ class RunSpace:
     rates: Floats
 
     @classmethod
-    def of(cls, table: CountTable, index: int, scheme: RunScheme, separable: Separable | None) -> RunSpace:
-        """Find all valid runs; those that differ only in leaves that do not occur are one."""
+    def of(
+        cls,
+        table: CountTable,
+        index: int,
+        scheme: RunScheme,
+        separable: Separable | None,
+        levels: tuple[int, int] | None = None,
+        name: str = "",
+    ) -> RunSpace:
+        """Find all valid runs; those that differ only in leaves that do not occur are one.
+
+        With ``levels`` only runs of whole blocks of the lower level inside one block of the higher one are valid.
+        """
         attribute = table.attributes[index]
         order = np.asarray(scheme.order(attribute), dtype=np.int64)
         items = Items.of(table, index, order, separable)
         if items.count > MOST_ITEMS:
             raise UsageError(
-                f"The scheme {scheme.name} is searched for up to {MOST_ITEMS:,} different values, and column "
+                f"The scheme {name or scheme.name} is searched for up to {MOST_ITEMS:,} different values, and column "
                 f"'{attribute.name}' has {items.count:,}; give it a hierarchy and choose guided-ordered or subtree, "
                 "or round its values first.",
                 column=attribute.name,
             )
         first, last = (np.asarray(end, dtype=np.int64) for end in scheme.runs(attribute))
+        smallest = np.arange(attribute.leaves)
+        if levels is not None:
+            smallest = np.asarray(attribute.ancestors[levels[0]])
+            kept = _between(attribute, order, levels, first, last)
+            first, last = first[kept], last[kept]
         occurs = attribute.rows[order] > 0
         before = np.concatenate([[0], np.cumsum(occurs)])
         first_item, last_item = before[first], before[last + 1] - 1
@@ -76,11 +94,30 @@ class RunSpace:
         begin[where], end[where], allowed[where] = first[held], last[held], True
         rows = np.concatenate([[0], np.cumsum(attribute.rows[items.leaves])])
         rates = items.rates(end - begin + 1, np.maximum(rows[np.newaxis, 1:] - rows[:-1, np.newaxis], 0))
-        return cls(items, order, begin, end, allowed, rates)
+        return cls(items, order, smallest, begin, end, allowed, rates)
 
     def open(self) -> Runs:
         """Return all partitions."""
         return Runs(self, np.zeros(self.items.count, dtype=np.int8), self.allowed)
+
+
+def _between(
+    attribute: CodedAttribute, order: Ints, levels: tuple[int, int], first: Ints, last: Ints
+) -> NDArray[np.bool_]:
+    """Which runs hold each block of the lower level whole or not at all, and only one of the higher one."""
+    low, high = (attribute.ancestors[level][order] for level in levels)
+    blocks, place = np.unique(low, return_inverse=True)
+    begins, ends = np.full(blocks.size, order.size), np.full(blocks.size, -1)
+    np.minimum.at(begins, place, np.arange(order.size))
+    np.maximum.at(ends, place, np.arange(order.size))
+    kept = np.zeros(first.size, dtype=np.bool_)
+    for begin in np.unique(first).tolist():
+        these = np.flatnonzero(first == begin)
+        lowest = np.minimum.accumulate(begins[place[begin:]])[last[these] - begin]
+        highest = np.maximum.accumulate(ends[place[begin:]])[last[these] - begin]
+        one = np.logical_and.accumulate(high[begin:] == high[begin])[last[these] - begin]
+        kept[these] = (lowest >= begin) & (highest <= last[these]) & one
+    return kept
 
 
 class Runs(Choices):
@@ -141,19 +178,25 @@ class Runs(Choices):
 
     def most_general(self) -> Ints:
         """Return a partition into the fewest runs."""
+        return self._by_count(1.0)
+
+    def most_specific(self) -> Ints:
+        """Return the partition into the most runs."""
+        return self._by_count(-1.0)
+
+    def _by_count(self, each: float) -> Ints:
+        """The cheapest partition if every run costs the same."""
         fresh = self.space.open()
         _, begin, _ = fresh._walk
-        return fresh.priced(np.ones(begin.size), np.zeros(begin.size)).cheapest()
+        return fresh.priced(np.full(begin.size, each), np.zeros(begin.size)).cheapest()
 
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf: runs hold what lies between their items, or what their group demands."""
         ends = np.flatnonzero(np.diff(blocks, append=-1))
         begins = np.concatenate([[0], ends[:-1] + 1])
         space = self.space
-        members = [
-            space.order[space.begin[b, e] : space.end[b, e] + 1] for b, e in zip(begins, ends, strict=True) if b < e
-        ]
-        return covered(self.items.attribute.leaves, members)
+        members = [space.order[space.begin[b, e] : space.end[b, e] + 1] for b, e in zip(begins, ends, strict=True)]
+        return covered(space.smallest, members)
 
     def decide(self, gap: int, how: int) -> Runs:
         """Cut or close one more gap."""

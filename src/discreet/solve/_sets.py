@@ -106,12 +106,17 @@ class Sets(Choices):
         """Return one block of all items."""
         return np.zeros(self.items.count, dtype=np.int64)
 
+    def most_specific(self) -> Ints:
+        """Return that each item is alone."""
+        return np.arange(self.items.count, dtype=np.int64)
+
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf; a set may have to hold leaves that do not occur."""
         attribute = self.items.attribute
         members = [self.items.leaves[blocks == b].tolist() for b in range(int(blocks.max(initial=0)) + 1)]
         return covered(
-            attribute.leaves, [self.space.scheme.closure(attribute, block) for block in members if len(block) > 1]
+            np.arange(attribute.leaves),
+            [self.space.scheme.closure(attribute, block) for block in members if len(block) > 1],
         )
 
 

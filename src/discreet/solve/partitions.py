@@ -25,7 +25,7 @@ from discreet.solve.lattice import DAMAGED
 __all__ = ["PartitionsSolver", "prepare"]
 
 _ROUNDING = 1e-11
-_FEW = 0.02
+_FEW = 0.05
 """With a smaller share of rows that are not safe as they are, a search from the original values is the quicker one."""
 _TECHNIQUES = ("node_pruning", "useless", "useful", "seeding", "modified_bfs", "node_order", "applicator_order")
 
