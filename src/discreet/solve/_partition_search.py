@@ -114,7 +114,7 @@ class PartitionSearch:
         """Improve some partitions one attribute at a time, each to the best there is with the others as they are."""
         starts = [tuple(choice.fixed(choice.most_general()) for choice in self.root)]
         if self.limit > 0:
-            starts.append(tuple(choice.fixed(np.arange(choice.items.count)) for choice in self.root))
+            starts.append(tuple(choice.fixed(choice.fine) for choice in self.root))
         small_first = sorted(range(len(self.root)), key=lambda a: self.root[a].items.count)
         order = [a for a in small_first if not self.root[a].decided]
         nearby = self._ordered()
@@ -170,7 +170,7 @@ class PartitionSearch:
 
     def _run(self) -> bool:
         """Take the node with the least bound and dive from there, until none is left or the budget exhausted."""
-        heapq.heappush(self.waiting, (-np.inf, next(self.order), self.root))
+        heapq.heappush(self.waiting, (0.0, next(self.order), self.root))
         while self.waiting:
             bound, _, node = heapq.heappop(self.waiting)
             if bound >= self.enough:
