@@ -548,7 +548,7 @@ class CutSearch(NamedTuple):
 
 
 def search_cuts(table, models, kind, limit, cost, column, scheme="subtree", **options):
-    """The best recoding by a valid partition of each attribute, by trying all; ``scheme`` may be a dict by attribute."""
+    """The best recoding by a valid partition of each attribute, by trying all; ``scheme`` may be a dict."""
     best, cuts, fewest, considered = None, [], len(table.rows), 0
     schemes = scheme if isinstance(scheme, dict) else dict.fromkeys(table.hierarchies, scheme)
     for levels in itertools.product(*(valid_partitions(schemes[a], rows) for a, rows in table.hierarchies.items())):

@@ -64,7 +64,9 @@ def varied(rng, sample):
 
 def shuffled(rng, hierarchy):
     """The leaves in the same order, each with what stands above another leaf."""
-    return [(row[0], *hierarchy[other][1:]) for row, other in zip(hierarchy, rng.permutation(len(hierarchy)), strict=True)]
+    return [
+        (row[0], *hierarchy[other][1:]) for row, other in zip(hierarchy, rng.permutation(len(hierarchy)), strict=True)
+    ]
 
 
 def is_ordered(sample, name):
@@ -151,7 +153,7 @@ def portions(request, monkeypatch):
 def test_against_all_partitions(scheme, portions):
     rng = np.random.default_rng([NAMES.index(scheme), portions == "as it is"])
     solved = 0
-    for number in range(70):
+    for number in range(60):
         kind, direction = KINDS[number % len(KINDS)], DIRECTIONS[number % len(DIRECTIONS)]
         solved += check_against_all(rng, scheme, kind, direction)[1]
     assert solved > 20
@@ -161,7 +163,7 @@ def test_inclusions():
     """A scheme that allows more never costs more."""
     rng = np.random.default_rng(3)
     compared = 0
-    for seed in range(60):
+    for seed in range(40):
         sample = random_sample(seed, rows=(4, 30), attributes=(1, 3), leaves=(2, 6), values=(2, 4))
         privacy, cost, kind = some_models(rng), str(rng.choice(COSTS)), str(rng.choice(KINDS))
         best = {}
@@ -172,7 +174,7 @@ def test_inclusions():
         for smaller, larger in INCLUSIONS if best else ():
             assert best[smaller] >= best[larger] * (1 - 1e-9) - 1e-9, (seed, privacy, cost, kind, smaller, larger)
             compared += best[smaller] > best[larger] * (1 + 1e-9) + 1e-9
-    assert compared > 30
+    assert compared > 20
 
 
 def after(looks):
@@ -186,8 +188,8 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
     """However little was looked at, what is released is valid and the bound is true."""
     rng = np.random.default_rng([200, KINDS.index(kind)])
     stopped = 0
-    for _ in range(60):
-        made = instance(rng, str(rng.choice(NAMES)), kind, leaves=(3, 6), attributes=(2, 3))
+    for _ in range(30):
+        made = instance(rng, str(rng.choice(NAMES)), kind, leaves=(3, 5), attributes=(2, 3))
         if made is None:
             continue
         problem, context = made[1], made[-1]
@@ -208,7 +210,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
             assert later.best <= earlier.best, context
             assert later.bound >= earlier.bound - 1e-9, context
             assert later.bound <= best.cost * (1 + 1e-9) + 1e-9, context
-    assert stopped > 5
+    assert stopped > 3
 
 
 def test_the_same_as_other_solvers(monkeypatch):
@@ -216,7 +218,7 @@ def test_the_same_as_other_solvers(monkeypatch):
     monkeypatch.setattr(_paper_partitions, "_SEEDS", 5)
     rng = np.random.default_rng(11)
     compared = dict.fromkeys(("lattice", "cuts", "paper"), 0)
-    for number in range(140):
+    for number in range(100):
         name = ("full-domain", "subtree", *NAMES)[number % 8]
         made = instance(rng, name, str(rng.choice(KINDS)), rows=(5, 40), leaves=(2, 6))
         if made is None or space_of(made[1]) > 1000:
@@ -233,9 +235,9 @@ def test_the_same_as_other_solvers(monkeypatch):
             again = solver.solve(problem, Budget(seed=1))
             assert again.status == found.status, (context, other)
             assert again.cost == pytest.approx(found.cost, rel=1e-9, abs=1e-9), (context, other)
-            assert again.smallest_budget == found.smallest_budget or None in (again.smallest_budget, found.smallest_budget)
+            assert len({again.smallest_budget, found.smallest_budget} - {None}) <= 1, (context, other)
             compared[other] += 1
-    assert all(n > 15 for n in compared.values()), compared
+    assert all(n > 8 for n in compared.values()), compared
 
 
 @pytest.mark.parametrize("scheme", NAMES)
