@@ -22,7 +22,8 @@ costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` f
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
               ``k_of_node(table, levels, budget)``,
-              ``search_cuts(table, models, kind, limit, cost, column, **options)`` tries all cuts
+              ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
+              partitions of any scheme
 """
 
 from __future__ import annotations
@@ -547,9 +548,10 @@ class CutSearch(NamedTuple):
 
 
 def search_cuts(table, models, kind, limit, cost, column, scheme="subtree", **options):
-    """The best recoding by a valid partition of each attribute, by trying all."""
+    """The best recoding by a valid partition of each attribute, by trying all; ``scheme`` may be a dict."""
     best, cuts, fewest, considered = None, [], len(table.rows), 0
-    for levels in itertools.product(*(valid_partitions(scheme, rows) for rows in table.hierarchies.values())):
+    schemes = scheme if isinstance(scheme, dict) else dict.fromkeys(table.hierarchies, scheme)
+    for levels in itertools.product(*(valid_partitions(schemes[a], rows) for a, rows in table.hierarchies.items())):
         considered += 1
         bad = [m for m in classes(table, levels) if not all_ok(models, counts(table, m, column))]
         fewest = min(fewest, sum(len(members) for members in bad))

@@ -144,13 +144,12 @@ def list_partitions(
     gone: Floats,
     best: Floats,
     fewest: Floats,
-    above: float,
     below: float,
     limit: float,
     blocks: Ints,
     costs: Floats,
 ) -> int:
-    """List the partitions that cost at least ``above`` and less than ``below`` and suppress no more than the limit.
+    """List the partitions that cost less than ``below`` and suppress no more than the limit.
 
     Returns their number, or -1 if there is no room for them all.
     """
@@ -186,8 +185,6 @@ def list_partitions(
                 item -= 1
             highest[depth] = item
             place[depth] = starts[item]
-            continue
-        if now < above:
             continue
         if found == costs.size:
             return -1

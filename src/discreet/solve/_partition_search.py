@@ -182,7 +182,7 @@ class PartitionSearch:
 
     def _run(self) -> bool:
         """Take the node with the least bound and dive from there, until none is left or the budget exhausted."""
-        heapq.heappush(self.waiting, (-np.inf, next(self.order), self.root))
+        heapq.heappush(self.waiting, (0.0, next(self.order), self.root))
         while self.waiting:
             bound, _, node = heapq.heappop(self.waiting)
             if bound >= self.enough:

@@ -63,10 +63,10 @@ class SetSpace:
 
 
 class Sets(Choices):
-    """Partitions into sets that are left; those that cost less than ``above`` were looked at."""
+    """Partitions into sets that are left."""
 
-    def __init__(self, space: SetSpace, sets: Ints, above: float = -np.inf) -> None:
-        self.space, self.items, self.sets, self.above = space, space.items, sets, above
+    def __init__(self, space: SetSpace, sets: Ints) -> None:
+        self.space, self.items, self.sets = space, space.items, sets
         self.decided = self.items.count < 2
         self.fine = np.arange(self.items.count, dtype=np.int64)
         self.top = np.zeros(self.items.count, dtype=np.int64)
@@ -133,8 +133,7 @@ class PricedSets(Priced):
         everything = 1 << self.count
         self.cost, self.gone = np.empty(everything), np.zeros(everything)  # only those of the sets are looked at
         self.cost[choices.sets], self.gone[choices.sets] = cost, gone
-        self.best, least, self.whole = self._cheapest(self.cost, room)
-        self.least = max(least, choices.above)
+        self.best, self.least, self.whole = self._cheapest(self.cost, room)
         self.rows, self.fewest, self.whole_rows = np.zeros(everything), 0.0, np.zeros(self.sets.size)
         if gone.any():
             self.rows, self.fewest, self.whole_rows = self._cheapest(self.gone, np.inf)
@@ -166,7 +165,7 @@ class PricedSets(Priced):
         held = np.zeros(self.cost.size, dtype=np.bool_)
         held[less.sets] = True
         sets = self.choices.sets
-        less.choices = Sets(self.choices.space, sets[held[sets]], self.choices.above)
+        less.choices = Sets(self.choices.space, sets[held[sets]])
         return less.choices, less
 
     def weight(self, room: float) -> float:
@@ -178,31 +177,35 @@ class PricedSets(Priced):
         return self.count - 1
 
     def branches(self, room: float, limit: float) -> list[tuple[float, Choices]]:
-        """Return the partitions that cost less than ``room``, or the cheapest of them and, as one part, all others."""
-        blocks = np.empty((_AT_ONCE, self.count), dtype=np.int64)
-        costs = np.empty(_AT_ONCE)
-        above, below, share = self.choices.above, room, 1.0
-        while True:
-            found = list_partitions(
-                self.count,
-                self.sets,
-                self.starts,
-                self.cost,
-                self.gone,
-                self.best,
-                self.rows,
-                above,
-                below,
-                limit,
-                blocks,
-                costs,
-            )
-            if found >= 0:
-                break
-            share /= 2
-            below = self.least + (room - self.least) * share
-        space = self.choices.space
-        parts: list[tuple[float, Choices]] = [(float(costs[f]), self.choices.fixed(blocks[f])) for f in range(found)]
-        if below < room:
-            parts.append((below, Sets(space, self.choices.sets, below)))
+        """Return the partitions that cost less than ``room``, or two parts if there are too many of them."""
+        blocks, costs = np.empty((_AT_ONCE, self.count), dtype=np.int64), np.empty(_AT_ONCE)
+        found = list_partitions(
+            self.count,
+            self.sets,
+            self.starts,
+            self.cost,
+            self.gone,
+            self.best,
+            self.rows,
+            room,
+            limit,
+            blocks,
+            costs,
+        )
+        if found < 0:
+            return self._by_pair()
+        return [(float(costs[f]), self.choices.fixed(blocks[f])) for f in range(found)]
+
+    def _by_pair(self) -> list[tuple[float, Choices]]:
+        """Put two items together, or apart: those of which it is most open."""
+        held = self.sets[:, np.newaxis] >> np.arange(self.count) & 1
+        both = held.T @ held
+        one = np.diag(both)[:, np.newaxis] + np.diag(both) - 2 * both
+        i, j = np.unravel_index(np.argmax(np.minimum(both, one)), both.shape)
+        together, apart = held[:, i] & held[:, j] == 1, held[:, i] != held[:, j]
+        sets = self.choices.sets
+        parts: list[tuple[float, Choices]] = []
+        for wanted, unwanted in ((together, apart), (apart, together)):
+            kept = np.isin(sets, self.sets[~unwanted])
+            parts.append((float(self.whole[wanted].min()), Sets(self.choices.space, sets[kept])))
         return parts
