@@ -240,7 +240,7 @@ def test_the_same_as_other_solvers(monkeypatch):
     assert all(n > 8 for n in compared.values()), compared
 
 
-@pytest.mark.parametrize("scheme", NAMES)
+@pytest.mark.parametrize("scheme", [name for name in NAMES if "set" not in name])
 def test_limits_of_levels(scheme):
     """Blocks hold whole values of the lowest level and lie inside one of the highest."""
     rng = np.random.default_rng([12, NAMES.index(scheme)])

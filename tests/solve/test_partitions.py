@@ -381,3 +381,39 @@ def test_progress_is_told():
     assert told[-1].best == pytest.approx(found.cost)
     assert told[-1].bound == pytest.approx(found.cost)
     assert told[-1].examined == found.stats["examined"]
+
+
+@pytest.mark.parametrize("scheme", ["set", "guided-set"])
+def test_limits_of_levels_are_refused_for_sets(scheme):
+    problem = problem_of(3, scheme={"q0": scheme, "q1": "ordered", "q2": "subtree"}, min_levels={"q0": 1})
+    with pytest.raises(UnsupportedCombinationError, match="limits of its level"):
+        PartitionsSolver().solve(problem, Budget())
+
+
+@pytest.mark.parametrize("cost", ["HDM", "LM", "DM"])
+@pytest.mark.parametrize("kind", ["none", "class-records"])
+@pytest.mark.parametrize("scheme", ["set", "guided-set"])
+def test_many_values_under_sets(cost, kind, scheme):
+    """More than 16 values are not searched to the end: a release at least as good as runs, and a true bound."""
+    rng = np.random.default_rng(5)
+    codes = np.unique(np.stack([rng.integers(0, 20, 60), rng.integers(0, 3, 60)]), axis=1)
+    table = table_of(codes, (20, 3), rng.integers(1, 4, codes.shape[1]))
+    parts = {"privacy": "k(4)", "cost": cost, "suppression": kind}
+    first = Problem.build(table, scheme={"q0": scheme, "q1": "set"}, **parts)
+    found = PartitionsSolver().solve(first, Budget())
+    check_valid(first, found)
+    runs = PartitionsSolver().solve(Problem.build(table, scheme={"q0": "ordered", "q1": "set"}, **parts), Budget())
+    assert runs.status == "optimal"
+    assert found.cost <= runs.cost * (1 + 1e-12)
+    again = PartitionsSolver().solve(first, Budget())
+    assert (again.cost, again.lower_bound) == (found.cost, found.lower_bound)
+    assert all((one == other).all() for one, other in zip(again.blocks, found.blocks, strict=True))
+    few = Problem.build(table, scheme={"q0": "full-domain", "q1": "set"}, **parts)
+    assert found.lower_bound <= PartitionsSolver().solve(few, Budget()).cost
+
+
+def test_every_row_costs_at_least_a_class(monkeypatch):
+    """Stopped at once, the bound is still what the smallest classes cost."""
+    problem = problem_of(3, cost="DM", scheme="set")
+    found = PartitionsSolver().solve(problem, Budget(time_limit=0))
+    assert found.lower_bound >= 3 * problem.table.n * (1 - 1e-9)

@@ -262,7 +262,7 @@ def _solve(
     at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
     smallest = solution.smallest_budget
     if smallest is None:
-        way_out = "allow more suppression or higher levels, or promise less"
+        way_out = "allow more suppression or coarser values, or promise less"
     else:
         way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
     raise InfeasibleError(

@@ -19,9 +19,11 @@ from discreet.problem.schemes.ordered import Ordered
 from discreet.problem.schemes.subtree import Subtree
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._choices import Choices, Priced, first_seen
+from discreet.solve._gather import Released
 from discreet.solve._large_sets import LargeSets
 from discreet.solve._listed import ListSpace
 from discreet.solve._partition_bounds import Bounds, InterruptedLook, Look
+from discreet.solve._recoded import Recoder
 from discreet.solve._runs import RunSpace
 from discreet.solve._sets import MOST_ITEMS, SetSpace
 
@@ -40,6 +42,11 @@ _PATIENCE = 2000
 _COUNTED = ("looked at", "bound", "over budget", "nothing left", "solved by its last attribute")
 
 Node = tuple[Choices, ...]
+
+
+def original(table: CountTable) -> Released:
+    """Return the recoding that leaves all values as they are."""
+    return Released.by_blocks(table, [np.arange(attribute.leaves) for attribute in table.attributes])
 
 
 def open_choices(problem: Problem) -> Node:
@@ -79,14 +86,14 @@ class PartitionSearch:
         self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
         self.root = open_choices(problem)
         self.bounds = Bounds(problem, [choice.items for choice in self.root])
-        self.bounds.interrupted = lambda: self._over
+        self.bounds.interrupted = lambda: self.best_blocks is not None and self._over
         self.limit = self.bounds.limit
         self.smallest = _SMALLEST * problem.cost.worst(problem.table)
         self.best = np.inf
         self.best_blocks: tuple[IntArray, ...] | None = None
         self.trace: list[Progress] = []
         self.first: float | None = None
-        self.least = 0.0
+        self.least = max(0.0, Recoder(problem).floor(original(problem.table)))
         self.left_open = np.inf
         """The least bound of what cannot be divided any further and is not solved."""
         self.counts = dict.fromkeys(_COUNTED, 0)

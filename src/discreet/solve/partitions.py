@@ -18,7 +18,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
 from discreet.solve._paper_partitions import Published, search_as_published
-from discreet.solve._partition_search import PartitionSearch
+from discreet.solve._partition_search import PartitionSearch, original
 from discreet.solve._recoded import Recoder, smallest_budget
 from discreet.solve.lattice import DAMAGED
 
@@ -128,9 +128,8 @@ class _Found:
 
 def _nearer(problem: Problem) -> str:
     """Say where the search begins nearer to the optimum: at the original values if few of their classes are not ok."""
-    original = [np.arange(attribute.leaves) for attribute in problem.table.attributes]
     easier = Recoder(replace(problem, suppression=ClassRecords()))
-    rows = easier.evaluate(Released.by_blocks(problem.table, original)).suppressed_rows
+    rows = easier.evaluate(original(problem.table)).suppressed_rows
     return "bottom-up" if rows <= _FEW * problem.table.n else "top-down"
 
 
