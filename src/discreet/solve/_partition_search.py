@@ -131,16 +131,16 @@ class PartitionSearch:
 
     def _find_first(self) -> None:
         """Improve some partitions one attribute at a time, each to the best there is with the others as they are."""
-        starts = [tuple(choice.fixed(choice.most_general()) for choice in self.root)]
-        if self.limit > 0:
-            starts.append(tuple(choice.fixed(choice.most_specific()) for choice in self.root))
         small_first = sorted(range(len(self.root)), key=lambda a: self.root[a].items.count)
         order = [a for a in small_first if not self.root[a].decided]
+        starts = [tuple(choice.fixed(choice.most_general()) for choice in self.root)]
+        self._try(starts[0])
         nearby = self._ordered()
         if nearby is not None:
-            starts.append(nearby)
+            starts = [nearby]
+        elif self.limit > 0:
+            starts.append(tuple(choice.fixed(choice.most_specific()) for choice in self.root))
         for start in starts:
-            self._try(start)
             for way in (order, order[::-1]):
                 self._improve(start, way)
 
@@ -162,7 +162,7 @@ class PartitionSearch:
         return tuple(choice.fixed(first_seen(block[choice.items.leaves])) for choice, block in blocks)
 
     def _improve(self, node: Node, order: Sequence[int]) -> None:
-        cost, still = np.inf, 0
+        cost, still = self._try(node), 0
         for a in itertools.cycle(order):
             if still == len(order) or self._over:
                 return
@@ -175,13 +175,14 @@ class PartitionSearch:
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
 
-    def _try(self, node: Node) -> None:
-        """Evaluate one partition of each attribute, and keep it if it is the best so far."""
-        look = self.bounds.look(node)
-        if look.total < self.best and look.each[0] is not None and look.each[0].fewest <= self.limit:
-            self.best = look.total
+    def _try(self, node: Node) -> float:
+        """Evaluate one partition of each attribute, and keep it if it is the best so far; returns its cost."""
+        cost = self.bounds.look(node).total  # infinite if too many rows go
+        if cost < self.best:
+            self.best = cost
             self.best_blocks = tuple(choice.leaf_blocks(choice.fine) for choice in node)
             self._tell()
+        return cost
 
     def _look(self, node: Node) -> Look:
         self.counts["looked at"] += 1
