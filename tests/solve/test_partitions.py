@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,13 @@ from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageEr
 from discreet.problem import Problem, Separable
 from discreet.problem.costs import Cost
 from discreet.problem.privacy import PrivacyModel
-from discreet.solve import SOLVERS, Budget, _paper_partitions, _runs, choose_solver
+from discreet.problem.schemes import Scheme
+from discreet.solve import SOLVERS, Budget, _paper_partitions, _runs, choose_solver, solve
 from discreet.solve._partition_search import PartitionSearch
 from discreet.solve._recoded import evaluate_blocks
 from discreet.solve.lattice import LatticeSolver
 from discreet.solve.partitions import PartitionsSolver
+from exhaustive import as_blocks
 from tables import random_sample
 
 NAMES = ("full-domain", "subtree", "guided-ordered", "guided-set", "ordered", "set")
@@ -417,3 +420,34 @@ def test_every_row_costs_at_least_a_class(monkeypatch):
     problem = problem_of(3, cost="DM", scheme="set")
     found = PartitionsSolver().solve(problem, Budget(time_limit=0))
     assert found.lower_bound >= 3 * problem.table.n * (1 - 1e-9)
+
+
+@dataclass(frozen=True)
+class Halves(Scheme):
+    """A scheme of a user's own: the values as they are, in two halves, or all together."""
+
+    name = "halves"
+    uses_hierarchy = False
+
+    def count(self, attribute):
+        return len(set(self.partitions(attribute)))
+
+    def partitions(self, attribute):
+        every = tuple(range(attribute.leaves))
+        middle = len(every) // 2
+        yield from dict.fromkeys([tuple((leaf,) for leaf in every), (every[:middle], every[middle:]), (every,)])
+
+    def allows(self, attribute, partition):
+        return partition in set(self.partitions(attribute))
+
+
+def test_a_scheme_of_ones_own():
+    problem = problem_of(7, scheme={"q0": Halves(), "q1": "ordered", "q2": Halves()})
+    found = solve(problem)
+    check_valid(problem, found)
+    choices = [
+        [as_blocks(partition) for partition in scheme.partitions(attribute)]
+        for scheme, attribute in zip(problem.schemes, problem.table.attributes, strict=True)
+    ]
+    costs = [evaluate_blocks(problem, blocks).cost for blocks in itertools.product(*choices)]
+    assert (found.status, found.cost) == ("optimal", pytest.approx(min(costs), rel=1e-12))

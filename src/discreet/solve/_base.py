@@ -19,6 +19,7 @@ from discreet.counts import IntArray
 from discreet.errors import InterruptedRun
 from discreet.problem import Problem
 from discreet.problem._family import Family, Part
+from discreet.problem.schemes import Scheme
 
 __all__ = [
     "SOLVERS",
@@ -170,6 +171,10 @@ class Solver(Part, ABC):
     """Given time, it proves optimality."""
     baseline: ClassVar[bool] = False
     """It is there to be compared with, and only used where it is named."""
+
+    def searches(self, scheme: Scheme) -> bool:
+        """Return whether it can search a scheme: one of those it names, unless it knows better."""
+        return scheme.name in self.schemes
 
     @abstractmethod
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:

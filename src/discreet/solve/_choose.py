@@ -48,8 +48,8 @@ def solve(
 def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombinationError:
     """Say what no solver can do: a scheme, a scheme with the suppression, or several schemes at once."""
     suppression = problem.suppression.name
-    for name in dict.fromkeys(scheme.name for scheme in problem.schemes):
-        searching = [member for member in known if name in member.schemes]
+    for name, scheme in {scheme.name: scheme for scheme in problem.schemes}.items():
+        searching = [member for member in known if member.searches(scheme)]
         if not searching:
             able = sorted({scheme for member in known for scheme in member.schemes})
             return UnsupportedCombinationError(f"The scheme {name}", "any solver", f"choose {' or '.join(able)}")
@@ -66,7 +66,7 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
 
 def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | None:
     for attribute, scheme in zip(problem.table.attributes, problem.schemes, strict=True):
-        if scheme.name not in solver.schemes:
+        if not solver.searches(scheme):
             return UnsupportedCombinationError(
                 f"The solver {solver.name}",
                 f"the scheme {scheme.name} of '{attribute.name}'",

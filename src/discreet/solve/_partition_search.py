@@ -27,7 +27,7 @@ from discreet.solve._recoded import Recoder
 from discreet.solve._runs import RunSpace
 from discreet.solve._sets import MOST_ITEMS, SetSpace
 
-__all__ = ["PartitionSearch"]
+__all__ = ["PartitionSearch", "original"]
 
 _ROUNDING, _SMALLEST = 1e-11, 1e-15
 """Costs that differ by less than this share of them, or of the largest cost there is, are the same."""
@@ -36,6 +36,7 @@ _DIVE = 60
 _WAITING = 30_000
 """With more nodes than this waiting, a dive goes on until its part of the space is done."""
 _ROUNDS = 4
+"""So many times a node is looked at again because something was decided."""
 _PATIENCE = 2000
 """So many nodes at most are looked at for finding what to begin with."""
 
@@ -51,7 +52,7 @@ def original(table: CountTable) -> Released:
 
 def open_choices(problem: Problem) -> Node:
     """Return all partitions of each attribute."""
-    table: CountTable = problem.table
+    table = problem.table
     separable = problem.cost.separable(table)
     found: list[Choices] = []
     for index, scheme in enumerate(problem.schemes):
@@ -291,7 +292,8 @@ class PartitionSearch:
         return found and (tired or self.budget.exhausted)
 
     def _tell(self, *, at_once: bool = False) -> None:
-        now = Progress(self.budget.seconds, self.best, min(self.least, self.best), self.counts["looked at"])
+        bound = min(self.least, self.best, self.left_open)
+        now = Progress(self.budget.seconds, self.best, bound, self.counts["looked at"])
         if not self.trace or now.best < self.trace[-1].best or now.bound > self.trace[-1].bound:
             self.trace.append(now)
         if self.progress is not None and (at_once or now.seconds > self.told + 0.1):

@@ -14,6 +14,7 @@ from discreet.errors import UsageError
 from discreet.kernels._numba import forget_compiled
 from discreet.problem import Problem
 from discreet.problem._checks import one_of, switch
+from discreet.problem.schemes import Scheme
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
@@ -77,6 +78,10 @@ class PartitionsSolver(Solver):
             switch(getattr(self, name), f"{name} of partitions")
             if self.bounds == "tight" and not getattr(self, name):
                 raise UsageError(f"{name} is a technique of the published search; add bounds=paper to switch it off.")
+
+    def searches(self, scheme: Scheme) -> bool:
+        """Return whether the scheme is a global one: of those it does not know, the partitions are gone through."""
+        return scheme.is_global
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
