@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-PREPARE := echo "compiling the search for this machine (once, up to a minute)"; \
+PREPARE := echo "compiling all searches for this machine (once, one to three minutes)"; \
 	$(BIN)/python -c 'from discreet.solve import prepare; prepare()'
 JOBS ?= 2
 ROWS ?= 20000
@@ -65,7 +65,6 @@ $(BIN)/python:
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@echo "installing discreet (once, about a minute)"
 	@$(PIP) install --editable .
-	@$(PREPARE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

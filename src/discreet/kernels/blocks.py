@@ -331,6 +331,7 @@ def list_classes(
     sums: Floats,
     counts: Ints,
     alive: Ints,
+    place: Ints,
     asked: Ints,
     classes: Floats,
     counted: Ints,
@@ -338,22 +339,24 @@ def list_classes(
     """Follow a script and list every class of every block asked for, to be judged from outside.
 
     Class ``c`` belongs to the block asked for as number ``asked[c]``; ``classes[c]`` are its sums and ``counted[c]``
-    its histogram. ``histogram[j]`` is that of a tuple. Returns the number of classes, or its negative if there is no
-    room for them all; the block is empty in the end.
+    its histogram. ``histogram[j]`` is that of a cell. Returns the number of classes listed. Where there is no room for
+    all, ``place`` tells where to go on: the step, the block asked for next and how many groups are alive; it is 0 to
+    begin with. There must be room for the classes of one block.
     """
-    found, live, block = 0, 0, 0
-    room = asked.size
-    for step in range(script.size):
+    found, block, live = 0, place[1], place[2]
+    for step in range(place[0], script.size):
         operation = script[step]
         if operation == RECORD:
+            if found + live > asked.size:
+                place[0], place[1], place[2] = step, block, live
+                return found
             for x in range(live):
-                if found < room:
-                    g = alive[x]
-                    asked[found] = block
-                    for c in range(4):
-                        classes[found, c] = sums[g, c]
-                    for v in range(counts.shape[1]):
-                        counted[found, v] = counts[g, v]
+                g = alive[x]
+                asked[found] = block
+                for c in range(4):
+                    classes[found, c] = sums[g, c]
+                for v in range(counts.shape[1]):
+                    counted[found, v] = counts[g, v]
                 found += 1
             block += 1
             continue
@@ -386,4 +389,5 @@ def list_classes(
                     for c in range(4):
                         sums[g, c] = 0.0
             live = kept
-    return found if found <= room else -found
+    place[0] = script.size
+    return found

@@ -28,11 +28,10 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
 
 def prepare() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
-    from discreet.solve import cuts, lattice, partitions
+    from discreet.solve import _paper_judge, cuts, lattice, partitions
 
-    lattice.prepare()
-    cuts.prepare()
-    partitions.prepare()
+    for module in (lattice, cuts, partitions, _paper_judge):
+        module.prepare()
 
 
 def solve(

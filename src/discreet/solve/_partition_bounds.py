@@ -59,7 +59,7 @@ _NARROW = 0.05
 _MORE, _MOST = 1.3, 100.0
 """By what the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _CLASSES = 1 << 16
-"""So many classes are judged at once to begin with."""
+"""So many classes are judged at once."""
 
 
 class InterruptedLook(Exception):  # noqa: N818
@@ -317,11 +317,13 @@ class _Cells:
     def _judge(self, a: int, script: Script, entries: Ints, starts: Ints, share: Floats) -> tuple[Floats, Floats]:
         """Price blocks through the arrays every privacy model understands."""
         group, groups = self._without(a, self.top_key, self.bounds.top, self.top_radix)
-        room = _CLASSES
-        while True:
-            counts = np.zeros((groups, self.histogram.shape[1]), dtype=np.int64)
-            asked, classes = np.empty(room, dtype=np.int64), np.empty((room, 4))
-            counted = np.empty((room, self.histogram.shape[1]), dtype=np.int64)
+        room, values = max(_CLASSES, groups), self.histogram.shape[1]
+        sums, counts = np.zeros((groups, 4)), np.zeros((groups, values), dtype=np.int64)
+        alive, place = np.empty(groups, dtype=np.int64), np.zeros(3, dtype=np.int64)
+        asked, classes = np.empty(room, dtype=np.int64), np.empty((room, 4))
+        counted = np.empty((room, values), dtype=np.int64)
+        cost, gone = np.zeros(script.rates.size), np.zeros(script.rates.size)
+        while place[0] < script.steps.size:
             found = list_classes(
                 self.kind,
                 script.steps,
@@ -336,26 +338,28 @@ class _Cells:
                 self.labels,
                 self.histogram,
                 self.within,
-                np.zeros((groups, 4)),
+                sums,
                 counts,
-                np.empty(groups, dtype=np.int64),
+                alive,
+                place,
                 asked,
                 classes,
                 counted,
             )
-            if found >= 0:
-                break
-            room = -found
-        asked, classes, counted = asked[:found], classes[:found], counted[:found]
+            lost, each = self._judged(asked[:found], classes[:found], counted[:found], script.rates)
+            cost += np.bincount(asked[:found], weights=each, minlength=cost.size)
+            gone += np.bincount(asked[:found], weights=lost, minlength=cost.size)
+        return cost, gone
+
+    def _judged(self, asked: Ints, classes: Floats, counted: Ints, rates: Floats) -> tuple[Ints, Floats]:
+        """Return how many rows of each class are suppressed, and what it costs."""
         watched = self.bounds.histograms
         ends = np.cumsum([h.cardinality for h in watched])[:-1]
         named = dict(zip([h.name for h in watched], np.split(counted, ends, axis=1), strict=False))
         sizes = np.rint(classes[:, SIZE]).astype(np.int64)
         lost = self._lost(Classes(self.bounds.problem.table, sizes, sensitive=named))
-        each = np.where(lost >= sizes, classes[:, SHARE], classes[:, FIXED] + script.rates[asked] * classes[:, MOMENT])
-        blocks = script.rates.size
-        cost, gone = (np.bincount(asked, weights=numbers, minlength=blocks) for numbers in (each, lost))
-        return cost.astype(np.float64), gone.astype(np.float64)
+        published = classes[:, FIXED] + rates[asked] * classes[:, MOMENT]
+        return lost, np.where(lost >= sizes, classes[:, SHARE], published)
 
     def _lost(self, classes: Classes) -> Ints:
         """The rows of each class that are suppressed: all or none of a class, the fewest where it may be divided."""
