@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 from discreet.kernels.blocks import RECORD
 
-__all__ = ["cheapest_sets", "list_partitions", "read_sets", "write_set_script"]
+__all__ = ["cheapest_sets", "least_shares", "list_partitions", "read_sets", "write_set_script"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,6 +36,25 @@ def write_set_script(sets: Ints, items: int, script: Ints) -> int:
             script[length] = -(i + 1)
             length += 1
     return length
+
+
+@kernel
+def least_shares(items: int, weights: Floats, sets: Ints, cost: Floats, by_set: bool) -> Floats:
+    """Divide the cost of each set among its items by their weights, and return the least share of each item.
+
+    ``cost`` is that of the sets in turn, or with ``by_set`` of all sets there are.
+    """
+    share = np.full(items, np.inf)
+    for x in range(sets.size):
+        price = cost[sets[x]] if by_set else cost[x]
+        heavy = 0.0
+        for i in range(items):
+            if sets[x] >> i & 1:
+                heavy += weights[i]
+        for i in range(items):
+            if sets[x] >> i & 1:
+                share[i] = min(share[i], price * (weights[i] / heavy))
+    return share
 
 
 @kernel
@@ -64,15 +83,7 @@ def cheapest_sets(
         best[left] = np.inf
     for x in range(sets.size):
         whole[x] = np.inf
-    share = np.full(items, np.inf)
-    for x in range(sets.size):
-        heavy = 0.0
-        for i in range(items):
-            if sets[x] >> i & 1:
-                heavy += weights[i]
-        for i in range(items):
-            if sets[x] >> i & 1:
-                share[i] = min(share[i], cost[sets[x]] * (weights[i] / heavy))
+    share = least_shares(items, weights, sets, cost, True)
     highest = np.zeros(everything + 1, dtype=np.int8)
     ahead = np.zeros(everything + 1)
     for left in range(1, everything + 1):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.problem import Separable
 
-__all__ = ["Choices", "Items", "Priced", "Script", "covered", "first_seen"]
+__all__ = ["Choices", "Hint", "Items", "Priced", "Script", "covered", "first_seen"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -77,6 +77,16 @@ class Script:
     rates: Floats
 
 
+class Hint(ABC):
+    """What is remembered of priced choices, to leave out more of them once another attribute is decided."""
+
+    least: float
+
+    @abstractmethod
+    def choices(self, room: float) -> Choices | None:
+        """Return the choices without what costs ``room`` or more; None if nothing is left."""
+
+
 class Priced(ABC):
     """The choices of one attribute with what each block costs."""
 
@@ -97,6 +107,10 @@ class Priced(ABC):
         Returns what is left and its prices, or None for them if they have to be found anew because something was
         decided; None if nothing is left.
         """
+
+    def hint(self) -> Hint | None:
+        """Return what is worth remembering; nothing unless there is much to leave out."""
+        return None
 
     @abstractmethod
     def weight(self, room: float) -> float:

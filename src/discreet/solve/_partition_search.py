@@ -18,7 +18,7 @@ from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
 from discreet.problem.schemes.subtree import Subtree
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
-from discreet.solve._choices import Choices, Priced, first_seen
+from discreet.solve._choices import Choices, Hint, Priced, first_seen
 from discreet.solve._gather import Released
 from discreet.solve._large_sets import LargeSets
 from discreet.solve._listed import ListSpace
@@ -43,6 +43,10 @@ _PATIENCE = 2000
 _COUNTED = ("looked at", "bound", "over budget", "nothing left", "solved by its last attribute")
 
 Node = tuple[Choices, ...]
+Hints = tuple[float, dict[int, Hint]]
+"""What a node costs at least by the prices of its parent, and what is remembered of other attributes from there."""
+Part = tuple[float, Node, Hints | None]
+"""A node with its bound."""
 
 
 def original(table: CountTable) -> Released:
@@ -98,7 +102,7 @@ class PartitionSearch:
         self.left_open = np.inf
         """The least bound of what cannot be divided any further and is not solved."""
         self.counts = dict.fromkeys(_COUNTED, 0)
-        self.waiting: list[tuple[float, int, Node]] = []
+        self.waiting: list[tuple[float, int, Node, Hints | None]] = []
         self.order = itertools.count()
         self.told = 0.0
         self.patience: int | None = None
@@ -191,41 +195,55 @@ class PartitionSearch:
 
     def _run(self) -> bool:
         """Take the node with the least bound and dive from there, until none is left or the budget exhausted."""
-        heapq.heappush(self.waiting, (0.0, next(self.order), self.root))
+        heapq.heappush(self.waiting, (0.0, next(self.order), self.root, None))
         while self.waiting:
-            bound, _, node = heapq.heappop(self.waiting)
+            bound, _, node, hints = heapq.heappop(self.waiting)
             if bound >= self.enough:
                 self.counts["bound"] += 1 + len(self.waiting)
                 self.waiting.clear()
                 break
-            stack = [(bound, node)]
+            stack: list[Part] = [(bound, node, hints)]
             dived = 0
             while stack:
                 if len(stack) < _DIVE or dived % _DIVE == 0:
-                    lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(bound for bound, _ in stack))
+                    lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(part[0] for part in stack))
                     self.least = max(self.least, lowest)
                 self._tell()
                 if self._over:
                     return False
-                bound, node = stack.pop()
-                if bound >= self.enough:
+                bound, node, hints = stack.pop()
+                less = None if bound >= self.enough else self._reminded(node, hints)
+                if less is None:
                     self.counts["bound"] += 1
                     continue
-                stack += self._expand(bound, node)
+                stack += self._expand(bound, less)
                 dived += 1
                 if dived >= _DIVE and len(self.waiting) < _WAITING:
                     self._wait(stack)
                     break
         return self.left_open >= self.enough
 
-    def _wait(self, nodes: Sequence[tuple[float, Node]]) -> None:
+    def _reminded(self, node: Node, hints: Hints | None) -> Node | None:
+        """Leave out what was too dear at the parent already, now that one more attribute is decided."""
+        if hints is None:
+            return node
+        total, remembered = hints
+        choices = list(node)
+        for a, hint in remembered.items():
+            kept = hint.choices(self.enough - (total - hint.least))
+            if kept is None:
+                return None
+            choices[a] = kept
+        return tuple(choices)
+
+    def _wait(self, nodes: Sequence[Part]) -> None:
         """Put nodes aside."""
-        for bound, node in nodes:
-            heapq.heappush(self.waiting, (bound, next(self.order), node))
+        for bound, node, hints in nodes:
+            heapq.heappush(self.waiting, (bound, next(self.order), node, hints))
             for choice in node:
                 choice.forget()
 
-    def _expand(self, bound: float, node: Node) -> list[tuple[float, Node]]:
+    def _expand(self, bound: float, node: Node) -> list[Part]:
         """Look at a node, decide what leaves no choice, and divide it; the part to look at first comes last."""
         for _ in range(_ROUNDS):
             look = self._look(node)
@@ -244,7 +262,7 @@ class PartitionSearch:
             node = tuple(choice if part is None else part[0] for choice, part in zip(node, restricted, strict=True))
             if all(part is None or part[1] is not None for part in restricted):
                 return self._branch(bound, node, look.total, [part and part[1] for part in restricted])
-        return [(bound, node)]
+        return [(bound, node, None)]
 
     def _restricted(self, look: Look) -> list[tuple[Choices, Priced | None] | None] | None:
         """Leave out what cannot be part of anything better than the best so far; None if nothing is left."""
@@ -263,9 +281,7 @@ class PartitionSearch:
         """What all attributes but one cost at least."""
         return 0.0 if self.bounds.one_bound else total - priced.least
 
-    def _branch(
-        self, bound: float, node: Node, total: float, each: Sequence[Priced | None]
-    ) -> list[tuple[float, Node]]:
+    def _branch(self, bound: float, node: Node, total: float, each: Sequence[Priced | None]) -> list[Part]:
         """Divide a node by the attribute of which most is to be expected; the part to look at first comes last."""
         open_ = [(a, priced) for a, priced in enumerate(each) if priced is not None and priced.size()]
         if not open_:
@@ -274,8 +290,11 @@ class PartitionSearch:
         room = min(self.enough, 2 * abs(total) + 1) - total
         a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
         others = self._others(total, chosen)
-        parts = [
-            (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]))
+        remembered = {b: hint for b, p in enumerate(each) if b != a and p is not None and (hint := p.hint())}
+        if self.bounds.one_bound:
+            remembered = {}
+        parts: list[Part] = [
+            (max(bound, others + least), (*node[:a], choices, *node[a + 1 :]), (others + least, remembered))
             for least, choices in chosen.branches(self.enough - others, self.limit)
         ]
         if self.direction == "auto":

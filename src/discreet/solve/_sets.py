@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
-from discreet.kernels.sets import cheapest_sets, list_partitions, read_sets, write_set_script
+from discreet.kernels.sets import cheapest_sets, least_shares, list_partitions, read_sets, write_set_script
 from discreet.problem import Separable
 from discreet.problem.schemes import SetScheme
-from discreet.solve._choices import Choices, Items, Priced, Script, covered, first_seen
+from discreet.solve._choices import Choices, Hint, Items, Priced, Script, covered, first_seen
 from discreet.solve._one import OnePartition
 
 __all__ = ["MOST_ITEMS", "SetSpace", "Sets"]
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 MOST_ITEMS = 16
 """The cheapest partition of so many items is found by looking at every set of them."""
+_ROUNDING = 1e-12
 _AT_ONCE = 2000
 """So many partitions at most are branched to at once."""
 
@@ -128,6 +129,10 @@ class PricedSets(Priced):
     def __init__(self, choices: Sets, cost: Floats, gone: Floats, room: float) -> None:
         self.choices = choices
         self.count = choices.items.count
+        shares = least_shares(self.count, choices.space.weights, choices.sets, cost, False)
+        if shares.sum() * (1 - _ROUNDING) >= room:
+            self.least, self.fewest = np.inf, 0.0
+            return
         self.sets = np.sort(choices.sets)
         self.starts = np.searchsorted(self.sets, 1 << np.arange(self.count + 1)).astype(np.int64)
         everything = 1 << self.count
@@ -167,6 +172,10 @@ class PricedSets(Priced):
         sets = self.choices.sets
         less.choices = Sets(self.choices.space, sets[held[sets]])
         return less.choices, less
+
+    def hint(self) -> Hint:
+        """Return the cost of the cheapest partition with each set."""
+        return _SetHint(self.choices, self.sets, self.whole, self.least)
 
     def weight(self, room: float) -> float:
         """Return a number that is larger for fewer items."""
@@ -209,3 +218,18 @@ class PricedSets(Priced):
             kept = np.isin(sets, self.sets[~unwanted])
             parts.append((float(self.whole[wanted].min()), Sets(self.choices.space, sets[kept])))
         return parts
+
+
+class _SetHint(Hint):
+    """What the cheapest partition with each set costs."""
+
+    def __init__(self, choices: Sets, sets: Ints, whole: Floats, least: float) -> None:
+        self.among, self.sets, self.whole, self.least = choices, sets, whole, least
+
+    def choices(self, room: float) -> Choices | None:
+        """Return the choices without sets that are too dear."""
+        held = np.zeros(1 << self.among.items.count, dtype=np.bool_)
+        held[self.sets[self.whole < room]] = True
+        sets = self.among.sets
+        kept = sets[held[sets]]
+        return Sets(self.among.space, kept) if kept.size else None
