@@ -11,15 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
-from discreet.kernels._numba import forget_compiled
+from discreet.counts import FloatArray, IntArray
 from discreet.kernels.partition_paper import Between, Rows, Slots, price_nodes
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._catalogue import Catalogue
 from discreet.solve._gather import Grouping, Released, group, roll_up
 from discreet.solve._recoded import Recoder
-from discreet.solve.lattice import DAMAGED
+from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["Judge", "Judged", "judge_of", "prepare"]
 
@@ -65,17 +64,11 @@ def judge_of(problem: Problem, catalogue: Catalogue) -> Judge:
 @cache
 def prepare() -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    try:
-        _judge_two_rows()
-    except DAMAGED:
-        forget_compiled()
-        _judge_two_rows()
+    warm_up(_judge_two_rows)
 
 
 def _judge_two_rows() -> None:
-    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
-    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
-    problem = Problem.build(two, privacy="k(2)", scheme="ordered")
+    problem = Problem.build(two_rows(), privacy="k(2)", scheme="ordered")
     catalogue = Catalogue(problem, "bottom-up")
     judge_of(problem, catalogue).look(np.array([catalogue.root], dtype=np.int32))
 

@@ -27,7 +27,7 @@ from discreet.solve._recoded import Recoder
 from discreet.solve._runs import RunSpace
 from discreet.solve._sets import MOST_ITEMS, SetSpace
 
-__all__ = ["PartitionSearch", "original"]
+__all__ = ["PartitionSearch", "open_choices", "original"]
 
 _ROUNDING, _SMALLEST = 1e-11, 1e-15
 """Costs that differ by less than this share of them, or of the largest cost there is, are the same."""

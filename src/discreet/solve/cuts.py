@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, Histogram
 from discreet.errors import UnsupportedCombinationError
-from discreet.kernels._numba import forget_compiled
 from discreet.kernels.cut_bounds import price_cells
 from discreet.kernels.cut_moves import go_up, has_room, settle, step_down
 from discreet.kernels.cut_state import (
@@ -52,7 +50,8 @@ from discreet.solve._cut_judge import Judge
 from discreet.solve._cut_set_up import Switches, grown, set_up
 from discreet.solve._gather import Released
 from discreet.solve._recoded import Recoded, Recoder, smallest_budget
-from discreet.solve.lattice import DAMAGED, RowsLost
+from discreet.solve._warm_up import two_rows, warm_up
+from discreet.solve.lattice import RowsLost
 
 __all__ = ["CutsSolver", "prepare"]
 
@@ -133,21 +132,12 @@ class CutsSolver(Solver):
 @cache
 def prepare() -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    try:
-        _solve_two_rows()
-    except DAMAGED:
-        forget_compiled()
-        _solve_two_rows()
+    warm_up(_solve_two_rows)
 
 
 def _solve_two_rows() -> None:
-    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
-    values = Histogram(
-        "s", 2, np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([1, 1]), labels=("x", "y")
-    )
-    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]), {"s": values})
     for privacy in ("l+(0.5, s)", "entropy-l(2, s)"):
-        problem = Problem.build(two, privacy=privacy, suppression="class-records", scheme="subtree")
+        problem = Problem.build(two_rows(), privacy=privacy, suppression="class-records", scheme="subtree")
         _Search(CutsSolver(), problem, Budget(), None).go()
 
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
-from pickle import PickleError
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
-from discreet.kernels._numba import forget_compiled
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.kernels.classes import CODES, Lattice
 from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
@@ -22,8 +20,9 @@ from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._evaluate import NodeEvaluator, dense, lay_out, make_lists, make_workspace
+from discreet.solve._warm_up import two_rows, warm_up
 
-__all__ = ["DAMAGED", "LatticeSolver", "RowsLost", "prepare"]
+__all__ = ["LatticeSolver", "RowsLost", "prepare"]
 
 _WORK = 2_000_000
 """Class entries looked at between two looks at the clock."""
@@ -33,19 +32,6 @@ _FIRST = 1 << 10
 """Evaluated nodes and open boxes there is room for at first."""
 _MOST_BOXES = 1 << 20
 """Open boxes kept before the search turns depth first."""
-
-DAMAGED = (
-    AttributeError,
-    EOFError,
-    ImportError,
-    IndexError,
-    OSError,
-    PickleError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What loading damaged kernels may end in."""
 
 Step = Callable[[Search], int]
 """Search for a while; returns DONE, EVALUATE (time to look at the clock) or GROW."""
@@ -95,15 +81,9 @@ def _solve(
 @cache
 def _load_kernels(compiled: bool) -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
-    two = CountTable((leaf,), np.array([[0, 1]], dtype=np.int32), np.array([1, 1]))
-    problem = Problem.build(two, privacy="k(2)", cost="LM" if compiled else "NCP")
-    separable = problem.cost.separable(two)
-    try:
-        _solve(problem, separable, Budget())
-    except DAMAGED:
-        forget_compiled()  # what was kept on disk is damaged
-        _solve(problem, separable, Budget())
+    problem = Problem.build(two_rows(), privacy="k(2)", cost="LM" if compiled else "NCP")
+    separable = problem.cost.separable(problem.table)
+    warm_up(lambda: _solve(problem, separable, Budget()))
 
 
 def prepare() -> None:

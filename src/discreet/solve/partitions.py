@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
+from discreet.counts import IntArray
 from discreet.errors import UsageError
-from discreet.kernels._numba import forget_compiled
 from discreet.problem import Problem
 from discreet.problem._checks import one_of, switch
 from discreet.problem.schemes import Scheme
@@ -19,9 +18,9 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
 from discreet.solve._paper_partitions import Published, search_as_published
-from discreet.solve._partition_search import PartitionSearch, original
+from discreet.solve._partition_search import PartitionSearch, open_choices, original
 from discreet.solve._recoded import Recoder, smallest_budget
-from discreet.solve.lattice import DAMAGED
+from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["PartitionsSolver", "prepare"]
 
@@ -162,8 +161,7 @@ def _released(problem: Problem, blocks: tuple[Any, ...]) -> Released:
 
 def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
     """Say that nothing is valid, and how many rows would have to go."""
-    search = PartitionSearch(problem, Budget(), None)
-    general = [choice.leaf_blocks(choice.most_general()) for choice in search.root]
+    general = [choice.leaf_blocks(choice.most_general()) for choice in open_choices(problem)]
     fewest = smallest_budget(problem, Released.by_blocks(problem.table, general))
     return Solution("infeasible", np.inf, np.inf, smallest_budget=fewest, stats=stats)
 
@@ -171,21 +169,11 @@ def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
 @cache
 def prepare() -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    try:
-        _solve_two_rows()
-    except DAMAGED:
-        forget_compiled()
-        _solve_two_rows()
+    warm_up(_solve_two_rows)
 
 
 def _solve_two_rows() -> None:
     """Solve the smallest problems that together need every kernel."""
-    leaf = CodedAttribute("a", np.array([[0, 1], [0, 0]], dtype=np.int32), np.array([1, 1]))
-    values = Histogram(
-        "s", 2, np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([1, 1]), labels=("x", "y")
-    )
-    two = CountTable(
-        (leaf, replace(leaf, name="b")), np.array([[0, 1], [0, 1]], dtype=np.int32), np.array([1, 1]), {"s": values}
-    )
+    two = two_rows(attributes=2)
     for scheme, cost, privacy in (("ordered", "DM", "k(2)"), ("set", "HDM", "k(2)"), ("set", "LM", "distinct-l(2, s)")):
         PartitionSearch(Problem.build(two, privacy=privacy, cost=cost, scheme=scheme), Budget(), None).go()
