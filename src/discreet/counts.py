@@ -29,7 +29,8 @@ class CodedAttribute:
     that have the leaf (0 for leaves only the hierarchy knows). ``positions`` holds the numeric value of each leaf for
     numbers and dates, and is None for text. For text every block is a contiguous run of leaves.
     ``repeats[level][block]`` says that a block is no node of its own but its only child carried up, as padding does
-    with shallow leaves; None where every block is a node.
+    with shallow leaves; None where every block is a node. Without a ``tree`` nobody gave or needed a hierarchy: nothing
+    stands between the leaves and the root, and local recoding shows ranges and sets of values.
     """
 
     name: str
@@ -37,6 +38,7 @@ class CodedAttribute:
     rows: IntArray
     positions: FloatArray | None = None
     repeats: tuple[NDArray[np.bool_], ...] | None = None
+    tree: bool = True
 
     @property
     def leaves(self) -> int:

@@ -109,6 +109,7 @@ def count(
                 _add_up(tuples[i], weights, domain.ancestors.shape[1]),
                 domain.positions,
                 domain.repeats,
+                tree=bool(domain.text),
             )
             for i, (name, domain) in enumerate(domains.items())
         ),

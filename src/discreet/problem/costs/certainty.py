@@ -25,7 +25,8 @@ class Certainty(PerRow):
 
     The spread of a number or date is the range of the class over that of the table, or 1 where missing and
     known values mix. That of text is the share of the hierarchy's leaves under the lowest common ancestor of
-    the values that occur, or 1 if they have none, or 0 for a single value.
+    the values that occur, or 1 if they have none, or the share of the values themselves where there is no hierarchy;
+    0 for a single value.
 
     >>> Certainty(weights={"age": 0.5}).text
     'NCP(weights={age: 0.5})'
@@ -33,7 +34,7 @@ class Certainty(PerRow):
 
     name = "NCP"
     aliases = ("certainty",)
-    needs = frozenset({"extent"})
+    needs = frozenset({"extent", "block_leaves"})
     divisible = False  # how far the rest of a class spreads depends on which rows go
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -47,8 +48,12 @@ class Certainty(PerRow):
         total = np.zeros(len(classes))
         each = zip(classes.table.attributes, weight_array(self.weights, classes.table), strict=True)
         for column, (attribute, weight) in enumerate(each):
-            spread = _text_spread if attribute.positions is None else _number_spread
-            total += weight * spread(attribute, low[:, column], high[:, column])
+            if attribute.tree or attribute.positions is not None:
+                spread = _text_spread if attribute.positions is None else _number_spread
+                total += weight * spread(attribute, low[:, column], high[:, column])
+            else:
+                values = given(classes.block_leaves)[:, column]
+                total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
         return total
 
     def suppressed_row(self, table: CountTable) -> float:
