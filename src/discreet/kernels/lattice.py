@@ -32,6 +32,7 @@ __all__ = [
     "add_rows",
     "max_rows",
     "min_rows",
+    "pack_rates",
     "run",
 ]
 
@@ -54,7 +55,7 @@ class Prices(NamedTuple):
 
 
 @kernel
-def _pack_rates(lattice: Lattice, prices: Prices, node: NDArray[np.int64]) -> None:
+def pack_rates(lattice: Lattice, prices: Prices, node: NDArray[np.int64]) -> None:
     """Make ready what each code of each pack costs at the node."""
     prices.pack_rate[:] = 0.0
     for p in range(lattice.size.size):
@@ -120,7 +121,7 @@ def _separable_upper(
     small = ws.small[:found]
     upper = removed * prices.penalty
     if prices.kind == SEPARABLE:
-        _pack_rates(lattice, prices, node)
+        pack_rates(lattice, prices, node)
         for four in range(0, lattice.size.size, PACKS):
             table, words = prices.pack_rate[four * CODES :], lists.packed[four // 8, begin:end]
             upper -= _packed_rates(size, small, words, table, 8 * (four % 8))

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.kernels.classes import CODES, Lattice
-from discreet.kernels.lattice import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, Prices, run
+from discreet.kernels.classes import Lattice
+from discreet.kernels.lattice import run
 from discreet.kernels.search import DONE, EVALUATE, GROW, choose, go_deep, lower_bound, open_root, tell
 from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, Search
 from discreet.problem import Classes, Cost, Problem, Separable
-from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
-from discreet.solve._evaluate import NodeEvaluator, dense, lay_out, make_lists, make_workspace
+from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+from discreet.solve._prices import has_compiled_form, leaf_rates, make_prices
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["LatticeSolver", "RowsLost", "prepare"]
@@ -57,7 +57,7 @@ class LatticeSolver(Solver):
         """Return the best level vector found and what is proven about it."""
         separable = problem.cost.separable(problem.table)
         with budget.paused():
-            _load_kernels(compiled=_has_compiled_form(problem, separable))
+            _load_kernels(compiled=has_compiled_form(problem, separable))
         return _solve(problem, separable, budget, progress)
 
 
@@ -65,10 +65,10 @@ def _solve(
     problem: Problem, separable: Separable | None, budget: Budget, progress: ProgressCallback | None = None
 ) -> Solution:
     lattice = lay_out(problem)
-    rates = _leaf_rates(problem.table, separable)
+    rates = leaf_rates(problem.table, separable)
     search = _set_up(problem, lattice, separable, rates)
     open_root(search)
-    if _has_compiled_form(problem, separable):
+    if has_compiled_form(problem, separable):
         step, evaluator = _compiled_step(problem, lattice, separable, rates)
     else:
         evaluator = NodeEvaluator(problem, lattice)
@@ -122,29 +122,12 @@ def _best(search: Search) -> float:
     return best if best < INFINITE else float("inf")
 
 
-def _has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
-    """Whether every model is a smallest class size and the cost has a compiled form."""
-    if any(type(model) is not KAnonymity for model in problem.privacy):
-        return False
-    return problem.cost.compiled is not None or separable is not None
-
-
 def _compiled_step(
     problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
 ) -> tuple[Step, NodeEvaluator]:
     """The search as one kernel, and an evaluator in the space it works in, for when it is over."""
     table = problem.table
-    sums = np.zeros((table.tuples, 0))
-    kind, penalty = SQUARES, 1.0
-    if separable is not None:
-        penalty, sums = separable.sums(table)
-        kind = SEPARABLE_SUMS if sums.shape[1] else SEPARABLE
-    elif problem.cost.compiled == "squares":
-        penalty = float(table.n)
-    elif table.labels is not None:
-        kind, sums = MINORITY, dense(table.labels, table.tuples).astype(np.float64)
-    rate = np.concatenate([np.zeros(0), *(rate.ravel() for rate in rates)])
-    prices = Prices(kind, problem.smallest_class, rate, np.empty(lattice.size.size * CODES), penalty)
+    prices, sums = make_prices(problem, lattice, separable, rates)
     lists, ws = make_lists(table, lattice, sums), make_workspace(lattice)
     node = np.zeros(len(table.attributes), dtype=np.int64)
 
@@ -166,14 +149,6 @@ def _plain_step(evaluator: NodeEvaluator) -> Step:
         return outcome
 
     return step
-
-
-def _leaf_rates(table: CountTable, separable: Separable | None) -> list[FloatArray]:
-    """For each attribute, the rate of the block of each leaf at each level, where costs add up over attributes."""
-    if separable is None:
-        return []
-    each = zip(separable.rate, table.attributes, strict=True)
-    return [np.stack([r[block] for r, block in zip(rate, a.ancestors, strict=True)]) for rate, a in each]
 
 
 def _set_up(problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]) -> Search:

@@ -52,18 +52,20 @@ class TCloseness(SensitiveModel):
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it is close to the whole table."""
+        return np.asarray(self.distances(classes) <= self.t + TOLERANCE)
+
+    def distances(self, classes: Classes) -> FloatArray:
+        """Return how far each class is from the whole table."""
         shares = self.counts(classes) / np.maximum(classes.sizes, 1)[:, np.newaxis]
         histogram = self.histogram(classes.table)
         apart = shares - histogram.totals / max(classes.table.n, 1)
         if self.distance == "equal":
-            distance = np.abs(apart).sum(axis=1) / 2
-        elif self.distance == "ordered":
-            distance = np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1)
-        else:
-            levels = _levels(histogram.ancestors)
-            halves = [np.abs(_node_sums(apart, level)).sum(axis=1) / 2 for level in levels]
-            distance = sum(halves, np.zeros(len(classes))) / max(len(levels), 1)
-        return np.asarray(distance <= self.t + TOLERANCE)
+            return np.asarray(np.abs(apart).sum(axis=1) / 2)
+        if self.distance == "ordered":
+            return np.asarray(np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1))
+        levels = _levels(histogram.ancestors)
+        halves = [np.abs(_node_sums(apart, level)).sum(axis=1) / 2 for level in levels]
+        return np.asarray(sum(halves, np.zeros(len(classes))) / max(len(levels), 1))
 
     def reached(self, groups: Groups) -> float:
         """Return the largest distance of a class; classes whose values were all made unknown do not count.

@@ -1,0 +1,31 @@
+"""l: the number of different sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.counts import FloatArray
+from discreet.problem._classes import Classes
+from discreet.problem.axes._base import AXES, Axis
+
+__all__ = ["DistinctL"]
+
+
+@AXES.register
+@dataclass(frozen=True)
+class DistinctL(Axis):
+    """How many sensitive values occur in each class at least."""
+
+    name: ClassVar[str] = "distinct-l"
+    union_closed: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ("l",)
+    superset_closed: ClassVar[bool] = True
+
+    column: str | None = None
+
+    def values(self, classes: Classes) -> FloatArray:
+        """Return the number of values that occur in each class."""
+        return np.count_nonzero(classes.sensitive[str(self.column)], axis=1).astype(np.float64)

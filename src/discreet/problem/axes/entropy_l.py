@@ -1,0 +1,30 @@
+"""l by entropy: how diverse the sensitive values are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.counts import FloatArray
+from discreet.problem._classes import Classes
+from discreet.problem.axes._base import AXES, Axis
+
+__all__ = ["EntropyL"]
+
+
+@AXES.register
+@dataclass(frozen=True)
+class EntropyL(Axis):
+    """How many equally frequent values would be as diverse as each class is at least: e to the entropy."""
+
+    name: ClassVar[str] = "entropy-l"
+    union_closed: ClassVar[bool] = True
+
+    column: str | None = None
+
+    def values(self, classes: Classes) -> FloatArray:
+        """Return e to the entropy of the sensitive values of each class."""
+        share = classes.sensitive[str(self.column)] / classes.sizes[:, None]
+        return np.exp(-(share * np.log(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1))

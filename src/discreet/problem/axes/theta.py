@@ -1,0 +1,34 @@
+"""θ: the confidence with which a sensitive value can be inferred."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.counts import FloatArray
+from discreet.problem._classes import Classes
+from discreet.problem.axes._base import AXES, Axis
+
+__all__ = ["Theta"]
+
+
+@AXES.register
+@dataclass(frozen=True)
+class Theta(Axis):
+    """How frequent the most frequent sensitive value of any class is: what can be inferred with that confidence."""
+
+    name: ClassVar[str] = "theta"
+    union_closed: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ("l+", "θ")
+
+    column: str | None = None
+
+    def values(self, classes: Classes) -> FloatArray:
+        """Return the largest share of a sensitive value in each class, negated."""
+        return np.asarray(-classes.sensitive[str(self.column)].max(axis=1) / classes.sizes)
+
+    def shown(self, value: float) -> float:
+        """Return the share."""
+        return -value

@@ -1,0 +1,160 @@
+"""Looking at lattice nodes for a front: the privacy values and the loss of each, under the budget rule.
+
+With at most η rows to suppress, classes go from the worst up, all classes that are equally bad together; the node has
+the worst value that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.counts import FloatArray, IntArray
+from discreet.kernels.front_run import Tally, evaluate_node
+from discreet.problem import Axis, Problem
+from discreet.problem.axes.k import K
+from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+from discreet.solve._gather import Released
+from discreet.solve._prices import has_compiled_form, leaf_rates, make_prices
+
+__all__ = ["CompiledLooks", "Look", "PlainLooks", "base_costs", "has_compiled_looks"]
+
+
+class Look(NamedTuple):
+    """What one node has: see :mod:`discreet.kernels.fronts`."""
+
+    values: tuple[float, ...]
+    """One for each axis; more is better."""
+    loss: float
+    total: float
+    """What publishing all rows costs, or anything no node above can go below."""
+    lost: int
+    """Rows suppressed."""
+    classes: int
+    """Classes published; -1 where that was not counted."""
+    profile: FloatArray
+    worse: FloatArray
+    """Rows in classes worse than each value of the grid."""
+
+
+def has_compiled_looks(problem: Problem, axes: Sequence[Axis]) -> bool:
+    """Whether the front is one of k against a cost with a compiled form."""
+    compiled = has_compiled_form(problem, problem.cost.separable(problem.table))
+    return compiled and len(axes) == 1 and type(axes[0]) is K
+
+
+def base_costs(problem: Problem) -> list[FloatArray] | None:
+    """For each attribute and level what it costs over all rows, where costs add up over attributes."""
+    separable = problem.cost.separable(problem.table)
+    if separable is None:
+        return None
+    rates = leaf_rates(problem.table, separable)
+    each = zip(rates, separable.moment, separable.offset, problem.table.attributes, strict=True)
+    return [((rate * moment + offset) * a.rows).sum(axis=1) for rate, moment, offset, a in each]
+
+
+class CompiledLooks:
+    """Looks at k and a cost with a compiled form."""
+
+    def __init__(self, problem: Problem, grid: FloatArray) -> None:
+        self.problem, self.grid = problem, grid
+        separable = problem.cost.separable(problem.table)
+        self.lattice = lay_out(problem)
+        self.prices, sums = make_prices(problem, self.lattice, separable, leaf_rates(problem.table, separable))
+        self.lists, self.ws = make_lists(problem.table, self.lattice, sums), make_workspace(self.lattice)
+        base = np.zeros(self.lattice.start.shape)
+        for i, levels in enumerate(base_costs(problem) or ()):
+            base[i, : levels.size] = levels
+        n = problem.table.n
+        self.tally = Tally(
+            rows=np.zeros(n + 1, dtype=np.int64),
+            size=np.zeros(n + 1, dtype=np.int64),
+            profile=np.zeros((min(n, problem.limit) + 1, 2)),
+            worse=np.zeros(grid.size),
+            result=np.zeros(5),
+            base=base,
+        )
+
+    def look(self, node: IntArray) -> Look:
+        """Evaluate one node."""
+        levels = np.asarray(node, dtype=np.int64)
+        length = evaluate_node(
+            self.lattice, self.lists, self.ws, self.prices, self.tally, self.problem.limit, self.grid, levels
+        )
+        k, loss, total, lost, classes = self.tally.result.tolist()
+        profile, worse = self.tally.profile[:length].copy(), self.tally.worse.copy()
+        return Look((k,), loss, total, int(lost), int(classes), profile, worse)
+
+
+class PlainLooks:
+    """Looks at any axes and any cost, through their arrays."""
+
+    def __init__(self, problem: Problem, axes: Sequence[Axis], grid: FloatArray | None = None) -> None:
+        self.problem, self.axes = problem, axes
+        self.evaluator = NodeEvaluator(problem, lay_out(problem))
+        self.grid = np.zeros(0) if grid is None else grid
+
+    def look(self, node: IntArray) -> Look:
+        """Evaluate one node."""
+        problem, cost = self.problem, self.problem.cost
+        grouping, rolled = self.evaluator._group(np.asarray(node, dtype=np.int64), keep=True)
+        released = Released.by_levels(problem.table, node)
+        values: list[list[FloatArray]] = [[] for _ in self.axes]
+        published, suppressed, floor = [], [], []
+        gatherer = self.evaluator.gatherer
+        for _, classes in gatherer.portions(grouping, rolled, released):
+            for axis, numbers in zip(self.axes, values, strict=True):
+                numbers.append(axis.values(classes))
+            if cost.additive:
+                published.append(cost.published(classes))
+            suppressed.append(cost.suppressed(classes))
+            if cost.superadditive:
+                floor.append(cost.floor(classes, 1))
+        sizes = np.asarray(grouping.sizes, dtype=np.float64)
+        first = np.concatenate(values[0])
+        least, lost = _budget_rule(first, sizes, problem.limit)
+        kept = first >= least
+        gone = np.concatenate(suppressed)
+        if cost.additive:
+            loss = float(np.concatenate(published)[kept].sum() + gone[~kept].sum())
+        else:
+            whole = gatherer.classes(grouping, rolled, released, slice(0, sizes.size))
+            loss = cost.total(whole, kept)
+        total, profile = -np.inf, np.zeros((0, 2))
+        if cost.superadditive:
+            cheapest = np.concatenate(floor)
+            total = float(cheapest.sum())
+            if self.axes[0].superset_closed and not self.axes[0].of_table:
+                profile = _profile(first[~kept], (gone - cheapest)[~kept])
+        elif not cost.additive:
+            total = cost.lower(whole, problem.limit)
+        reached = tuple(
+            axis.of(np.concatenate(numbers)[kept], sizes[kept])
+            for axis, numbers in zip(self.axes, values, strict=True)
+        )
+        order = np.argsort(first)
+        rows = np.concatenate([[0.0], np.cumsum(sizes[order])])
+        worse = rows[np.searchsorted(first[order], self.grid, side="left")]
+        return Look(reached, loss, total, lost, int(kept.sum()), profile, worse)
+
+
+    def class_values(self, node: IntArray) -> FloatArray:
+        """Return what every class of a node has on the first axis."""
+        grouping, rolled = self.evaluator._group(np.asarray(node, dtype=np.int64), keep=True)
+        portions = self.evaluator.gatherer.portions(grouping, rolled, Released.by_levels(self.problem.table, node))
+        return np.concatenate([self.axes[0].values(classes) for _, classes in portions])
+
+
+def _budget_rule(values: FloatArray, sizes: FloatArray, limit: int) -> tuple[float, int]:
+    """The least value that stays, and the rows that go; something always stays."""
+    distinct, place = np.unique(values, return_inverse=True)
+    rows = np.cumsum(np.bincount(place, weights=sizes))
+    gone = min(int(np.searchsorted(rows, limit, side="right")), distinct.size - 1)
+    return float(distinct[gone]), int(rows[gone - 1]) if gone else 0
+
+
+def _profile(values: FloatArray, extra: FloatArray) -> FloatArray:
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.stack([distinct, np.cumsum(np.bincount(place, weights=extra))], axis=1) if distinct.size else np.zeros((0, 2))
