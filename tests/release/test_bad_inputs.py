@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import discreet.release._anonymize as flow
+import discreet.release._prepare as flow
 from discreet.errors import (
     DataError,
     DiscreetError,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import discreet._replacing as replacing_module
-import discreet.release._anonymize as flow
+import discreet.release._prepare as flow
 import discreet.release._publish as publishing
 from discreet._replacing import replacing
 from discreet.engines import files_read, format_of, write_table

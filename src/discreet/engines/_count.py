@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -40,6 +40,8 @@ class Counted:
     codes: Mapping[str, pl.DataFrame]
     missing: Mapping[str, int]
     dropped: int
+    apart: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(default_factory=dict)
+    """The sensitive columns by which tuples are told apart too: their distinct values, and the place of each tuple's."""
 
 
 def count(
@@ -50,12 +52,13 @@ def count(
     hierarchies: Mapping[str, Any] | None = None,
     written_as: Format | None = None,
     without_hierarchy: Collection[str] = (),
+    apart: Sequence[str] = (),
 ) -> Counted:
     """Count the distinct tuples of a source and the sensitive and class values that go with them.
 
     ``hierarchies`` are those of sensitive columns, where they have one. Sensitive values that a file
     ``written_as`` this format cannot tell apart are counted as one. Quasi-identifiers ``without_hierarchy`` need none,
-    so that none is made where none is given.
+    so that none is made where none is given. Tuples are told ``apart`` by these sensitive columns too.
     """
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
@@ -89,7 +92,10 @@ def count(
         )
         domains[column] = domain
         codes.append(domain.codes[factor.place])
-    index, tuples = _collapse(codes, [domain.ancestors.shape[1] for domain in domains.values()])
+    sizes = [domain.ancestors.shape[1] for domain in domains.values()]
+    told = [factors[column] for column in apart]
+    index, tuples = _collapse([*codes, *(f.place for f in told)], [*sizes, *(len(f.values) for f in told)])
+    tuples, places = tuples[: len(sizes)], tuples[len(sizes) :]
     weights = _add_up(index, rows, tuples.shape[1])
     histograms, reference, coded = {}, {}, {}
     entries: dict[str, _Entries] = {}
@@ -120,7 +126,8 @@ def count(
         joint={} if schema.class_attribute is None else _Joint(entries, schema.sensitive, schema.class_attribute),
     )
     originals = {column: reference[column] for column in schema.sensitive}
-    return Counted(table, domains, originals, coded, absent, dropped)
+    by = {column: (factor.values, place) for column, factor, place in zip(apart, told, places, strict=True)}
+    return Counted(table, domains, originals, coded, absent, dropped, by)
 
 
 def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:
@@ -148,7 +155,7 @@ def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64]) -> dict[str, _Fact
     }
 
 
-def _collapse(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _collapse(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return for each row the number of its tuple, and the distinct tuples in lexicographic order."""
     key = np.zeros(codes[0].size, dtype=np.int64)
     span = 1

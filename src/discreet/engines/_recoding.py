@@ -10,7 +10,7 @@ from polars import selectors
 
 from discreet.engines._names import exactly, unused
 
-__all__ = ["UNKNOWN", "Parts", "Recoding", "ValueMap", "is_category", "normalized", "recode"]
+__all__ = ["UNKNOWN", "Parts", "Recoding", "Shares", "ValueMap", "is_category", "normalized", "recode"]
 
 UNKNOWN = "*"
 """How a sensitive value that was suppressed is written."""
@@ -48,6 +48,22 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
+class Shares:
+    """A local recoding: which rows go to which group, and what each group shows.
+
+    Rows with the same values of the columns in ``codes`` (the number of each distinct value) are one line of
+    ``tuples``: those numbers, a ``tuple`` number and the ``group`` all its rows go to, or null if they are shared
+    between groups. Then ``dealt`` names the group of each of its rows, by their ``place`` in the order of the table.
+    Group -1 is left out. ``shown`` has for each ``group`` the released values.
+    """
+
+    codes: Mapping[str, ValueMap]
+    tuples: pl.DataFrame
+    dealt: pl.DataFrame
+    shown: pl.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
 class Recoding:
     """What happens to the columns and rows of a table; columns that are not mentioned stay untouched."""
 
@@ -63,6 +79,8 @@ class Recoding:
     """Classes that are left out: the released values of the columns that tell classes apart."""
     parts: Parts | None = None
     """What is suppressed inside classes that stay."""
+    shares: Shares | None = None
+    """Which rows go to which group, where equal values may be released differently."""
     everything: bool = False
     """Whether all rows are left out."""
     categories: tuple[str, ...] = ()
@@ -72,6 +90,7 @@ class Recoding:
     def keys(self) -> list[str]:
         """The columns the recoding has to look at."""
         told = [] if self.parts is None else [self.parts.column, *filter(None, [self.parts.label])]
+        told += [] if self.shares is None else list(self.shares.codes)
         return list(dict.fromkeys([*self.maps, *self.kept, *self.required, *told]))
 
     @property
@@ -94,6 +113,8 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
     key = {column: normalized(column, schema[column]) for column in recoding.keys}
     if recoding.required:
         frame = frame.filter(pl.all_horizontal(key[column].is_not_null() for column in recoding.required))
+    if recoding.shares is not None:
+        frame = _shared_out(frame, schema, recoding.shares, key)
     parts = None if recoding.everything else recoding.parts
     if parts is not None:  # a class label may be a quasi-identifier too, and is needed as it was
         before = {"value": parts.column, "label": parts.label}
@@ -123,6 +144,30 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         if isinstance(dtype, pl.Enum) and c not in recoding.maps
     ]
     return frame.with_columns(texts).drop(selectors.by_name(*recoding.drop))
+
+
+def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+    """Give every row the values its group shows; rows of suppressed groups are left out."""
+    code = {column: unused(f"code{number}", schema) for number, column in enumerate(shares.codes)}
+    names = {name: unused(name, schema) for name in ("tuple", "group", "place", "dealt")}
+    tuples = shares.tuples.rename({**code, "tuple": names["tuple"], "group": names["group"]})
+    frame = frame.with_columns(
+        _released(key[column], schema[column], mapping).alias(code[column]) for column, mapping in shares.codes.items()
+    ).join(tuples.lazy(), on=list(code.values()), how="left", maintain_order="left")
+    group = pl.col(names["group"])
+    if not shares.dealt.is_empty():
+        dealt = shares.dealt.rename({"tuple": names["tuple"], "place": names["place"], "group": names["dealt"]})
+        place = pl.int_range(pl.len(), dtype=pl.Int64).over(names["tuple"]).alias(names["place"])
+        frame = frame.with_columns(place).join(
+            dealt.lazy(), on=[names["tuple"], names["place"]], how="left", maintain_order="left"
+        )
+        group = pl.coalesce(group, pl.col(names["dealt"]))
+    frame = frame.with_columns(group.alias(names["group"])).filter(pl.col(names["group"]) >= 0)
+    new = {column: unused(f"shown{number}", schema) for number, column in enumerate(shares.shown.columns[1:])}
+    shown = shares.shown.rename({"group": names["group"], **new})
+    frame = frame.join(shown.lazy(), on=names["group"], how="left", maintain_order="left")
+    frame = frame.with_columns(pl.col(name).alias(column) for column, name in new.items())
+    return frame.drop([*code.values(), *new.values(), *(set(names.values()) & set(frame.collect_schema()))])
 
 
 def _class_key(column: str, schema: pl.Schema, recoding: Recoding) -> pl.Expr:

@@ -60,28 +60,21 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
-    from discreet.engines import count, format_of, open_source
-    from discreet.problem import Problem, scheme_of_each
-    from discreet.schema import Schema, shown_hierarchy
+    from discreet.problem import PRIVACY, Problem, make_schemes
+    from discreet.release._prepare import prepare
+    from discreet.schema import shown_hierarchy
     from discreet.solve import choose_solver
 
     told = job.arguments()
     job.check_targets()
-    source = open_source(told["data"])
-    roles = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types")
-    schema = Schema.make(source.columns, **{role: told[role] for role in roles})
-    trees = {name: tree for name, tree in told["sensitive"].items() if tree is not None}
-    target = job.locate(job.output)
-    layout = None if target is None else format_of(target)
-    each = scheme_of_each(list(schema.quasi_identifiers), told["scheme"])
-    counted = count(
-        source,
-        schema,
-        missing=told["missing"],
-        hierarchies=trees,
-        written_as=layout,
-        without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
+    roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
+    prepared = prepare(
+        **{role: told[role] for role in roles},
+        models=[PRIVACY.make(model) for model in told["privacy"]],
+        schemes=make_schemes(told["scheme"]),
+        output=job.locate(job.output),
     )
+    schema, counted = prepared.schema, prepared.counted
     parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
     problem = Problem.build(counted.table, **{part: told[part] for part in parts})
     solver = choose_solver(problem, told["solver"])

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from discreet.engines import UNKNOWN, Counted, Missing, count, open_source
-from discreet.errors import InfeasibleError, InterruptedRun, UsageError
-from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes, scheme_of_each
-from discreet.release._describe import notes, text_form, versions
-from discreet.release._output import check_output
-from discreet.release._publish import Clock, Promises, publish
-from discreet.release._recode import make_recoding
+from discreet.engines import Missing
+from discreet.errors import InfeasibleError, UsageError
+from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
+from discreet.release._make import make_release
+from discreet.release._prepare import check_unknown, interruptible, prepare, several
 from discreet.release._release import Release
-from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -95,141 +89,56 @@ def anonymize(
     (['[30, 35)', '[30, 35)', '[45, 50)', '[45, 50)'], 'optimal')
 
     """
-    clock = Clock()
-    with _interruptible():
-        _check_options(missing, time_limit, seed)
-        models = [PRIVACY.make(model) for model in _several(privacy)]
+    with interruptible():
+        _check_options(time_limit, seed)
+        models = [PRIVACY.make(model) for model in several(privacy)]
         loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
-        target = None if output is None else check_output(output, data)
-        with clock("read"):
-            source = open_source(data)
-            schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
-            each = scheme_of_each(list(schema.quasi_identifiers), schemes)
-            trees = _hierarchies(sensitive)
-        with clock("count"):
-            counted = count(
-                source,
-                schema,
-                missing=missing,
-                hierarchies=trees,
-                written_as=target.format if target else None,
-                without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
-            )
-        with clock("solve"):
+        prepared = prepare(
+            data,
+            identifiers=identifiers,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            class_attribute=class_attribute,
+            types=types,
+            models=models,
+            schemes=schemes,
+            missing=missing,
+            output=output,
+        )
+        with prepared.clock("solve"):
             problem = Problem.build(
-                counted.table,
+                prepared.counted.table,
                 privacy=models,
                 cost=loss,
                 suppression=kind,
-                scheme=each,
+                scheme=prepared.schemes,
                 min_levels=min_levels,
                 max_levels=max_levels,
             )
             if kind.hides_values:
-                _check_unknown(problem, counted)
+                check_unknown(problem, prepared.counted)
             solution = _solve(problem, solver, time_limit, seed, progress, budget)
-        recoding = make_recoding(
-            solution,
-            counted,
-            drop=schema.identifiers,
-            required=tuple(schema.quasi_identifiers) if counted.dropped else (),
-        )
-        promises = Promises(
-            quasi_identifiers=tuple(schema.quasi_identifiers),
-            privacy=problem.privacy,
-            sensitive={column: trees.get(column) for column in schema.sensitive},
-            types=schema.types,
-            reference=counted.reference,
-            unknown=UNKNOWN if kind.hides_values else None,
-            rows=problem.table.n - solution.suppressed_rows,
-        )
-        table, verdict = publish(source, recoding, promises, target, clock)
-    worst = problem.cost.worst(problem.table)
-    job = {
-        "input": data if isinstance(data, str | PathLike) else None,
-        "output": output,
-        "identifiers": list(schema.identifiers),
-        "quasi_identifiers": {name: domain.given for name, domain in counted.domains.items()},
-        "sensitive": {name: trees.get(name) for name in schema.sensitive},
-        "class_attribute": class_attribute,
-        "types": schema.types,
-        "privacy": [model.text for model in problem.privacy],
-        "cost": loss,
-        "suppression": kind,
-        "scheme": schemes,
-        "solver": solver,
-        "min_levels": min_levels or {},
-        "max_levels": max_levels or {},
-        "missing": missing,
-        "time_limit": time_limit,
-    }
-    if seed is not None:
-        job["seed"] = seed
-    return Release(
-        status=solution.status,
-        cost=float(solution.cost),
-        lower_bound=float(solution.lower_bound),
-        gap=float(solution.gap),
-        normalized_cost=float(solution.cost / worst) if worst else 0.0,
-        n=problem.table.n,
-        suppressed=int(solution.suppressed_rows),
-        suppressed_values=int(solution.suppressed_values),
-        dropped_missing=counted.dropped,
-        classes=verdict.classes,
-        levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
-        audit=verdict,
-        job=text_form(job),
-        notes=tuple(notes(source, schema, each, counted, solution, target)),
-        stats={**solution.stats, "seconds": clock.seconds},
-        trace=solution.trace,
-        versions=versions(),
-        table=table,
-        partition={
-            name: (domain.values, blocks[domain.codes])
-            for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=True)
-        },
-    )
+        job = {
+            "privacy": [model.text for model in problem.privacy],
+            "cost": loss,
+            "suppression": kind,
+            "scheme": schemes,
+            "solver": solver,
+            "min_levels": min_levels or {},
+            "max_levels": max_levels or {},
+            "time_limit": time_limit,
+            **({} if seed is None else {"seed": seed}),
+        }
+        return make_release(prepared, problem, solution, job)
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Turn Ctrl-C outside the search (which keeps its best result) into one clear ending."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
-
-
-def _check_options(missing: Any, time_limit: Any, seed: Any) -> None:
-    if missing not in get_args(Missing):
-        raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
+def _check_options(time_limit: Any, seed: Any) -> None:
     if time_limit is not None and (
         isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
     ):
         raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
-
-
-def _several(privacy: str | PrivacyModel | Sequence[str | PrivacyModel]) -> list[str | PrivacyModel]:
-    return [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
-
-
-def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
-    """Return the hierarchies that were given for sensitive columns."""
-    given = columns if isinstance(columns, Mapping) else {}
-    return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}
-
-
-def _check_unknown(problem: Problem, counted: Counted) -> None:
-    """Refuse a column that already holds what would stand for its suppressed values."""
-    column = problem.suppression.divided(problem.privacy)
-    if column is not None and (counted.codes[column]["value"].cast(pl.String) == UNKNOWN).any():
-        raise UsageError(
-            f"Column '{column}' has the value '{UNKNOWN}', which {problem.suppression.name} writes for a value it "
-            "suppresses; give it another name in the data first.",
-            column=column,
-        )
 
 
 def _solve(

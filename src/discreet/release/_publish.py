@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,33 +14,11 @@ from discreet.engines import Recoding, Source, TableFile, open_table, to_lazy, w
 from discreet.errors import AuditError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
+from discreet.release._clock import Clock
 from discreet.release._output import Output, like_input
 from discreet.release._release import Written
 
-__all__ = ["Clock", "Promises", "publish"]
-
-
-class Clock:
-    """Measures the seconds of each stage.
-
-    >>> clock = Clock()
-    >>> with clock("count"):
-    ...     pass
-    >>> list(clock.seconds)
-    ['count']
-    """
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Add the time spent inside to a stage."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+__all__ = ["Promises", "publish"]
 
 
 @dataclass(frozen=True, eq=False)

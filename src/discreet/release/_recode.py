@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engines import Counted, Parts, Recoding, ValueMap
+from discreet.engines import Counted, Parts, Recoding, Shares, ValueMap
+from discreet.release._covers import cover_texts
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
-    from discreet.solve import Inside, Solution
+    from discreet.solve import Groups, Inside, Solution
 
 __all__ = ["FEW", "make_recoding"]
 
@@ -28,6 +29,8 @@ def make_recoding(
     An attribute whose values all stay apart keeps them and their type. Classes are told apart by their
     released values, of which those that are the same everywhere need not be looked at.
     """
+    if solution.groups is not None:
+        return _local_recoding(solution.groups, counted, drop, required)
     maps, kept = {}, []
     for number, (column, domain) in enumerate(counted.domains.items()):
         if solution.levels is not None:
@@ -46,6 +49,46 @@ def make_recoding(
         parts = _parts(counted, maps, solution.inside)
     few = tuple(column for column, domain in counted.domains.items() if len(domain.values) <= FEW)
     return Recoding(maps, tuple(kept), drop, required, suppressed, parts, everything, few)
+
+
+def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], required: tuple[str, ...]) -> Recoding:
+    """Return the recoding that carries out a local solution: which tuple goes where, and what each group shows."""
+    domains, table = counted.domains, counted.table
+    codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in domains.items()}
+    keys = {name: table.codes[number] for number, name in enumerate(domains)}
+    for name, (values, place) in counted.apart.items():
+        codes[name] = ValueMap(values, pl.Series(np.arange(len(values), dtype=np.int32)))
+        keys[name] = place
+    order = np.lexsort((groups.group, groups.tuple))
+    tuples, group, count = groups.tuple[order], groups.group[order], groups.count[order]
+    shares = np.bincount(tuples, minlength=table.tuples)
+    alone = np.zeros(table.tuples, dtype=np.int64)
+    alone[tuples] = group
+    lines = pl.DataFrame({**keys, "tuple": np.arange(table.tuples), "group": alone}).with_columns(
+        group=pl.when(pl.Series(shares == 1)).then("group")
+    )
+    several = np.flatnonzero(shares[tuples] > 1)
+    repeated = np.repeat(several, count[several])
+    of_tuple = tuples[repeated]
+    begins = np.flatnonzero(np.diff(of_tuple, prepend=-1))
+    place = np.arange(of_tuple.size) - np.repeat(begins, np.diff(begins, append=of_tuple.size))
+    dealt = pl.DataFrame({"tuple": of_tuple, "place": place, "group": group[repeated]})
+    shown, kept = {}, []
+    for (name, domain), cover in zip(domains.items(), groups.covers, strict=True):
+        text = cover_texts(domain, cover)
+        if text is None:
+            kept.append(name)
+        else:
+            shown[name] = text
+    size = int(groups.group.max(initial=-1)) + 1
+    few = tuple(column for column, domain in domains.items() if len(domain.values) <= FEW)
+    return Recoding(
+        kept=tuple(kept),
+        drop=drop,
+        required=required,
+        categories=few,
+        shares=Shares(codes, lines, dealt, pl.DataFrame({"group": np.arange(size), **shown})),
+    )
 
 
 def _classes(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:

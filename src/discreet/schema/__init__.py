@@ -1,5 +1,6 @@
 """Attributes and their roles, types, hierarchies and the builders that make them."""
 
+from discreet.schema._blocks import node_names, range_name, set_text
 from discreet.schema._column import Column
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
@@ -48,9 +49,12 @@ __all__ = [
     "make_domain",
     "mask",
     "may_identify",
+    "node_names",
     "ordered",
     "parse_block",
+    "range_name",
     "ranges",
+    "set_text",
     "shown_hierarchy",
     "suggest_roles",
 ]

@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["OR_MISSING", "block_names", "set_name"]
+__all__ = ["OR_MISSING", "block_names", "node_names", "range_name", "set_name", "set_text"]
 
 Label = str | None
 
@@ -77,6 +77,35 @@ def set_name(labels: Sequence[str]) -> str:
     {Private, "Inc, large"}
     """
     return f"{{{', '.join(label if _plain(label, _MARKS) else _in_quotes(label) for label in labels)}}}"
+
+
+def set_text(labels: Sequence[Label]) -> Label:
+    """Write what a group shows that holds these leaves: the value itself if it is one, else the set.
+
+    >>> set_text(["Private", None])
+    'Private or missing'
+    """
+    return labels[0] if len(labels) == 1 else _made_up(labels, False, 0)
+
+
+def range_name(low: Label, high: Label) -> Label:
+    """Write the range from one number or date to another.
+
+    >>> range_name("17", "23")
+    '[17, 23]'
+    """
+    return low if low == high else f"[{low}, {high}]"
+
+
+def node_names(labels: Sequence[Sequence[Label]], levels: Sequence[int], blocks: Sequence[int]) -> list[Label]:
+    """Write nodes of a hierarchy, given by level and block; no two different nodes get the same name.
+
+    >>> node_names([["a", "b", "c"], ["b", "c"], ["*"]], [0, 1, 2], [1, 0, 0])
+    ['b', 'b (level 1)', '*']
+    """
+    names = [labels[level][block] for level, block in zip(levels, blocks, strict=True)]
+    _tell_apart(names, list(levels))
+    return names
 
 
 def _is_run(leaves: NDArray[np.integer]) -> bool:

@@ -1,11 +1,25 @@
 """Solvers: one module per algorithm, each returning its best recoding and a proven lower bound."""
 
-from discreet.solve._base import SOLVERS, Budget, Inside, Progress, ProgressCallback, Solution, Solver, Status, gap
+from discreet.solve._base import (
+    SOLVERS,
+    Budget,
+    Cover,
+    Groups,
+    Inside,
+    Progress,
+    ProgressCallback,
+    Solution,
+    Solver,
+    Status,
+    gap,
+)
 from discreet.solve._choose import choose_solver, prepare, solve
 
 __all__ = [
     "SOLVERS",
     "Budget",
+    "Cover",
+    "Groups",
     "Inside",
     "Progress",
     "ProgressCallback",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from random import Random
@@ -24,6 +24,8 @@ from discreet.problem.schemes import Scheme
 __all__ = [
     "SOLVERS",
     "Budget",
+    "Cover",
+    "Groups",
     "Inside",
     "Progress",
     "ProgressCallback",
@@ -129,12 +131,40 @@ class Inside:
 
 
 @dataclass(frozen=True, eq=False)
+class Cover:
+    """What the groups of a local recoding show of one attribute.
+
+    Of the form ``node`` a group shows the node ``second`` at the level ``first``; of the form ``range`` the leaves from
+    ``first`` to ``second``; of the form ``set`` the leaves ``leaves[first:second]``.
+    """
+
+    form: Literal["node", "range", "set"]
+    first: IntArray
+    second: IntArray
+    leaves: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
+
+    ``covers`` says for each attribute what each group shows.
+    """
+
+    tuple: IntArray
+    group: IntArray
+    count: IntArray
+    covers: Sequence[Cover]
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A recoding and how good it is proven to be.
 
     ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
     levels where the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed
-    as a whole; ``inside`` what goes from classes of which something stays. ``suppressed_rows`` counts all rows that are
+    as a whole; ``inside`` what goes from classes of which something stays. A local recoding has ``groups`` instead of
+    all these. ``suppressed_rows`` counts all rows that are
     not published, ``suppressed_values`` the sensitive values that become unknown. With status ``infeasible`` there is
     no recoding, and ``smallest_budget`` is the number of records that would have to be suppressed, where the solver
     knows it.
@@ -147,6 +177,7 @@ class Solution:
     levels: tuple[int, ...] | None = None
     suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     inside: Inside | None = None
+    groups: Groups | None = None
     suppressed_rows: int = 0
     suppressed_values: int = 0
     classes: int = 0

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
+from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import UnsupportedCombinationError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
+from discreet.solve._base import Cover, Groups, Progress, Solution
 
-__all__ = ["Shares", "Task", "classes_of", "make_task", "total_cost"]
+__all__ = ["Shares", "Task", "classes_of", "finish", "groups_ok", "make_task", "mended", "total_cost"]
 
 _TABLE = 512
 """Attributes with at most so many leaves have a table of all rates."""
+_DENSE_CELLS = 1 << 25
+"""Histograms of groups are made in portions of so many cells."""
 
 
 class Shares(NamedTuple):
@@ -127,48 +132,170 @@ def _positions(attribute: CodedAttribute, weight: float, certainty: bool) -> Flo
     """Numbers whose differences are the rates of ranges; the last is the rate of a range with missing values."""
     assert attribute.positions is not None
     missing = np.isnan(attribute.positions)
-    place = attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
+    place = (
+        attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
+    )
     occurs = place[(attribute.rows > 0) & ~missing] if certainty else place[~missing]
     whole = float(np.ptp(occurs)) if certainty and occurs.size else float(max(attribute.leaves - 1, 1))
     return np.append(weight * place / (whole or 1.0), weight)
 
 
+def finish(
+    task: Task,
+    shares: Shares,
+    lower_bound: float = 0.0,
+    stats: dict[str, Any] | None = None,
+    trace: Sequence[Progress] = (),
+) -> Solution:
+    """Make sure that every group is ok, price the groups from the definition, and say what they show."""
+    problem = task.problem
+    shares = mended(task, shares)
+    lost = int(shares.count[shares.group < 0].sum())
+    if lost > problem.limit:
+        return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
+    cost = total_cost(task, shares)
+    bound = min(lower_bound, cost)
+    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares))
+    return Solution(
+        status="optimal" if cost <= bound else "feasible",
+        cost=cost,
+        lower_bound=bound,
+        groups=groups,
+        suppressed_rows=lost,
+        classes=int(shares.group.max(initial=-1)) + 1,
+        stats=stats or {},
+        trace=tuple(trace),
+    )
+
+
+def mended(task: Task, shares: Shares) -> Shares:
+    """Put groups that are not ok together with their neighbours, until all are; what cannot be mended is suppressed.
+
+    Solvers make groups that keep every built-in model. A model of the user's own is only known by its arrays, and
+    this is where it is kept.
+    """
+    group = shares.group.astype(np.int64)
+    while (group >= 0).any():
+        now = Shares(shares.tuple, group, shares.count)
+        ok = groups_ok(task, now)
+        if ok.all():
+            return now
+        group = np.where(group < 0, -1, _put_together(task, now, ok)[group])
+    return Shares(shares.tuple, group, shares.count)
+
+
+def _put_together(task: Task, shares: Shares, ok: NDArray[np.bool_]) -> IntArray:
+    """Return new numbers for groups: each that is not ok joins the one next to it by its lowest values."""
+    classes = classes_of(task, shares)
+    assert classes.low is not None
+    order = np.lexsort(classes.low.T[::-1])
+    if order.size == 1:
+        return np.full(1, -1)
+    fine = ok[order]
+    run = np.cumsum(np.concatenate([[True], fine[:-1]])) - 1  # whoever is not ok is joined by the next
+    if not fine[-1] and fine[-2]:
+        run[-1] -= 1
+    number = np.empty_like(run)
+    number[order] = run
+    return number
+
+
+def groups_ok(task: Task, shares: Shares) -> NDArray[np.bool_]:
+    """Whether each group satisfies every model, by the models' own arrays."""
+    problem = task.problem
+    size = int(shares.group.max()) + 1
+    ok = np.ones(size, dtype=np.bool_)
+    names = sorted({str(getattr(model, "attribute", "")) for model in problem.privacy} & set(problem.table.sensitive))
+    widest = max((problem.table.sensitive[name].cardinality for name in names), default=1)
+    step = max(1, _DENSE_CELLS // widest)
+    for begin in range(0, size, step):
+        part = np.flatnonzero((shares.group >= begin) & (shares.group < begin + step))
+        count = min(step, size - begin)
+        place = shares.group[part] - begin
+        weights = shares.count[part]
+        sizes = np.rint(np.bincount(place, weights=weights, minlength=count)).astype(np.int64)
+        histograms = {}
+        for name in names:
+            histogram = problem.table.sensitive[name]
+            value = histogram.values[histogram.offsets[shares.tuple[part]]]
+            cells = np.bincount(
+                place * histogram.cardinality + value, weights=weights, minlength=count * histogram.cardinality
+            )
+            histograms[name] = np.rint(cells).astype(np.int64).reshape(count, -1)
+        ok[begin : begin + count] = problem.ok(Classes(problem.table, sizes, sensitive=histograms))
+    return ok
+
+
+def _sorted(shares: Shares) -> tuple[IntArray, IntArray, IntArray]:
+    """The shares that are published, sorted by group; the group of each; and where each group begins."""
+    kept = np.flatnonzero(shares.group >= 0)
+    kept = kept[np.argsort(shares.group[kept], kind="stable")]
+    group = shares.group[kept]
+    return kept, group, np.flatnonzero(np.diff(group, prepend=-1))
+
+
+def _covers(task: Task, shares: Shares) -> list[Cover]:
+    """What each group shows of each attribute: the lowest node above its values, their range, or the values."""
+    table = task.problem.table
+    kept, group, first = _sorted(shares)
+    found = []
+    for attribute, codes in zip(table.attributes, table.codes, strict=True):
+        code = codes[shares.tuple[kept]].astype(np.int64)
+        if not first.size:
+            none = np.zeros(0, dtype=np.int64)
+            found.append(Cover("node", none, none))
+        elif attribute.tree:
+            found.append(Cover("node", *_lowest_nodes(attribute, code, first)))
+        elif attribute.positions is not None:
+            found.append(Cover("range", np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)))
+        else:
+            cells = np.unique(group * attribute.leaves + code)
+            ends = np.cumsum(np.bincount(cells // attribute.leaves, minlength=first.size))
+            found.append(Cover("set", np.concatenate([[0], ends[:-1]]), ends, cells % attribute.leaves))
+    return found
+
+
+def _lowest_nodes(attribute: CodedAttribute, code: IntArray, first: IntArray) -> tuple[IntArray, IntArray]:
+    """The level and the block of the lowest node above the leaves of each group."""
+    level_of = np.full(first.size, attribute.height)
+    block_of = np.zeros(first.size, dtype=np.int64)
+    for level in range(attribute.height, -1, -1):
+        block = attribute.ancestors[level, code]
+        least = np.minimum.reduceat(block, first)
+        shared = least == np.maximum.reduceat(block, first)
+        level_of, block_of = np.where(shared, level, level_of), np.where(shared, least, block_of)
+    return level_of, block_of
+
+
 def classes_of(task: Task, shares: Shares) -> Classes:
     """The groups as classes, with everything the cost looks at; suppressed rows are not in them."""
     table = task.problem.table
-    kept = np.flatnonzero(shares.group >= 0)
-    kept = kept[np.argsort(shares.group[kept], kind="stable")]
-    group, member = shares.group[kept], shares.tuple[kept]
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    sizes = np.add.reduceat(shares.count[kept], first) if kept.size else np.zeros(0, dtype=np.int64)
-    low, high, under = (np.zeros((first.size, len(table.attributes)), dtype=np.int64) for _ in range(3))
-    for i, attribute in enumerate(table.attributes):
-        code = table.codes[i, member].astype(np.int64)
+    kept, _, first = _sorted(shares)
+    m = len(table.attributes)
+    low, high, under = (np.zeros((first.size, m), dtype=np.int64) for _ in range(3))
+    if not first.size:
+        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under)
+    for i, (attribute, cover) in enumerate(zip(table.attributes, _covers(task, shares), strict=True)):
+        code = table.codes[i, shares.tuple[kept]].astype(np.int64)
         low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
-        under[:, i] = _leaves_covered(attribute, group, code, first, low[:, i], high[:, i])
-    return Classes(table, sizes.astype(np.int64), low=low, high=high, block_leaves=under)
-
-
-def _leaves_covered(
-    attribute: CodedAttribute, group: IntArray, code: IntArray, first: IntArray, low: IntArray, high: IntArray
-) -> IntArray:
-    """How many leaves lie under what each group shows: a node, a range or a set."""
-    if attribute.tree:
-        under = np.zeros(first.size, dtype=np.int64)
-        for level in range(attribute.height, -1, -1):
-            block = attribute.ancestors[level, code]
-            least, most = np.minimum.reduceat(block, first), np.maximum.reduceat(block, first)
-            under = np.where(least == most, attribute.block_leaves[level][least], under)
-        return under
-    if attribute.positions is not None:
-        mixed = np.isnan(attribute.positions[high]) & (low < high)
-        return np.where(mixed, attribute.leaves, high - low + 1)
-    distinct = np.unique(group * attribute.leaves + code) // attribute.leaves
-    return np.bincount(distinct, minlength=first.size)
+        if cover.form == "node":
+            width = max(count.size for count in attribute.block_leaves)
+            leaves = np.zeros((attribute.height + 1, width), dtype=np.int64)
+            for level, count in enumerate(attribute.block_leaves):
+                leaves[level, : count.size] = count
+            under[:, i] = leaves[cover.first, cover.second]
+        elif cover.form == "set":
+            under[:, i] = cover.second - cover.first
+        else:
+            assert attribute.positions is not None
+            mixed = np.isnan(attribute.positions[high[:, i]]) & (low[:, i] < high[:, i])
+            under[:, i] = np.where(mixed, attribute.leaves, high[:, i] - low[:, i] + 1)
+    sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
+    return Classes(table, sizes, low=low, high=high, block_leaves=under)
 
 
 def total_cost(task: Task, shares: Shares) -> float:
     """What the groups and the suppressed rows cost, from the definition."""
-    classes, cost = classes_of(task, shares), task.problem.cost
+    cost = task.problem.cost
     lost = int(shares.count[shares.group < 0].sum())
-    return float(cost.published(classes).sum()) + lost * task.points.penalty
+    return float(cost.published(classes_of(task, shares)).sum()) + lost * task.points.penalty

@@ -131,14 +131,12 @@ class PlainLooks:
         elif not cost.additive:
             total = cost.lower(whole, problem.limit)
         reached = tuple(
-            axis.of(np.concatenate(numbers)[kept], sizes[kept])
-            for axis, numbers in zip(self.axes, values, strict=True)
+            axis.of(np.concatenate(numbers)[kept], sizes[kept]) for axis, numbers in zip(self.axes, values, strict=True)
         )
         order = np.argsort(first)
         rows = np.concatenate([[0.0], np.cumsum(sizes[order])])
         worse = rows[np.searchsorted(first[order], self.grid, side="left")]
         return Look(reached, loss, total, lost, int(kept.sum()), profile, worse)
-
 
     def class_values(self, node: IntArray) -> FloatArray:
         """Return what every class of a node has on the first axis."""
@@ -157,4 +155,8 @@ def _budget_rule(values: FloatArray, sizes: FloatArray, limit: int) -> tuple[flo
 
 def _profile(values: FloatArray, extra: FloatArray) -> FloatArray:
     distinct, place = np.unique(values, return_inverse=True)
-    return np.stack([distinct, np.cumsum(np.bincount(place, weights=extra))], axis=1) if distinct.size else np.zeros((0, 2))
+    return (
+        np.stack([distinct, np.cumsum(np.bincount(place, weights=extra))], axis=1)
+        if distinct.size
+        else np.zeros((0, 2))
+    )

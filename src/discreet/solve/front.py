@@ -244,9 +244,7 @@ def _grown(fronts: Fronts, profile: int) -> Fronts:
     """Double whatever is nearly full."""
     e = int(fronts.count[EVALUATED_NODES])
     if e + 2 > fronts.first.size:
-        fronts = fronts._replace(
-            node=_doubled(fronts.node), known=_doubled(fronts.known), first=_doubled(fronts.first)
-        )
+        fronts = fronts._replace(node=_doubled(fronts.node), known=_doubled(fronts.known), first=_doubled(fronts.first))
     if fronts.first[e] + profile + 2 > len(fronts.profile):
         fronts = fronts._replace(profile=_doubled(fronts.profile))
     if fronts.count[FRONT] + 2 > len(fronts.front):

@@ -1,0 +1,67 @@
+"""What groups of a local recoding show, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from discreet.schema import Domain, node_names, range_name, set_text
+
+if TYPE_CHECKING:
+    from discreet.counts import IntArray
+    from discreet.solve import Cover
+
+__all__ = ["cover_texts"]
+
+_BITS = 63
+
+
+def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
+    """Return the released value of each group; None where every group shows a single value, which then stays.
+
+    Spellings of one value ("1.5" and "1.50") keep a column from staying as it is: they are released as one.
+    """
+    one_spelling = len(np.unique(domain.codes)) == len(domain.codes)
+    if one_spelling and _single(domain, cover):
+        return None
+    if cover.form == "set":
+        first, place = _distinct_sets(cover)
+        texts = [
+            set_text([domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()])
+            for g in first.tolist()
+        ]
+        return pl.Series(domain.name, texts, dtype=pl.String).gather(place)
+    width = int(cover.second.max(initial=0)) + 1
+    pairs, place = np.unique(cover.first * width + cover.second, return_inverse=True)
+    first, second = pairs // width, pairs % width
+    if cover.form == "node":
+        names = node_names(domain.labels, first.tolist(), second.tolist())
+    else:
+        missing = np.isnan(domain.positions) if domain.positions is not None else np.zeros(0, dtype=np.bool_)
+        names = [
+            domain.labels[-1][0]
+            if low < high and missing[high]
+            else range_name(domain.labels[0][low], domain.labels[0][high])
+            for low, high in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+    return pl.Series(domain.name, names, dtype=pl.String).gather(place)
+
+
+def _distinct_sets(cover: Cover) -> tuple[IntArray, IntArray]:
+    """Return a group for each different set, and the place of each group's set among them."""
+    if int(cover.leaves.max(initial=0)) >= _BITS:
+        return np.arange(cover.first.size), np.arange(cover.first.size)
+    mask = np.bitwise_or.reduceat(np.int64(1) << cover.leaves, cover.first)
+    _, first, place = np.unique(mask, return_index=True, return_inverse=True)
+    return first, place
+
+
+def _single(domain: Domain, cover: Cover) -> bool:
+    """Whether every group shows one value of the data."""
+    if cover.form == "set":
+        return bool((cover.second - cover.first == 1).all())
+    if cover.form == "range":
+        return bool((cover.first == cover.second).all())
+    return not cover.first.any()

@@ -1,0 +1,65 @@
+"""The last rooms of the flow: recode, audit, and the release itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines import UNKNOWN
+from discreet.problem import Problem
+from discreet.release._describe import notes, text_form, versions
+from discreet.release._prepare import Prepared
+from discreet.release._publish import Promises, publish
+from discreet.release._recode import make_recoding
+from discreet.release._release import Release
+
+if TYPE_CHECKING:
+    from discreet.solve import Solution
+
+__all__ = ["make_release"]
+
+
+def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: Mapping[str, Any]) -> Release:
+    """Carry a solution out, audit what came of it, and put together what is known about it."""
+    counted, schema = prepared.counted, prepared.schema
+    recoding = make_recoding(
+        solution,
+        counted,
+        drop=schema.identifiers,
+        required=tuple(schema.quasi_identifiers) if counted.dropped else (),
+    )
+    promises = Promises(
+        quasi_identifiers=tuple(schema.quasi_identifiers),
+        privacy=problem.privacy,
+        sensitive={column: prepared.trees.get(column) for column in schema.sensitive},
+        types=schema.types,
+        reference=counted.reference,
+        unknown=UNKNOWN if problem.suppression.hides_values else None,
+        rows=problem.table.n - solution.suppressed_rows,
+    )
+    table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
+    worst = problem.cost.worst(problem.table)
+    return Release(
+        status=solution.status,
+        cost=float(solution.cost),
+        lower_bound=float(solution.lower_bound),
+        gap=float(solution.gap),
+        normalized_cost=float(solution.cost / worst) if worst else 0.0,
+        n=problem.table.n,
+        suppressed=int(solution.suppressed_rows),
+        suppressed_values=int(solution.suppressed_values),
+        dropped_missing=counted.dropped,
+        classes=verdict.classes,
+        levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
+        audit=verdict,
+        job=text_form({**prepared.told(), **job}),
+        notes=tuple(notes(prepared.source, schema, prepared.schemes, counted, solution, prepared.target)),
+        stats={**solution.stats, "seconds": prepared.clock.seconds},
+        trace=solution.trace,
+        versions=versions(),
+        table=table,
+        partition={
+            name: (domain.values, blocks[domain.codes])
+            for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
+        },
+    )

@@ -1,0 +1,127 @@
+"""The first rooms of the flow: source, schema and count. What follows differs; this is always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, get_args
+
+import polars as pl
+
+from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
+from discreet.errors import InterruptedRun, UsageError
+from discreet.problem import PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.release._clock import Clock
+from discreet.release._output import Output, check_output
+from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
+
+__all__ = ["Prepared", "check_unknown", "interruptible", "prepare", "several"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that was opened and counted."""
+
+    data: Any
+    source: Source
+    schema: Schema
+    counted: Counted
+    trees: Mapping[str, Hierarchy | Builder]
+    """The hierarchies of sensitive columns."""
+    schemes: Mapping[str, Scheme]
+    """The scheme of each quasi-identifier."""
+    missing: Missing
+    output: str | PathLike[str] | None
+    target: Output | None
+    clock: Clock
+
+    def told(self) -> dict[str, Any]:
+        """Return what was told about the table, as a job has it."""
+        return {
+            "input": self.data if isinstance(self.data, str | PathLike) else None,
+            "output": self.output,
+            "identifiers": list(self.schema.identifiers),
+            "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
+            "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
+            "class_attribute": self.schema.class_attribute,
+            "types": self.schema.types,
+            "missing": self.missing,
+        }
+
+
+def prepare(
+    data: Any,
+    *,
+    identifiers: str | Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    class_attribute: str | None = None,
+    types: Mapping[str, Any] | None = None,
+    models: Sequence[PrivacyModel] = (),
+    schemes: Scheme | Mapping[str, Scheme],
+    missing: Missing = "value",
+    output: str | PathLike[str] | None = None,
+    clock: Clock | None = None,
+) -> Prepared:
+    """Open a table, find its columns and their hierarchies, and count it.
+
+    Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
+    apart by the sensitive values the ``models`` look at too.
+    """
+    clock = clock or Clock()
+    if missing not in get_args(Missing):
+        raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
+    target = None if output is None else check_output(output, data)
+    with clock("read"):
+        source = open_source(data)
+        schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
+        each = scheme_of_each(list(schema.quasi_identifiers), schemes)
+        trees = _hierarchies(sensitive)
+    apart: list[str] = []
+    if not all(scheme.is_global for scheme in each.values()):
+        looked_at = {getattr(model, "attribute", None) for model in models if model.looks_at_sensitive}
+        apart = [column for column in schema.sensitive if column in looked_at or None in looked_at]
+    with clock("count"):
+        counted = count(
+            source,
+            schema,
+            missing=missing,
+            hierarchies=trees,
+            written_as=target.format if target else None,
+            without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
+            apart=apart,
+        )
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn Ctrl-C outside the search (which keeps its best result) into one clear ending."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
+
+
+def several(privacy: Any) -> list[Any]:
+    """Return one or several choices as a list."""
+    return list(privacy) if isinstance(privacy, Sequence) and not isinstance(privacy, str) else [privacy]
+
+
+def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
+    """Return the hierarchies that were given for sensitive columns."""
+    given = columns if isinstance(columns, Mapping) else {}
+    return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}
+
+
+def check_unknown(problem: Problem, counted: Counted) -> None:
+    """Refuse a column that already holds what would stand for its suppressed values."""
+    column = problem.suppression.divided(problem.privacy)
+    if column is not None and (counted.codes[column]["value"].cast(pl.String) == UNKNOWN).any():
+        raise UsageError(
+            f"Column '{column}' has the value '{UNKNOWN}', which {problem.suppression.name} writes for a value it "
+            "suppresses; give it another name in the data first.",
+            column=column,
+        )
