@@ -1,0 +1,197 @@
+"""Groups that do not keep the requirement take rows of another group, or merge with the nearest (utility paper, 4.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels._numba import kernel
+from discreet.kernels.covers import Points
+from discreet.kernels.groups import (
+    GONE,
+    Groups,
+    keeps,
+    merge,
+    nearest_group,
+    point_rate,
+    reach,
+    share_with,
+    suppress,
+    take_back,
+    widen,
+)
+from discreet.kernels.requirements import Requirement, holds, tally
+
+__all__ = ["mend", "mend_in_order"]
+
+
+@kernel
+def mend(
+    points: Points,
+    requirement: Requirement,
+    groups: Groups,
+    order: NDArray[np.int64],
+    begin: int,
+    spare: NDArray[np.int64],
+    most: int,
+) -> int:  # groups, spare OUT
+    """Mend the groups of ``order`` from ``begin`` on, until ``most`` groups have been looked at; return where it ended.
+
+    ``spare[0]`` rows may be suppressed: a group is, if its rows cost less so than by what they do to other groups.
+    """
+    histogram = np.zeros((2, requirement.cells), dtype=np.int64)
+    taken = np.empty((requirement.smallest, 2), dtype=np.int64)
+    looked_at = 0
+    for place in range(begin, order.size):
+        g = order[place]
+        while groups.size[g] > 0 and not keeps(requirement, groups, g, histogram[0]):
+            neighbour, cost, looked = nearest_group(points, groups, g)
+            looked_at += looked
+            giver, count, cost, looked = _nearest_rows(points, requirement, groups, g, cost, histogram, taken)
+            looked_at += looked
+            size = groups.size[g]
+            if size <= spare[0] and cost > size * (points.penalty - groups.rate[g]):
+                spare[0] -= size
+                suppress(groups, g)
+            elif giver != GONE:
+                share_with(points, groups, g, giver, taken, count)
+            elif neighbour != GONE:
+                merge(points, groups, g, neighbour)
+            else:
+                take_back(points, groups, g)
+                break
+        if looked_at >= most:
+            return place + 1
+    return order.size
+
+
+@kernel
+def mend_in_order(points: Points, requirement: Requirement, groups: Groups) -> None:  # groups OUT
+    """Mend the groups that are left without any search: each that does not keep the requirement merges with the next."""
+    histogram = np.zeros(requirement.cells, dtype=np.int64)
+    last = GONE
+    for g in range(groups.size.size):
+        if groups.size[g] <= 0:
+            continue
+        if last != GONE and not keeps(requirement, groups, last, histogram):
+            merge(points, groups, g, last)
+        last = g
+    for g in range(groups.size.size):
+        if groups.size[last] > 0 and keeps(requirement, groups, last, histogram):
+            return
+        if groups.size[g] > 0 and g != last:
+            merge(points, groups, last, g)
+    take_back(points, groups, last)
+
+
+@kernel
+def _nearest_rows(
+    points: Points,
+    requirement: Requirement,
+    groups: Groups,
+    g: int,
+    best: float,
+    histogram: NDArray[np.int64],
+    taken: NDArray[np.int64],
+) -> tuple[int, int, float, int]:  # histogram, taken OUT
+    """The group that can best give the rows that group g lacks, if that adds less than ``best`` to the cost of g.
+
+    Returns that group (GONE if there is none), the number of shares in ``taken``, what it adds, and how many groups
+    were looked at. What the giver gains is left out, as in the paper.
+    """
+    leaves = groups.box.shape[0] // 2
+    mine, before = leaves + g, groups.size[g] * groups.rate[g]
+    need = requirement.smallest - groups.size[g]
+    found, count, looked_at = GONE, 0, 0
+    if need <= 0:
+        return found, count, best, looked_at
+    stack = np.empty(64, dtype=np.int64)
+    trial = np.empty((1, points.kind.size, 2), dtype=np.int64)
+    plan = np.empty_like(taken)
+    up = mine
+    while up > 1:
+        waiting = 1
+        stack[0] = up ^ 1
+        up //= 2
+        while waiting > 0:
+            waiting -= 1
+            x = stack[waiting]
+            if groups.least[x] == 0 or (x >= leaves and groups.least[x] < requirement.smallest + need):
+                continue
+            looked_at += 1
+            limit = (best + before) / requirement.smallest
+            if reach(points, groups.box, mine, x, limit) >= limit:
+                continue
+            if x < leaves:
+                stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
+                waiting += 2
+                continue
+            shares, rate = _plan(points, groups, g, x - leaves, need, limit, trial, plan)
+            if shares > 0 and _both_keep(requirement, groups, g, x - leaves, plan, shares, histogram):
+                best, found, count = requirement.smallest * rate - before, x - leaves, shares
+                taken[:shares] = plan[:shares]
+    return found, count, best, looked_at
+
+
+@kernel
+def _plan(
+    points: Points,
+    groups: Groups,
+    g: int,
+    giver: int,
+    need: int,
+    limit: float,
+    trial: NDArray[np.int64],
+    plan: NDArray[np.int64],
+) -> tuple[int, float]:  # trial, plan OUT
+    """Take the rows a group lacks of one giver, always the nearest next; 0 shares if a row costs ``limit`` or more."""
+    trial[0] = groups.box[groups.box.shape[0] // 2 + g]
+    count, rate = 0, 0.0
+    while need > 0:
+        nearest, rate = GONE, limit
+        e = groups.head[giver]
+        while e != GONE:
+            if groups.rows[e] > 0:
+                costs = point_rate(points, trial, 0, groups.point[e], rate)
+                if costs < rate:
+                    nearest, rate = e, costs
+            e = groups.next[e]
+        if nearest == GONE:
+            break
+        widen(points, trial, 0, groups.point[nearest])
+        plan[count, 0], plan[count, 1] = nearest, min(need, groups.rows[nearest])
+        need -= plan[count, 1]
+        groups.rows[nearest] = -groups.rows[nearest]  # taken, for now
+        count += 1
+    for c in range(count):
+        groups.rows[plan[c, 0]] = -groups.rows[plan[c, 0]]
+    return (count if need <= 0 else 0), rate
+
+
+@kernel
+def _both_keep(
+    requirement: Requirement,
+    groups: Groups,
+    g: int,
+    giver: int,
+    plan: NDArray[np.int64],
+    count: int,
+    histogram: NDArray[np.int64],
+) -> bool:  # histogram OUT
+    """Whether a group with what it takes, and the giver without it, keep the requirement; their sizes do."""
+    if requirement.cells == 0:
+        return True
+    histogram[:] = 0
+    sizes = (groups.size[g], groups.size[giver])
+    for side in range(2):
+        e = groups.head[g if side == 0 else giver]
+        while e != GONE:
+            tally(requirement, groups.point[e], groups.rows[e], histogram[side])
+            e = groups.next[e]
+    moved = 0
+    for c in range(count):
+        point, rows = groups.point[plan[c, 0]], plan[c, 1]
+        moved += rows
+        tally(requirement, point, rows, histogram[0])
+        tally(requirement, point, -rows, histogram[1])
+    return holds(requirement, sizes[0] + moved, histogram[0]) and holds(requirement, sizes[1] - moved, histogram[1])
