@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.covers import SET, Points, rate_of
-from discreet.kernels.requirements import Requirement, holds, tally
+from discreet.kernels.requirements import Requirement, clear, holds, tally
 
 __all__ = [
     "FAR",
+    "DEPTH",
     "GONE",
     "Groups",
     "build_boxes",
@@ -37,7 +38,10 @@ __all__ = [
 
 GONE = -1
 """What ends a chain; the first share of a group that is no more."""
+DEPTH = 64
+"""More than the boxes that wait in a search."""
 FAR = 1e300
+"""A limit that is no limit."""
 
 
 class Groups(NamedTuple):
@@ -64,7 +68,7 @@ class Groups(NamedTuple):
     """used[0] shares are in use."""
 
 
-@kernel
+@inner_kernel
 def widen(points: Points, box: NDArray[np.int64], x: int, j: int) -> None:  # box OUT
     """Let box x cover point j too."""
     for i in range(points.kind.size):
@@ -76,7 +80,7 @@ def widen(points: Points, box: NDArray[np.int64], x: int, j: int) -> None:  # bo
             box[x, i, 1] = max(box[x, i, 1], code)
 
 
-@kernel
+@inner_kernel
 def _join(points: Points, box: NDArray[np.int64], x: int, y: int) -> None:  # box OUT
     """Let box x cover box y too."""
     for i in range(points.kind.size):
@@ -87,7 +91,7 @@ def _join(points: Points, box: NDArray[np.int64], x: int, y: int) -> None:  # bo
             box[x, i, 1] = max(box[x, i, 1], box[y, i, 1])
 
 
-@kernel
+@inner_kernel
 def joined_rate(points: Points, box: NDArray[np.int64], x: int, y: int, limit: float) -> float:
     """What a row costs under boxes x and y together, or if that is not below the limit, any number not below it."""
     total = 0.0
@@ -102,7 +106,7 @@ def joined_rate(points: Points, box: NDArray[np.int64], x: int, y: int, limit: f
     return total
 
 
-@kernel
+@inner_kernel
 def point_rate(points: Points, box: NDArray[np.int64], x: int, j: int, limit: float) -> float:
     """What a row costs under box x with point j, or if that is not below the limit, any number not below it."""
     total = 0.0
@@ -117,7 +121,7 @@ def point_rate(points: Points, box: NDArray[np.int64], x: int, j: int, limit: fl
     return total
 
 
-@kernel
+@inner_kernel
 def reach(points: Points, box: NDArray[np.int64], x: int, y: int, limit: float) -> float:
     """The least a row costs under box x with anything in box y; if not below the limit, any number not below it."""
     total = 0.0
@@ -137,7 +141,7 @@ def reach(points: Points, box: NDArray[np.int64], x: int, y: int, limit: float) 
     return total
 
 
-@kernel
+@inner_kernel
 def gather(points: Points, groups: Groups, g: int) -> None:  # groups OUT
     """Make the cover and the rate of a group from its shares."""
     x = groups.box.shape[0] // 2 + g
@@ -173,7 +177,7 @@ def build_boxes(points: Points, groups: Groups) -> None:  # groups OUT
                 groups.dearest[x] = max(groups.dearest[x], groups.dearest[y])
 
 
-@kernel
+@inner_kernel
 def _changed(points: Points, groups: Groups, g: int) -> None:  # groups OUT
     """Let the boxes above a group that has changed cover it again."""
     leaf = groups.box.shape[0] // 2 + g
@@ -186,7 +190,7 @@ def _changed(points: Points, groups: Groups, g: int) -> None:  # groups OUT
         x //= 2
 
 
-@kernel
+@inner_kernel
 def merge(points: Points, groups: Groups, g: int, h: int) -> None:  # groups OUT
     """Let group h go over into group g."""
     leaves = groups.box.shape[0] // 2
@@ -201,7 +205,7 @@ def merge(points: Points, groups: Groups, g: int, h: int) -> None:  # groups OUT
     _changed(points, groups, g)
 
 
-@kernel
+@inner_kernel
 def share_with(points: Points, groups: Groups, g: int, h: int, taken: NDArray[np.int64], count: int) -> None:
     """Let group g have some rows of group h: of ``count`` shares, taken[c, 0], the number of rows in taken[c, 1]."""
     for c in range(count):  # groups OUT
@@ -229,14 +233,14 @@ def share_with(points: Points, groups: Groups, g: int, h: int, taken: NDArray[np
         _changed(points, groups, changed)
 
 
-@kernel
+@inner_kernel
 def suppress(groups: Groups, g: int) -> None:  # groups OUT
     """Take a group out of the search."""
     groups.least[groups.box.shape[0] // 2 + g] = 0
     groups.size[g] = -groups.size[g]
 
 
-@kernel
+@inner_kernel
 def take_back(points: Points, groups: Groups, g: int) -> None:  # groups OUT
     """Let all suppressed groups go over into group g."""
     for h in range(groups.size.size):
@@ -245,12 +249,12 @@ def take_back(points: Points, groups: Groups, g: int) -> None:  # groups OUT
             merge(points, groups, g, h)
 
 
-@kernel
+@inner_kernel
 def keeps(requirement: Requirement, groups: Groups, g: int, histogram: NDArray[np.int64]) -> bool:
     """Whether a group keeps the requirement; the histogram is scratch space."""
     if groups.size[g] < requirement.smallest or requirement.cells == 0:
         return groups.size[g] >= requirement.smallest
-    histogram[:] = 0
+    clear(histogram)
     e = groups.head[g]
     while e != GONE:
         tally(requirement, groups.point[e], groups.rows[e], histogram)
@@ -258,15 +262,14 @@ def keeps(requirement: Requirement, groups: Groups, g: int, histogram: NDArray[n
     return holds(requirement, groups.size[g], histogram)
 
 
-@kernel
-def nearest_group(points: Points, groups: Groups, g: int) -> tuple[int, float, int]:
+@inner_kernel
+def nearest_group(points: Points, groups: Groups, g: int, stack: NDArray[np.int64]) -> tuple[int, float, int]:
     """The group with which group g has the least further cost if they merge, that cost, and how many were looked at.
 
-    GONE if there is no other group.
+    GONE if there is no other group. The stack is scratch space of DEPTH numbers.
     """
     leaves = groups.box.shape[0] // 2
     mine, own, size = leaves + g, groups.rate[g], groups.size[g]
-    stack = np.empty(64, dtype=np.int64)
     best, found, looked_at = FAR, GONE, 0
     up = mine
     while up > 1:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.covers import Points
 from discreet.kernels.groups import (
+    DEPTH,
     GONE,
     Groups,
     keeps,
@@ -20,9 +23,22 @@ from discreet.kernels.groups import (
     take_back,
     widen,
 )
-from discreet.kernels.requirements import Requirement, holds, tally
+from discreet.kernels.requirements import Requirement, clear, holds, tally
 
 __all__ = ["mend", "mend_in_order"]
+
+
+class Scratch(NamedTuple):
+    """Scratch space of the search for rows."""
+
+    stack: NDArray[np.int64]
+    trial: NDArray[np.int64]
+    """(1, m, 2) the cover of a group with what it takes."""
+    plan: NDArray[np.int64]
+    taken: NDArray[np.int64]
+    """(rows, 2) shares to take and the rows of each: those of the giver at hand, and of the best one."""
+    histogram: NDArray[np.int64]
+    """(2, cells)"""
 
 
 @kernel
@@ -39,22 +55,27 @@ def mend(
 
     ``spare[0]`` rows may be suppressed: a group is, if its rows cost less so than by what they do to other groups.
     """
-    histogram = np.zeros((2, requirement.cells), dtype=np.int64)
-    taken = np.empty((requirement.smallest, 2), dtype=np.int64)
+    scratch = Scratch(
+        stack=np.empty(DEPTH, dtype=np.int64),
+        trial=np.empty((1, points.kind.size, 2), dtype=np.int64),
+        plan=np.empty((requirement.smallest, 2), dtype=np.int64),
+        taken=np.empty((requirement.smallest, 2), dtype=np.int64),
+        histogram=np.empty((2, requirement.cells), dtype=np.int64),
+    )
     looked_at = 0
     for place in range(begin, order.size):
         g = order[place]
-        while groups.size[g] > 0 and not keeps(requirement, groups, g, histogram[0]):
-            neighbour, cost, looked = nearest_group(points, groups, g)
+        while groups.size[g] > 0 and not keeps(requirement, groups, g, scratch.histogram[0]):
+            neighbour, cost, looked = nearest_group(points, groups, g, scratch.stack)
             looked_at += looked
-            giver, count, cost, looked = _nearest_rows(points, requirement, groups, g, cost, histogram, taken)
+            giver, count, cost, looked = _nearest_rows(points, requirement, groups, g, cost, scratch)
             looked_at += looked
             size = groups.size[g]
             if size <= spare[0] and cost > size * (points.penalty - groups.rate[g]):
                 spare[0] -= size
                 suppress(groups, g)
             elif giver != GONE:
-                share_with(points, groups, g, giver, taken, count)
+                share_with(points, groups, g, giver, scratch.taken, count)
             elif neighbour != GONE:
                 merge(points, groups, g, neighbour)
             else:
@@ -84,19 +105,18 @@ def mend_in_order(points: Points, requirement: Requirement, groups: Groups) -> N
     take_back(points, groups, last)
 
 
-@kernel
+@inner_kernel
 def _nearest_rows(
     points: Points,
     requirement: Requirement,
     groups: Groups,
     g: int,
     best: float,
-    histogram: NDArray[np.int64],
-    taken: NDArray[np.int64],
-) -> tuple[int, int, float, int]:  # histogram, taken OUT
+    scratch: Scratch,
+) -> tuple[int, int, float, int]:  # scratch OUT
     """The group that can best give the rows that group g lacks, if that adds less than ``best`` to the cost of g.
 
-    Returns that group (GONE if there is none), the number of shares in ``taken``, what it adds, and how many groups
+    Returns that group (GONE if there is none), the number of shares in ``scratch.taken``, what it adds, and how many groups
     were looked at. What the giver gains is left out, as in the paper.
     """
     leaves = groups.box.shape[0] // 2
@@ -105,17 +125,14 @@ def _nearest_rows(
     found, count, looked_at = GONE, 0, 0
     if need <= 0:
         return found, count, best, looked_at
-    stack = np.empty(64, dtype=np.int64)
-    trial = np.empty((1, points.kind.size, 2), dtype=np.int64)
-    plan = np.empty_like(taken)
     up = mine
     while up > 1:
         waiting = 1
-        stack[0] = up ^ 1
+        scratch.stack[0] = up ^ 1
         up //= 2
         while waiting > 0:
             waiting -= 1
-            x = stack[waiting]
+            x = scratch.stack[waiting]
             if groups.least[x] == 0 or (x >= leaves and groups.least[x] < requirement.smallest + need):
                 continue
             looked_at += 1
@@ -123,17 +140,18 @@ def _nearest_rows(
             if reach(points, groups.box, mine, x, limit) >= limit:
                 continue
             if x < leaves:
-                stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
+                scratch.stack[waiting], scratch.stack[waiting + 1] = 2 * x + 1, 2 * x
                 waiting += 2
                 continue
-            shares, rate = _plan(points, groups, g, x - leaves, need, limit, trial, plan)
-            if shares > 0 and _both_keep(requirement, groups, g, x - leaves, plan, shares, histogram):
+            shares, rate = _plan(points, groups, g, x - leaves, need, limit, scratch)
+            if shares > 0 and _both_keep(requirement, groups, g, x - leaves, scratch, shares):
                 best, found, count = requirement.smallest * rate - before, x - leaves, shares
-                taken[:shares] = plan[:shares]
+                for c in range(shares):
+                    scratch.taken[c, 0], scratch.taken[c, 1] = scratch.plan[c, 0], scratch.plan[c, 1]
     return found, count, best, looked_at
 
 
-@kernel
+@inner_kernel
 def _plan(
     points: Points,
     groups: Groups,
@@ -141,11 +159,12 @@ def _plan(
     giver: int,
     need: int,
     limit: float,
-    trial: NDArray[np.int64],
-    plan: NDArray[np.int64],
-) -> tuple[int, float]:  # trial, plan OUT
+    scratch: Scratch,
+) -> tuple[int, float]:  # scratch OUT
     """Take the rows a group lacks of one giver, always the nearest next; 0 shares if a row costs ``limit`` or more."""
-    trial[0] = groups.box[groups.box.shape[0] // 2 + g]
+    mine, trial, plan = groups.box.shape[0] // 2 + g, scratch.trial, scratch.plan
+    for i in range(points.kind.size):
+        trial[0, i, 0], trial[0, i, 1] = groups.box[mine, i, 0], groups.box[mine, i, 1]
     count, rate = 0, 0.0
     while need > 0:
         nearest, rate = GONE, limit
@@ -168,20 +187,21 @@ def _plan(
     return (count if need <= 0 else 0), rate
 
 
-@kernel
+@inner_kernel
 def _both_keep(
     requirement: Requirement,
     groups: Groups,
     g: int,
     giver: int,
-    plan: NDArray[np.int64],
+    scratch: Scratch,
     count: int,
-    histogram: NDArray[np.int64],
-) -> bool:  # histogram OUT
+) -> bool:  # scratch OUT
     """Whether a group with what it takes, and the giver without it, keep the requirement; their sizes do."""
     if requirement.cells == 0:
         return True
-    histogram[:] = 0
+    histogram, plan = scratch.histogram, scratch.plan
+    clear(histogram[0])
+    clear(histogram[1])
     sizes = (groups.size[g], groups.size[giver])
     for side in range(2):
         e = groups.head[g if side == 0 else giver]

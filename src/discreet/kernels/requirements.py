@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel
 
-__all__ = ["CAPS", "DISTINCT", "ENTROPY", "NODES", "ORDERED", "RECURSIVE", "Requirement", "holds", "tally"]
+__all__ = ["CAPS", "DISTINCT", "ENTROPY", "NODES", "ORDERED", "RECURSIVE", "Requirement", "clear", "holds", "tally"]
 
 DISTINCT, ENTROPY, RECURSIVE, CAPS, NODES, ORDERED = 0, 1, 2, 3, 4, 5
 """Kinds of models beside k. NODES is t-closeness over the levels of a tree, or over the values alone."""
@@ -48,14 +48,21 @@ class Requirement(NamedTuple):
     member: NDArray[np.int64]
 
 
-@kernel
+@inner_kernel
 def tally(requirement: Requirement, j: int, rows: int, histogram: NDArray[np.int64]) -> None:  # histogram OUT
     """Count some rows of point j in a group's histogram; a negative number takes them out."""
     for column in range(requirement.values.shape[1]):
         histogram[requirement.values[j, column]] += rows
 
 
-@kernel
+@inner_kernel
+def clear(histogram: NDArray[np.int64]) -> None:  # histogram OUT
+    """Empty a group's histogram."""
+    for value in range(histogram.size):
+        histogram[value] = 0
+
+
+@inner_kernel
 def holds(requirement: Requirement, size: int, histogram: NDArray[np.int64]) -> bool:
     """Whether a group keeps every model."""
     if size < requirement.smallest:
@@ -65,7 +72,7 @@ def holds(requirement: Requirement, size: int, histogram: NDArray[np.int64]) -> 
         counts = histogram[requirement.first[model] : requirement.last[model]]
         share = requirement.share[requirement.start[model] :]
         if kind == DISTINCT:
-            fine = np.count_nonzero(counts) >= limit
+            fine = _different(counts) >= limit
         elif kind == ENTROPY:
             fine = np.exp(_entropy(counts)) >= limit
         elif kind == RECURSIVE:
@@ -83,20 +90,38 @@ def holds(requirement: Requirement, size: int, histogram: NDArray[np.int64]) -> 
     return True
 
 
-@kernel
+@inner_kernel
+def _different(counts: NDArray[np.int64]) -> int:
+    different = 0
+    for value in range(counts.size):
+        different += counts[value] > 0
+    return different
+
+
+@inner_kernel
+def _most_and_sum(counts: NDArray[np.int64]) -> tuple[int, int]:
+    most, total = 0, 0
+    for value in range(counts.size):
+        most = max(most, counts[value])
+        total += counts[value]
+    return most, total
+
+
+@inner_kernel
 def _entropy(counts: NDArray[np.int64]) -> float:
-    total, entropy = max(counts.sum(), 1), 0.0
+    _, total = _most_and_sum(counts)
+    entropy = 0.0
     for value in range(counts.size):
         if counts[value] > 0:
             entropy -= counts[value] / total * np.log(counts[value] / total)
     return entropy
 
 
-@kernel
+@inner_kernel
 def _most_and_rest(counts: NDArray[np.int64], l: int) -> tuple[int, int]:  # noqa: E741 - the name it has everywhere
     """The largest count, and the sum of all but the l - 1 largest, which are taken off one after the other."""
-    most, rest, taken = counts.max(), counts.sum(), 0
-    level = most
+    most, rest = _most_and_sum(counts)
+    level, taken = most, 0
     while taken < l - 1 and level > 0:
         equal, next_level = 0, 0
         for value in range(counts.size):
@@ -111,7 +136,7 @@ def _most_and_rest(counts: NDArray[np.int64], l: int) -> tuple[int, int]:  # noq
     return most, rest
 
 
-@kernel
+@inner_kernel
 def _within_caps(counts: NDArray[np.int64], size: int, share: NDArray[np.float64]) -> bool:
     within = True
     for value in range(counts.size):
@@ -119,7 +144,7 @@ def _within_caps(counts: NDArray[np.int64], size: int, share: NDArray[np.float64
     return within
 
 
-@kernel
+@inner_kernel
 def _ordered_distance(counts: NDArray[np.int64], size: int, share: NDArray[np.float64]) -> float:
     """The mean of the absolute differences of the cumulative shares."""
     flow, moved = 0.0, 0.0
@@ -129,7 +154,7 @@ def _ordered_distance(counts: NDArray[np.int64], size: int, share: NDArray[np.fl
     return moved / max(counts.size - 1, 1)
 
 
-@kernel
+@inner_kernel
 def _node_distance(
     counts: NDArray[np.int64], size: int, share: NDArray[np.float64], member: NDArray[np.int64], levels: int
 ) -> float:

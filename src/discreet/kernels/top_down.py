@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.covers import SET, Points, rate_of
 from discreet.kernels.groups import FAR, GONE, point_rate, widen
 
@@ -30,7 +30,7 @@ class Splitting(NamedTuple):
     """The state of the random numbers."""
 
 
-@kernel
+@inner_kernel
 def draw(state: NDArray[np.uint64], below: int) -> int:  # state OUT
     """A random whole number below another (splitmix64)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -62,7 +62,7 @@ def split_groups(points: Points, small: int, rounds: int, splitting: Splitting, 
             splitting.open[0] -= 1
 
 
-@kernel
+@inner_kernel
 def _rows(points: Points, point: NDArray[np.int64], begin: int, end: int) -> int:
     rows = 0
     for e in range(begin, end):
@@ -70,7 +70,7 @@ def _rows(points: Points, point: NDArray[np.int64], begin: int, end: int) -> int
     return rows
 
 
-@kernel
+@inner_kernel
 def _seeds(points: Points, splitting: Splitting, begin: int, end: int, rounds: int) -> bool:  # splitting OUT
     """Move two points that are far from each other to both ends of a group; not if all are alike.
 
@@ -92,7 +92,7 @@ def _seeds(points: Points, splitting: Splitting, begin: int, end: int, rounds: i
     return True
 
 
-@kernel
+@inner_kernel
 def _farthest(
     points: Points, point: NDArray[np.int64], begin: int, end: int, seed: int, reached: float
 ) -> tuple[int, float]:
@@ -112,7 +112,7 @@ def _farthest(
     return far, reached
 
 
-@kernel
+@inner_kernel
 def _draw_to_seeds(points: Points, splitting: Splitting, begin: int, end: int, cover: NDArray[np.int64]) -> int:
     """Let the other points, in random order, join the seed at either end where the total cost grows less."""
     point, random = splitting.point, splitting.random  # splitting, cover OUT
