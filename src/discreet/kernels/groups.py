@@ -23,6 +23,8 @@ __all__ = [
     "GONE",
     "Groups",
     "build_boxes",
+    "box_of_point",
+    "changed",
     "gather",
     "joined_rate",
     "keeps",
@@ -66,6 +68,13 @@ class Groups(NamedTuple):
     """(2 * leaves,) no row in the box costs more."""
     used: NDArray[np.int64]
     """used[0] shares are in use."""
+
+
+@inner_kernel
+def box_of_point(points: Points, box: NDArray[np.int64], x: int, j: int) -> None:  # box OUT
+    """Let box x cover point j alone."""
+    for i in range(points.kind.size):
+        box[x, i, 0] = box[x, i, 1] = points.codes[j, i]
 
 
 @inner_kernel
@@ -146,8 +155,7 @@ def gather(points: Points, groups: Groups, g: int) -> None:  # groups OUT
     """Make the cover and the rate of a group from its shares."""
     x = groups.box.shape[0] // 2 + g
     e = groups.head[g]
-    for i in range(points.kind.size):
-        groups.box[x, i, 0] = groups.box[x, i, 1] = points.codes[groups.point[e], i]
+    box_of_point(points, groups.box, x, groups.point[e])
     while e != GONE:
         widen(points, groups.box, x, groups.point[e])
         e = groups.next[e]
@@ -178,7 +186,7 @@ def build_boxes(points: Points, groups: Groups) -> None:  # groups OUT
 
 
 @inner_kernel
-def _changed(points: Points, groups: Groups, g: int) -> None:  # groups OUT
+def changed(points: Points, groups: Groups, g: int) -> None:  # groups OUT
     """Let the boxes above a group that has changed cover it again."""
     leaf = groups.box.shape[0] // 2 + g
     groups.least[leaf], groups.dearest[leaf] = groups.size[g], groups.rate[g]
@@ -202,7 +210,7 @@ def merge(points: Points, groups: Groups, g: int, h: int) -> None:  # groups OUT
     groups.size[h] = 0
     groups.head[h] = GONE
     groups.least[leaves + h] = 0
-    _changed(points, groups, g)
+    changed(points, groups, g)
 
 
 @inner_kernel
@@ -210,27 +218,40 @@ def share_with(points: Points, groups: Groups, g: int, h: int, taken: NDArray[np
     """Let group g have some rows of group h: of ``count`` shares, taken[c, 0], the number of rows in taken[c, 1]."""
     for c in range(count):  # groups OUT
         e, rows = taken[c, 0], taken[c, 1]
-        new = groups.used[0]
-        groups.used[0] += 1
-        groups.point[new], groups.rows[new], groups.next[new] = groups.point[e], rows, GONE
-        groups.next[groups.tail[g]] = new
-        groups.tail[g] = new
-        groups.rows[e] -= rows
         groups.size[g] += rows
         groups.size[h] -= rows
+        if rows == groups.rows[e]:
+            groups.rows[e] = -rows  # the share itself goes over
+            continue
+        groups.rows[e] -= rows
+        new = groups.used[0]
+        groups.used[0] += 1
+        groups.point[new], groups.rows[new] = groups.point[e], rows
+        _append(groups, g, new)
     before, e = GONE, groups.head[h]
     while e != GONE:
+        following = groups.next[e]
         if groups.rows[e] > 0:
             before = e
-        elif before == GONE:
-            groups.head[h] = groups.next[e]
         else:
-            groups.next[before] = groups.next[e]
-        e = groups.next[e]
+            if before == GONE:
+                groups.head[h] = following
+            else:
+                groups.next[before] = following
+            groups.rows[e] = -groups.rows[e]
+            _append(groups, g, e)
+        e = following
     groups.tail[h] = before
-    for changed in (g, h):
-        gather(points, groups, changed)
-        _changed(points, groups, changed)
+    for part in (g, h):
+        gather(points, groups, part)
+        changed(points, groups, part)
+
+
+@inner_kernel
+def _append(groups: Groups, g: int, e: int) -> None:  # groups OUT
+    groups.next[groups.tail[g]] = e
+    groups.tail[g] = e
+    groups.next[e] = GONE
 
 
 @inner_kernel

@@ -25,7 +25,7 @@ from discreet.kernels.groups import (
 )
 from discreet.kernels.requirements import Requirement, clear, holds, tally
 
-__all__ = ["mend", "mend_in_order"]
+__all__ = ["mend", "mend_in_order", "plan_rows"]
 
 
 class Scratch(NamedTuple):
@@ -143,7 +143,7 @@ def _nearest_rows(
                 scratch.stack[waiting], scratch.stack[waiting + 1] = 2 * x + 1, 2 * x
                 waiting += 2
                 continue
-            shares, rate = _plan(points, groups, g, x - leaves, need, limit, scratch)
+            shares, rate = plan_rows(points, groups, g, x - leaves, need, limit, scratch.trial, scratch.plan)
             if shares > 0 and _both_keep(requirement, groups, g, x - leaves, scratch, shares):
                 best, found, count = requirement.smallest * rate - before, x - leaves, shares
                 for c in range(shares):
@@ -152,17 +152,18 @@ def _nearest_rows(
 
 
 @inner_kernel
-def _plan(
+def plan_rows(
     points: Points,
     groups: Groups,
     g: int,
     giver: int,
     need: int,
     limit: float,
-    scratch: Scratch,
-) -> tuple[int, float]:  # scratch OUT
+    trial: NDArray[np.int64],
+    plan: NDArray[np.int64],
+) -> tuple[int, float]:  # trial, plan OUT
     """Take the rows a group lacks of one giver, always the nearest next; 0 shares if a row costs ``limit`` or more."""
-    mine, trial, plan = groups.box.shape[0] // 2 + g, scratch.trial, scratch.plan
+    mine = groups.box.shape[0] // 2 + g
     for i in range(points.kind.size):
         trial[0, i, 0], trial[0, i, 1] = groups.box[mine, i, 0], groups.box[mine, i, 1]
     count, rate = 0, 0.0

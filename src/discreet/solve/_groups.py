@@ -1,4 +1,4 @@
-"""Groups of points in the form kernels merge and mend, and back."""
+"""Groups of points in the form kernels merge, mend and split, and back."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 
 from discreet.counts import IntArray
 from discreet.kernels.groups import GONE, Groups, build_boxes
+from discreet.kernels.halve import halve_groups
 from discreet.kernels.mend import mend, mend_in_order
 from discreet.kernels.requirements import Requirement
 from discreet.solve._base import Budget
 from discreet.solve._local_task import Shares, Task
 
-__all__ = ["make_groups", "mend_groups", "random_state", "shares_of"]
+__all__ = ["halve", "make_groups", "mend_groups", "random_state", "shares_of"]
 
 _AT_ONCE = 1 << 20
 """Groups looked at between two looks at the clock."""
@@ -23,32 +24,29 @@ def random_state(budget: Budget) -> NDArray[np.uint64]:
     return np.array([budget.random().getrandbits(63)], dtype=np.uint64)
 
 
-def make_groups(task: Task, point: IntArray, first: IntArray) -> Groups:
-    """Groups of whole points: group g has the points from first[g] to first[g + 1]; neighbours should be alike."""
-    points, n = task.points, point.size
-    count, rows = first.size - 1, points.weights[point]
+def make_groups(task: Task, shares: Shares) -> Groups:
+    """Groups from shares that stand group by group; neighbours should be alike, which is what makes searches fast."""
+    first = np.flatnonzero(np.diff(shares.group, prepend=-1, append=-1))
+    count, m = first.size - 1, task.points.kind.size
     leaves = 1 << max(count - 1, 0).bit_length()
-    # Whenever a group takes rows, it needs at most one share for each row it lacks.
-    most = n + task.k * count
-    size = np.add.reduceat(rows, first[:-1])
-    spare = int(np.maximum(task.k - size, 0).sum())
-    most = n + spare
-    link = np.arange(1, most + 1)
+    # Taking rows divides at most one share, and a group takes rows at most once when mended and twice when halved.
+    spare = np.zeros(3 * count, dtype=np.int64)
+    link = np.arange(1, shares.tuple.size + spare.size + 1)
     link[first[1:] - 1] = GONE
     groups = Groups(
-        point=np.concatenate([point, np.zeros(spare, dtype=np.int64)]),
-        rows=np.concatenate([rows, np.zeros(spare, dtype=np.int64)]),
+        point=np.concatenate([shares.tuple, spare]),
+        rows=np.concatenate([shares.count, spare]),
         next=link,
         head=first[:-1].copy(),
         tail=first[1:] - 1,
-        size=size,
+        size=np.add.reduceat(shares.count, first[:-1]),
         rate=np.zeros(count),
-        box=np.zeros((2 * leaves, points.kind.size, 2), dtype=np.int64),
+        box=np.zeros((2 * leaves, m, 2), dtype=np.int64),
         least=np.zeros(2 * leaves, dtype=np.int64),
         dearest=np.zeros(2 * leaves),
-        used=np.array([n]),
+        used=np.array([shares.tuple.size]),
     )
-    build_boxes(points, groups)
+    build_boxes(task.points, groups)
     return groups
 
 
@@ -62,18 +60,31 @@ def mend_groups(task: Task, requirement: Requirement, groups: Groups, budget: Bu
         done = mend(task.points, requirement, groups, order, done, spare, _AT_ONCE)
 
 
-def shares_of(groups: Groups) -> Shares:
-    """The groups as shares, in their order; suppressed ones as group -1."""
+def halve(
+    task: Task, requirement: Requirement, groups: Groups, rounds: int, random: NDArray[np.uint64]
+) -> IntArray:
+    """Split groups that are twice as large as they need be; return near which group each belongs."""
+    parent = np.arange(groups.size.size)
+    halve_groups(task.points, requirement, groups, parent, rounds, random)
+    return parent
+
+
+def shares_of(groups: Groups, parent: IntArray | None = None) -> Shares:
+    """The groups as shares, group by group in their order, or in that of their parents; suppressed ones are group -1."""
     there = np.flatnonzero(groups.head != GONE)
-    number = np.where(groups.size[there] > 0, np.cumsum(groups.size[there] > 0) - 1, -1)
-    share, group = groups.head[there], number
-    found_share, found_group = [share], [group]
+    if parent is not None:
+        there = there[np.argsort(parent[there], kind="stable")]
+    kept = groups.size[there] > 0
+    share, group = groups.head[there], np.where(kept, np.cumsum(kept) - 1, -1)
+    shares, numbers = [share], [group]
     while share.size:
         share = groups.next[share]
         share, group = share[share != GONE], group[share != GONE]
-        found_share.append(share)
-        found_group.append(group)
-    share, group = np.concatenate(found_share), np.concatenate(found_group)
-    order = np.argsort(group, kind="stable")
-    share = share[order]
-    return Shares(groups.point[share], group[order], groups.rows[share])
+        shares.append(share)
+        numbers.append(group)
+    share, group = np.concatenate(shares), np.concatenate(numbers)
+    point = groups.point[share]
+    order = np.lexsort((point, group))
+    point, group, rows = point[order], group[order], groups.rows[share[order]]
+    begins = np.flatnonzero((np.diff(group, prepend=-2) != 0) | (np.diff(point, prepend=-1) != 0))
+    return Shares(point[begins], group[begins], np.add.reduceat(rows, begins))

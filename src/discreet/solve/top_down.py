@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.counts import IntArray
 from discreet.kernels.requirements import Requirement
 from discreet.kernels.top_down import Splitting, split_groups
 from discreet.problem._checks import whole_number
 from discreet.solve._base import SOLVERS, Budget
-from discreet.solve._groups import make_groups, mend_groups, random_state, shares_of
+from discreet.solve._groups import halve, make_groups, mend_groups, random_state, shares_of
 from discreet.solve._local_solver import LocalSolver
 from discreet.solve._local_task import Shares, Task
 
@@ -40,35 +41,39 @@ class TopDownSolver(LocalSolver):
 
     name: ClassVar[str] = "top-down"
 
-    rounds: int = 6
+    rounds: int = 3
 
     def __post_init__(self) -> None:
         whole_number(self.rounds, "The rounds of top-down", least=1)
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
-        """Split as far as it goes, then mend."""
-        point, first = split_points(task, requirement.smallest, self.rounds, budget)
-        groups = make_groups(task, point, first)
+        """Split as far as it goes, mend, and split what mending made too large."""
+        random = random_state(budget)
+        point, group = split_points(task, requirement.smallest, self.rounds, random, budget)
+        groups = make_groups(task, Shares(point, group, task.points.weights[point]))
         mend_groups(task, requirement, groups, budget)
+        halve(task, requirement, groups, self.rounds, random)
         return shares_of(groups)
 
 
-def split_points(task: Task, small: int, rounds: int, budget: Budget) -> tuple[IntArray, IntArray]:
-    """The points in an order in which near ones are neighbours, and where groups of at most ``small`` rows begin in it.
+def split_points(
+    task: Task, small: int, rounds: int, random: NDArray[np.uint64], budget: Budget
+) -> tuple[IntArray, IntArray]:
+    """The points in an order in which near ones are neighbours, and the group of each, of at most ``small`` rows.
 
     A group may have more rows if all its points are alike, or if the time was over.
     """
     n = task.points.weights.size
     splitting = Splitting(
         point=np.arange(n),
+        same=np.arange(n),
         first=np.zeros(n + 2, dtype=np.int64),
-        open=np.array([1]),
-        done=np.zeros(n + 1, dtype=np.int64),
-        random=random_state(budget),
+        waiting=np.array([1]),
+        done=np.zeros(n, dtype=np.int64),
+        random=random,
     )
     splitting.first[1] = n
-    while splitting.open[0] and not budget.exhausted:
+    while splitting.waiting[0] and not budget.exhausted:
         split_groups(task.points, small, rounds, splitting, _AT_ONCE)
-    splitting.done[splitting.first[: splitting.open[0]]] = 1
-    splitting.done[n] = 1
-    return splitting.point, np.flatnonzero(splitting.done)
+    splitting.done[splitting.first[: splitting.waiting[0]]] = 1
+    return splitting.point, np.cumsum(splitting.done) - 1
