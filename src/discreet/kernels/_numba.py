@@ -75,15 +75,15 @@ def _compiled(function: F, **options: bool) -> F:
     import numba
 
     config: Any = numba.config
+    njit: Any = numba.njit
 
     checks = os.environ.get("DISCREET_CHECK_BOUNDS") == "1"
     folder = None if checks else cache_folder()
     elsewhere = config.CACHE_DIR
     config.CACHE_DIR = str(folder or "")
     try:
-        compiled: Any = numba.njit(
-            cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy", **options
-        )(function)
+        compile_it = njit(cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy", **options)
+        compiled: Any = compile_it(function)
     finally:
         config.CACHE_DIR = elsewhere
     return cast(F, compiled)

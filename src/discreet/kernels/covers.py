@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 
 from discreet.kernels._numba import inner_kernel
 
-__all__ = ["BITS", "RANGE", "SET", "TABLE", "TREE", "Points", "count_bits", "cover_point", "joined_rate", "point_rate", "rate_of"]
+__all__ = [
+    "BITS",
+    "RANGE",
+    "SET",
+    "TABLE",
+    "TREE",
+    "Points",
+    "count_bits",
+    "cover_point",
+    "joined_rate",
+    "point_rate",
+    "rate_of",
+]
 
 TABLE, RANGE, TREE, SET = 0, 1, 2, 3
 """Kinds of attributes: few leaves, all rates in a table; positions of numbers; a tree of many leaves; value sets."""

@@ -1,8 +1,8 @@
 """Groups that merge and give rows to each other, and the search for the group nearest to one.
 
-A group is a chain of shares, and a share a point with some of its rows. Groups stand in an order in which neighbours are
-alike, and over that order stands a binary tree of boxes: node 1 is the root, the children of node x are 2x and 2x + 1,
-and leaf ``leaves + g`` is group g. A box covers everything under it, or more: it grows when a group does, and never
+A group is a chain of shares, and a share a point with some of its rows. Groups stand in an order in which neighbours
+are alike, and over that order stands a binary tree of boxes: box 1 is the root, the children of box x are 2x and
+2x + 1, and box ``leaves + g`` is group g. A box covers everything under it, or more: it grows when a group does, and never
 shrinks. What a group and anything in a box cost together at least leaves most of the tree unvisited.
 """
 
@@ -18,12 +18,12 @@ from discreet.kernels.covers import SET, Points, rate_of
 from discreet.kernels.requirements import Requirement, clear, holds, tally
 
 __all__ = [
-    "FAR",
     "DEPTH",
+    "FAR",
     "GONE",
     "Groups",
-    "build_boxes",
     "box_of_point",
+    "build_boxes",
     "changed",
     "gather",
     "joined_rate",
@@ -98,6 +98,13 @@ def _join(points: Points, box: NDArray[np.int64], x: int, y: int) -> None:  # bo
         else:
             box[x, i, 0] = min(box[x, i, 0], box[y, i, 0])
             box[x, i, 1] = max(box[x, i, 1], box[y, i, 1])
+
+
+@inner_kernel
+def _copy(box: NDArray[np.int64], x: int, y: int) -> None:  # box OUT
+    """Let box x cover what box y covers."""
+    for i in range(box.shape[1]):
+        box[x, i, 0], box[x, i, 1] = box[y, i, 0], box[y, i, 1]
 
 
 @inner_kernel
@@ -177,7 +184,7 @@ def build_boxes(points: Points, groups: Groups) -> None:  # groups OUT
             if groups.least[y] == 0:
                 continue
             if groups.least[x] == 0:
-                groups.box[x] = groups.box[y]
+                _copy(groups.box, x, y)
                 groups.least[x], groups.dearest[x] = groups.least[y], groups.dearest[y]
             else:
                 _join(points, groups.box, x, y)

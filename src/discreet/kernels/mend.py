@@ -1,4 +1,4 @@
-"""Groups that do not keep the requirement take rows of another group, or merge with the nearest (utility paper, 4.2)."""
+"""Groups that do not keep the requirement take rows of another, or merge with the nearest (utility paper, 4.2)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def mend(
 
 @kernel
 def mend_in_order(points: Points, requirement: Requirement, groups: Groups) -> None:  # groups OUT
-    """Mend the groups that are left without any search: each that does not keep the requirement merges with the next."""
+    """Mend what is left without any search: each group that does not keep the requirement merges with the next."""
     histogram = np.zeros(requirement.cells, dtype=np.int64)
     last = GONE
     for g in range(groups.size.size):
@@ -116,8 +116,8 @@ def _nearest_rows(
 ) -> tuple[int, int, float, int]:  # scratch OUT
     """The group that can best give the rows that group g lacks, if that adds less than ``best`` to the cost of g.
 
-    Returns that group (GONE if there is none), the number of shares in ``scratch.taken``, what it adds, and how many groups
-    were looked at. What the giver gains is left out, as in the paper.
+    Returns that group (GONE if there is none), the number of shares in ``scratch.taken``, what it adds, and how many
+    groups were looked at. What the giver gains is left out, as in the paper.
     """
     leaves = groups.box.shape[0] // 2
     mine, before = leaves + g, groups.size[g] * groups.rate[g]

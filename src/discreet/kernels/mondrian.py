@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.requirements import Requirement, holds, tally
 
 __all__ = ["Cutting", "Space", "cut_groups"]
@@ -42,7 +42,7 @@ class Space(NamedTuple):
 
 
 class Cutting(NamedTuple):
-    """What is still to be cut, and what is done. ``done[0]`` shares are in ``done[1]`` groups; ``open[0]`` groups wait."""
+    """What is still to be cut, and what is done: ``done[0]`` shares in ``done[1]`` groups. ``open[0]`` groups wait."""
 
     point: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -83,7 +83,7 @@ def cut_groups(space: Space, requirement: Requirement, relaxed: bool, cutting: C
             _finish(cutting)
 
 
-@kernel
+@inner_kernel
 def _width(space: Space, i: int, point: NDArray[np.int64]) -> tuple[float, int]:
     """How far a group spreads in an attribute, -1 if not at all; and for trees the highest level it spreads over."""
     code = space.codes[i]
@@ -114,54 +114,54 @@ def _cut(space: Space, requirement: Requirement, relaxed: bool, cutting: Cutting
     begin, end = cutting.first[last], cutting.first[last + 1]
     size = end - begin
     key = np.empty(size, dtype=np.int64)
+    point, rows = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     tree = space.levels[i] > 0
     for e in range(size):
         code = space.codes[i, cutting.point[begin + e]]
         key[e] = space.node[space.node_start[i] + level * space.leaves[i] + code] if tree else code
     order = np.argsort(key, kind="mergesort")
-    rows = cutting.rows[begin:end][order]
-    total = rows.sum()
+    total = 0
+    for e in range(size):
+        point[e], rows[e] = cutting.point[begin + order[e]], cutting.rows[begin + order[e]]
+        total += rows[e]
+    left, shared = 0, 0
     if tree:
-        begin_run, end_run = _middle_run(key[order], rows, total)
-        order = np.concatenate((order[begin_run:end_run], order[:begin_run], order[end_run:]))
-        left, shared = end_run - begin_run, 0
+        first, after = _middle_run(key, order, rows, total)
+        _rotate(point, rows, first, after)
+        left = after - first
     elif relaxed:
         left, shared = _half(rows, total)
     else:
-        left, shared = _nearest_boundary(key[order], rows, total), 0
-    point, rows = cutting.point[begin:end][order], cutting.rows[begin:end][order]
+        left = _nearest_boundary(key, order, rows, total)
     if not _both_hold(requirement, point, rows, left, shared):
         return False
-    cutting.point[begin : begin + left] = point[:left]
-    cutting.rows[begin : begin + left] = rows[:left]
     middle = begin + left
+    for e in range(left):
+        cutting.point[begin + e], cutting.rows[begin + e] = point[e], rows[e]
     if shared > 0:
-        cutting.point[middle] = point[left]
-        cutting.rows[middle] = shared
+        cutting.point[middle], cutting.rows[middle] = point[left], shared
         rows[left] -= shared
         middle += 1
-    end = middle + size - left
-    cutting.point[middle:end] = point[left:]
-    cutting.rows[middle:end] = rows[left:]
-    cutting.first[last + 1] = middle
-    cutting.first[last + 2] = end
+    for e in range(left, size):
+        cutting.point[middle + e - left], cutting.rows[middle + e - left] = point[e], rows[e]
+    cutting.first[last + 1], cutting.first[last + 2] = middle, middle + size - left
     cutting.open[0] += 1
     return True
 
 
-@kernel
-def _nearest_boundary(key: NDArray[np.int64], rows: NDArray[np.int64], total: int) -> int:
+@inner_kernel
+def _nearest_boundary(key: NDArray[np.int64], order: NDArray[np.int64], rows: NDArray[np.int64], total: int) -> int:
     """The number of shares left of the boundary between two values that is nearest the median."""
     best, nearest, below = 0, total + 1, 0
-    for e in range(key.size - 1):
+    for e in range(order.size - 1):
         below += rows[e]
-        if key[e] < key[e + 1] and abs(2 * below - total) < nearest:
+        if key[order[e]] < key[order[e + 1]] and abs(2 * below - total) < nearest:
             nearest = abs(2 * below - total)
             best = e + 1
     return best
 
 
-@kernel
+@inner_kernel
 def _half(rows: NDArray[np.int64], total: int) -> tuple[int, int]:
     """The number of shares in the first half of the rows, and the rows of the next one that are in it too."""
     below, half = 0, total // 2
@@ -172,19 +172,30 @@ def _half(rows: NDArray[np.int64], total: int) -> tuple[int, int]:
     return rows.size, 0
 
 
-@kernel
-def _middle_run(key: NDArray[np.int64], rows: NDArray[np.int64], total: int) -> tuple[int, int]:
-    """The run of equal keys that holds most nearly half of the rows."""
-    best_begin, best_end, nearest = 0, 0, total + 1
+@inner_kernel
+def _middle_run(
+    key: NDArray[np.int64], order: NDArray[np.int64], rows: NDArray[np.int64], total: int
+) -> tuple[int, int]:
+    """Where the run of equal keys begins and ends that holds most nearly half of the rows."""
+    first, after, nearest = 0, 0, total + 1
     begin, inside = 0, 0
-    for e in range(key.size):
+    for e in range(order.size):
         inside += rows[e]
-        if e + 1 == key.size or key[e + 1] != key[e]:
+        if e + 1 == order.size or key[order[e + 1]] != key[order[e]]:
             if abs(2 * inside - total) < nearest:
                 nearest = abs(2 * inside - total)
-                best_begin, best_end = begin, e + 1
+                first, after = begin, e + 1
             begin, inside = e + 1, 0
-    return best_begin, best_end
+    return first, after
+
+
+@inner_kernel
+def _rotate(point: NDArray[np.int64], rows: NDArray[np.int64], first: int, after: int) -> None:  # point, rows OUT
+    """Bring the shares from ``first`` to ``after`` to the front, and what was there into their places."""
+    for e in range(min(first, after - first)):
+        other = max(first, after - first) + e
+        point[e], point[other] = point[other], point[e]
+        rows[e], rows[other] = rows[other], rows[e]
 
 
 @kernel
@@ -211,7 +222,7 @@ def _both_hold(
     return holds(requirement, size, histogram[0]) and holds(requirement, other, histogram[1])
 
 
-@kernel
+@inner_kernel
 def _finish(cutting: Cutting) -> None:
     """Put the last group to those that are done."""
     last = cutting.open[0] - 1

@@ -27,24 +27,27 @@ def random_state(budget: Budget) -> NDArray[np.uint64]:
 def make_groups(task: Task, shares: Shares) -> Groups:
     """Groups from shares that stand group by group; neighbours should be alike, which is what makes searches fast."""
     first = np.flatnonzero(np.diff(shares.group, prepend=-1, append=-1))
-    count, m = first.size - 1, task.points.kind.size
+    m, n, found = task.points.kind.size, shares.tuple.size, first.size - 1
+    # Splitting may make more groups than there are now, but none of fewer rows than one needs.
+    count = max(found, min(task.problem.table.n // task.k, 2 * n))
+    none = np.full(count - found, GONE)
     leaves = 1 << max(count - 1, 0).bit_length()
     # Taking rows divides at most one share, and a group takes rows at most once when mended and twice when halved.
     spare = np.zeros(3 * count, dtype=np.int64)
-    link = np.arange(1, shares.tuple.size + spare.size + 1)
+    link = np.arange(1, n + spare.size + 1)
     link[first[1:] - 1] = GONE
     groups = Groups(
         point=np.concatenate([shares.tuple, spare]),
         rows=np.concatenate([shares.count, spare]),
         next=link,
-        head=first[:-1].copy(),
-        tail=first[1:] - 1,
-        size=np.add.reduceat(shares.count, first[:-1]),
+        head=np.concatenate([first[:-1], none]),
+        tail=np.concatenate([first[1:] - 1, none]),
+        size=np.concatenate([np.add.reduceat(shares.count, first[:-1]), 0 * none]),
         rate=np.zeros(count),
         box=np.zeros((2 * leaves, m, 2), dtype=np.int64),
         least=np.zeros(2 * leaves, dtype=np.int64),
         dearest=np.zeros(2 * leaves),
-        used=np.array([shares.tuple.size]),
+        used=np.array([n]),
     )
     build_boxes(task.points, groups)
     return groups
@@ -60,9 +63,7 @@ def mend_groups(task: Task, requirement: Requirement, groups: Groups, budget: Bu
         done = mend(task.points, requirement, groups, order, done, spare, _AT_ONCE)
 
 
-def halve(
-    task: Task, requirement: Requirement, groups: Groups, rounds: int, random: NDArray[np.uint64]
-) -> IntArray:
+def halve(task: Task, requirement: Requirement, groups: Groups, rounds: int, random: NDArray[np.uint64]) -> IntArray:
     """Split groups that are twice as large as they need be; return near which group each belongs."""
     parent = np.arange(groups.size.size)
     halve_groups(task.points, requirement, groups, parent, rounds, random)
@@ -70,7 +71,7 @@ def halve(
 
 
 def shares_of(groups: Groups, parent: IntArray | None = None) -> Shares:
-    """The groups as shares, group by group in their order, or in that of their parents; suppressed ones are group -1."""
+    """The groups as shares, group by group in their order or in that of their parents; suppressed ones as group -1."""
     there = np.flatnonzero(groups.head != GONE)
     if parent is not None:
         there = there[np.argsort(parent[there], kind="stable")]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.counts import IntArray
 from discreet.kernels.bottom_up import merge_once
 from discreet.kernels.requirements import Requirement
 from discreet.solve._base import SOLVERS, Budget
@@ -51,12 +52,12 @@ class BottomUpSolver(LocalSolver):
                 done = merge_once(task.points, requirement, groups, order, done, _AT_ONCE)
             if budget.exhausted:
                 mend_groups(task, requirement, groups, budget)
-            merged = np.count_nonzero(groups.size) < before and not budget.exhausted
+            merged = bool(np.count_nonzero(groups.size) < before) and not budget.exhausted
             shares = shares_of(groups, halve(task, requirement, groups, _ROUNDS, random))
         return shares
 
 
-def _one_each(task: Task, point: np.ndarray, smallest: int) -> Shares:
+def _one_each(task: Task, point: IntArray, smallest: int) -> Shares:
     """A group for each point, or several of at least the smallest size for one with twice as many rows."""
     rows = task.points.weights[point]
     parts = np.maximum(rows // smallest, 1)

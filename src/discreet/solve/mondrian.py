@@ -29,12 +29,12 @@ class MondrianSolver(LocalSolver):
 
     A ``strict`` cut lies between two values, the boundary nearest the median; a ``relaxed`` one goes through the median
     itself, so that each part has half the rows and equal tuples may end in different groups. Where a cut of the widest
-    attribute will not do, the next one is tried. How wide an attribute is, is the range in the group over the range of all
-    values, times the weight the cost gives the attribute.
+    attribute will not do, the next one is tried. How wide an attribute is, is its range in the group over the range of
+    all values, times the weight the cost gives the attribute.
 
     With categories ``ordered``, as the utility paper has it, the values of an attribute that is no number are numbered
-    in their order and cut like numbers, whatever their hierarchy. With ``tree``, a group whose values lie under one node
-    of their hierarchy is cut into the values of one child of that node, the one nearest half of the rows, and the
+    in their order and cut like numbers, whatever their hierarchy. With ``tree``, a group whose values lie under one
+    node of their hierarchy is cut into the values of one child of that node, the one nearest half of the rows, and the
     others; the attribute is as wide as the share of all leaves under the node.
 
     >>> MondrianSolver(cut="relaxed").text
@@ -83,14 +83,15 @@ def _space(task: Task, *, trees: bool) -> Space:
     """The space that is cut."""
     table, cost = task.problem.table, task.problem.cost
     by_number = isinstance(cost, Certainty)
-    places, nodes, levels = [], [np.zeros(0, dtype=np.int32)], []
+    no_nodes = np.zeros(0, dtype=np.int32)
+    places, nodes, levels = [], [], []
     for attribute in table.attributes:
         weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
         tree = trees and attribute.tree and not (by_number and attribute.positions is not None)
         levels.append(attribute.height + 1 if tree else 0)
         places.append(weight * (_node_widths(attribute) if tree else _positions(attribute)))
-        nodes.append(attribute.ancestors.ravel() if tree else nodes[0])
-    sizes, node_sizes = [place.size for place in places], [node.size for node in nodes[1:]]
+        nodes.append(attribute.ancestors.astype(np.int32).ravel() if tree else no_nodes)
+    sizes, node_sizes = [place.size for place in places], [node.size for node in nodes]
     return Space(
         codes=table.codes,
         weights=table.weights,
@@ -99,7 +100,7 @@ def _space(task: Task, *, trees: bool) -> Space:
         start=np.cumsum([0, *sizes[:-1]], dtype=np.int64),
         place=np.concatenate(places),
         node_start=np.cumsum([0, *node_sizes[:-1]], dtype=np.int64),
-        node=np.concatenate(nodes).astype(np.int32),
+        node=np.concatenate(nodes),
     )
 
 

@@ -31,9 +31,10 @@ class TopDownSolver(LocalSolver):
     A group of more than k rows is split by two seeds: from a random point, a scan finds the one with which it would
     cost most together, another scan the one farthest from that, and so on for at most ``rounds`` scans. The other
     points join, in random order, the seed's group where the total cost grows less. Equal tuples stay together here.
-    Afterwards every group with too few rows, the smallest first, either takes the rows it lacks from another group that can spare
-    them, or merges with another group, whichever adds least to the cost. A group that has enough rows but does not keep
-    another privacy model merges. Where records may be suppressed, a group goes if that is cheaper still.
+    Afterwards every group with too few rows, the smallest first, either takes the rows it lacks from another group that
+    can spare them, or merges with another group, whichever adds least to the cost. A group that has enough rows but
+    does not keep another privacy model merges. Where records may be suppressed, a group goes if that is cheaper still.
+    What became twice as large as it need be by merging is split again.
 
     >>> TopDownSolver(rounds=3).text
     'top-down(rounds=3)'
