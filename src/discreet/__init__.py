@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
-    from discreet.release import Audit, Release, anonymize, audit
+    from discreet.release import Audit, Front, Release, anonymize, audit, pareto
     from discreet.samples import sample
     from discreet.schema import (
         Builder,
@@ -97,7 +97,7 @@ _PLACES = {
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
-    "discreet.release": ("Audit", "Release", "anonymize", "audit"),
+    "discreet.release": ("Audit", "Front", "Release", "anonymize", "audit", "pareto"),
     "discreet.samples": ("sample",),
     "discreet.schema": (
         "Builder",
@@ -133,6 +133,7 @@ __all__ = [
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",
+    "Front",
     "HierarchicalDiscernibility",
     "Hierarchy",
     "InfeasibleError",
@@ -168,6 +169,7 @@ __all__ = [
     "intervals",
     "mask",
     "ordered",
+    "pareto",
     "parse_block",
     "ranges",
     "sample",

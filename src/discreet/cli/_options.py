@@ -20,7 +20,9 @@ __all__ = [
     "privacy_options",
     "qi_option",
     "quiet_option",
+    "scheme_option",
     "sensitive_option",
+    "suppression_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,6 +40,21 @@ sensitive_option = click.option(
     multiple=True,
     metavar="COLUMNS",
     help="Columns nobody may learn about a person. Repeatable.",
+)
+suppression_option = click.option(
+    "--suppression",
+    default="none",
+    show_default=True,
+    metavar="KIND",
+    help="What may go: none, 'budget(5%)', 'budget(300)', class-records, violating-records, class-values, …",
+)
+scheme_option = click.option(
+    "--scheme",
+    "schemes",
+    multiple=True,
+    metavar="[NAME=]SCHEME",
+    help="How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
+    "all columns or for one (repeatable); or local, for all.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")

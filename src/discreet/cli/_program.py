@@ -17,6 +17,7 @@ from discreet.cli.anonymize import anonymize
 from discreet.cli.audit import audit
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
+from discreet.cli.pareto import pareto
 from discreet.cli.run import run
 from discreet.cli.sample import sample
 from discreet.errors import DiscreetError, OutputError
@@ -114,6 +115,7 @@ Start here:
   discreet sample -n 1000 -o people.csv      a table to try things on
   discreet info people.csv                   what is in it, and what could identify people
   discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv
+  discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5
 
 \b
@@ -125,7 +127,7 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, audit, run, hierarchy, info, sample):
+for _command in (anonymize, pareto, audit, run, hierarchy, info, sample):
     program.add_command(_command)
 
 

@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from discreet.solve import Budget, Progress
+    from discreet.solve.front import FrontProgress
 
 __all__ = ["Abandoned", "Watch"]
 
@@ -63,7 +64,7 @@ class Watch:
             signal.signal(signal.SIGINT, self._before)
             signal.signal(signal.SIGTERM, self._before_end)
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Progress | FrontProgress) -> None:
         """Show where the search stands."""
         if self._status is not None:
             self._status.update(describe(progress))
@@ -80,13 +81,16 @@ class Watch:
         os.write(2, b"\ndiscreet: stopping with the best release so far; press Ctrl-C again to give up.\n")
 
 
-def describe(progress: Progress) -> str:
-    """Put a moment of the search into one line.
+def describe(progress: Progress | FrontProgress) -> str:
+    """Put a moment of a search into one line.
 
     >>> from discreet.solve import Progress
     >>> describe(Progress(seconds=2.0, best=120.0, bound=90.0, examined=1500))
     'best 120 · bound 90 · gap 25.0 % · 1,500 nodes · 2 s'
     """
+    if not hasattr(progress, "best"):
+        left = f"{progress.evaluated:,} nodes evaluated, {progress.open:,} open"
+        return f"{progress.points:,} points · {left} · {progress.seconds:.0f} s"
     found = progress.best < float("inf")
     best = f"best {progress.best:,.6g}" if found else "nothing found yet"
     gap = f" · gap {100 * progress.gap:.1f} %" if found else ""

@@ -79,12 +79,12 @@ class Recoding:
     """Classes that are left out: the released values of the columns that tell classes apart."""
     parts: Parts | None = None
     """What is suppressed inside classes that stay."""
-    shares: Shares | None = None
-    """Which rows go to which group, where equal values may be released differently."""
     everything: bool = False
     """Whether all rows are left out."""
     categories: tuple[str, ...] = ()
     """Columns with few values, which may be read as categories to save memory."""
+    shares: Shares | None = None
+    """Which rows go to which group, where equal values may be released differently."""
 
     @property
     def keys(self) -> list[str]:

@@ -61,5 +61,9 @@ class Axis(Part):
         """Return the number as people know it."""
         return value
 
+    def promise(self, value: float) -> str | None:
+        """Return the privacy model a recoding keeps that reaches a number, as text; None where there is no such model."""
+        return None
+
 
 AXES: Family[Axis] = Family("axis", Axis, "discreet.problem.axes")  # type: ignore[type-abstract]

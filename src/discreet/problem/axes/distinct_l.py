@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.counts import FloatArray
 from discreet.problem._classes import Classes
+from discreet.problem._text import format_text
 from discreet.problem.axes._base import AXES, Axis
 
 __all__ = ["DistinctL"]
@@ -29,3 +30,7 @@ class DistinctL(Axis):
     def values(self, classes: Classes) -> FloatArray:
         """Return the number of values that occur in each class."""
         return np.count_nonzero(classes.sensitive[str(self.column)], axis=1).astype(np.float64)
+
+    def promise(self, value: float) -> str:
+        """Return the model that promises so many values."""
+        return format_text("distinct-l", [int(value), self.column], {})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor
 from typing import ClassVar
 
 import numpy as np
 
 from discreet.counts import FloatArray
 from discreet.problem._classes import Classes
+from discreet.problem._text import format_text
 from discreet.problem.axes._base import AXES, Axis
 
 __all__ = ["EntropyL"]
@@ -28,3 +30,7 @@ class EntropyL(Axis):
         """Return e to the entropy of the sensitive values of each class."""
         share = classes.sensitive[str(self.column)] / classes.sizes[:, None]
         return np.exp(-(share * np.log(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1))
+
+    def promise(self, value: float) -> str:
+        """Return the model that promises so diverse classes; rounded down, so that what was reached fulfils it."""
+        return format_text("entropy-l", [max(floor(value * 1e6) / 1e6, 1.0), self.column], {})

@@ -30,3 +30,7 @@ class K(Axis):
     def values(self, classes: Classes) -> FloatArray:
         """Return the rows of each class."""
         return classes.sizes.astype(np.float64)
+
+    def promise(self, value: float) -> str:
+        """Return the model that promises classes of that size."""
+        return f"k({int(value)})"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar, Self
 
 from discreet.counts import CountTable, FloatArray
 from discreet.problem._classes import Classes
+from discreet.problem._text import format_text
 from discreet.problem.axes._base import AXES, Axis
 from discreet.problem.privacy.t_closeness import TCloseness
 
@@ -37,3 +39,7 @@ class T(Axis):
     def shown(self, value: float) -> float:
         """Return the distance."""
         return -value
+
+    def promise(self, value: float) -> str:
+        """Return the model that promises to be that close; rounded up, so that what was reached fulfils it."""
+        return format_text("t", [min(ceil(-value * 1e6) / 1e6, 1.0), self.column, self.distance], {})

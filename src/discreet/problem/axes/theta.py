@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
 from discreet.counts import FloatArray
 from discreet.problem._classes import Classes
+from discreet.problem._text import format_text
 from discreet.problem.axes._base import AXES, Axis
 
 __all__ = ["Theta"]
@@ -32,3 +34,7 @@ class Theta(Axis):
     def shown(self, value: float) -> float:
         """Return the share."""
         return -value
+
+    def promise(self, value: float) -> str:
+        """Return the model that promises no larger share; rounded up, so that what was reached fulfils it."""
+        return format_text("l+", [min(ceil(-value * 1e6) / 1e6, 1.0), self.column], {})

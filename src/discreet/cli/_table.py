@@ -1,0 +1,145 @@
+"""Options that say what the table is and how its values may be generalized, for the commands that search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from discreet.cli._options import columns, level_pairs, once, pairs, qi_option, sensitive_option
+from discreet.errors import UsageError
+
+__all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    qi_option,
+    click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable."),
+    sensitive_option,
+    click.option("--class-attribute", metavar="COLUMN", help="The column the cost CM wants to keep predictable."),
+    click.option(
+        "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How to generalize a column. Repeatable."
+    ),
+    click.option(
+        "--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns."
+    ),
+    click.option(
+        "--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date."
+    ),
+    click.option(
+        "--cost", default="LM", show_default=True, metavar="COST", help="What to keep low: LM, DM, NCP, CM, …"
+    ),
+    click.option("--weight", "weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."),
+    click.option("--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far."),
+    click.option("--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far."),
+    click.option(
+        "--missing",
+        default="value",
+        show_default=True,
+        type=click.Choice(["value", "suppress", "error"]),
+        help="Missing values: a value of their own, a reason to leave the row out, or an error.",
+    ),
+    click.option(
+        "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
+    ),
+)
+
+
+def table_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def table_fields(
+    *,
+    source: str,
+    qi: Sequence[str],
+    identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    class_attribute: str | None,
+    forms: Sequence[str],
+    hierarchies: str | None,
+    types: Sequence[str],
+    cost: str,
+    weights: tuple[str, ...],
+    min_levels: Sequence[str],
+    max_levels: Sequence[str],
+    missing: str,
+    time_limit: float | None,
+) -> dict[str, Any]:
+    """Return what the options say as fields of a job."""
+    attributes, secrets = columns(qi), columns(sensitive)
+    if not attributes:
+        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps.")
+    given = pairs("--hierarchy", forms)
+    for name in given:
+        if name not in attributes and name not in secrets:
+            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
+    found = _files_for([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
+    known = {**found, **given}
+    return {
+        "input": source,
+        "identifiers": columns(identifiers),
+        "quasi_identifiers": {name: known.get(name) for name in once("--qi", attributes)},
+        "sensitive": {name: known.get(name) for name in once("--sensitive", secrets)},
+        "class_attribute": class_attribute,
+        "types": pairs("--type", types),
+        "cost": weighted(cost, weights),
+        "min_levels": level_pairs("--min-level", min_levels),
+        "max_levels": level_pairs("--max-level", max_levels),
+        "missing": missing,
+        "time_limit": time_limit,
+    }
+
+
+def _files_for(names: list[str], folder: str) -> dict[str, str]:
+    """Find the hierarchy file of each column in a folder, named as people and as ARX name them."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise UsageError(f"--hierarchies: there is no folder '{folder}'.")
+    found = {}
+    for name in names:
+        candidates = [file for file in sorted(place.iterdir()) if _holds(file, name)]
+        if len(candidates) > 1:
+            listing = " and ".join(f"'{file.name}'" for file in candidates)
+            raise UsageError(f"'{folder}' has several hierarchies for '{name}': {listing}.", column=name)
+        if candidates:
+            found[name] = str(candidates[0])
+    return found
+
+
+def _holds(file: Path, name: str) -> bool:
+    return file.suffix.lower() == ".csv" and (file.stem == name or file.stem.endswith(f"_hierarchy_{name}"))
+
+
+def weighted(cost: str, weights: tuple[str, ...]) -> str:
+    if not weights:
+        return cost
+    from discreet.problem._text import format_text, parse_text
+
+    name, args, options = parse_text(cost)
+    numbers: dict[str, float] = {}
+    for column, text in pairs("--weight", weights).items():
+        try:
+            number = float(text)
+        except ValueError:
+            raise UsageError(f"--weight of '{column}' must be a number.", column=column) from None
+        numbers[column] = int(number) if number.is_integer() else number
+    return format_text(name, args, {**options, "weights": {**options.get("weights", {}), **numbers}})
+
+
+def schemes_of(given: tuple[str, ...], attributes: list[str]) -> str | dict[str, str]:
+    general = [item for item in given if "=" not in item.partition("(")[0]]
+    special = pairs("--scheme", [item for item in given if item not in general])
+    if len(general) > 1:
+        raise UsageError("--scheme is given twice for all columns; write NAME=SCHEME for single ones.")
+    for name in special:
+        if name not in attributes:
+            raise UsageError(f"--scheme names '{name}', which is not in --qi.", column=name)
+    base = general[0] if general else "full-domain"
+    return {name: special.get(name, base) for name in attributes} if special else base

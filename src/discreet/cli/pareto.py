@@ -1,0 +1,124 @@
+"""``discreet pareto``: all choices of privacy against loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli._options import json_option, quiet_option, scheme_option, suppression_option
+from discreet.cli._table import schemes_of, table_fields, table_options
+from discreet.errors import InterruptedRun
+
+__all__ = ["pareto"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet pareto people.csv --qi birth_date,sex,zip -o front.html
+  discreet pareto people.csv --qi birth_date,sex,zip --suppression 'budget(1%)' --cost DM --explain
+  discreet pareto people.csv --qi birth_date,sex,zip --sensitive diagnosis --axis k --axis distinct-l
+  discreet pareto people.csv --qi birth_date,sex,zip --release knee --release-to safe.csv""",
+)
+@click.argument("source", metavar="INPUT")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    help="Write the front: .html (to explore), .svg, .png, .json or .csv. Repeatable.",
+)
+@table_options
+@suppression_option
+@scheme_option
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="AXIS",
+    help="What privacy is measured by: k (default), 'distinct-l(disease)', 'entropy-l(disease)', 'theta(disease)', "
+    "'t(disease)' or average-risk. Repeatable.",
+)
+@click.option(
+    "--method",
+    default="exact",
+    show_default=True,
+    type=click.Choice(["exact", "poka"]),
+    help="All points, proven, or the heuristic of the paper.",
+)
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
+@click.option("--explain", is_flag=True, help="Say what each step along the front gains and loses.")
+@click.option("--release", "wanted", metavar="K", help="Also make the release of a point: a value, or knee.")
+@click.option("--release-to", metavar="FILE", help="Where that release goes.")
+@json_option
+@quiet_option
+def pareto(
+    outputs: tuple[str, ...],
+    suppression: str,
+    schemes: tuple[str, ...],
+    axes: tuple[str, ...],
+    method: Any,
+    depth: int | None,
+    explain: bool,
+    wanted: str | None,
+    release_to: str | None,
+    as_json: bool,
+    quiet: bool,
+    **table: Any,
+) -> None:
+    """Show every choice of privacy that makes sense for the table INPUT, and what it costs."""
+    fields = table_fields(**table)
+    value = _wanted(wanted, release_to)
+
+    from discreet.job import Job
+    from discreet.release import pareto as find
+    from discreet.release._front import check_front_file
+    from discreet.release._output import check_apart, check_output
+
+    job = Job(
+        **fields, privacy="k(1)", suppression=suppression, scheme=schemes_of(schemes, list(fields["quasi_identifiers"]))
+    )
+    told = job.arguments()
+    for unused in ("privacy", "solver", "seed"):
+        del told[unused]
+    for name in outputs:
+        check_front_file(Path(name))
+    if release_to is not None:
+        check_output(release_to, told["data"])
+    check_apart([Path(name) for name in (*outputs, *filter(None, [release_to]))], [Path(told["data"])])
+
+    from discreet.cli._watch import Watch
+
+    with Watch(quiet) as watch:
+        front = find(**told, privacy=list(axes) or "k", method=method, depth=depth, progress=watch, budget=watch.budget)
+    for name in outputs:
+        front.save(name)
+    release = None
+    if release_to is not None:
+        release = front.release(value, output=release_to)
+    if as_json:
+        click.echo(front.to_json(), nl=False)
+    elif not quiet:
+        click.echo(front.summary())
+        if explain:
+            click.echo(front.explain())
+        if release is not None:
+            click.echo(release.summary())
+    if watch.interrupted:
+        click.echo("discreet: stopped early; the front so far was kept.", err=True)
+        click.get_current_context().exit(InterruptedRun.exit_code)
+
+
+def _wanted(text: str | None, release_to: str | None) -> float | None:
+    """Read what --release says: None is the knee."""
+    if (text is None) != (release_to is None):
+        raise click.UsageError("--release and --release-to go together: which point, and where its release goes.")
+    if text is None or text == "knee":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError("--release is a number, as 5, or knee.") from None

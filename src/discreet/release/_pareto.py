@@ -1,0 +1,275 @@
+"""The whole trade-off: every choice of privacy that makes sense, and what it costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from discreet.engines import Missing
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.problem import AXES, COSTS, SUPPRESSION, Axis, Problem, Scheme, make_schemes
+from discreet.problem.axes.k import K
+from discreet.release._front import Front, FrontPoint
+from discreet.release._prepare import Prepared, interruptible, prepare, several
+
+if TYPE_CHECKING:
+    from discreet.problem import Cost, Suppression
+    from discreet.solve import Budget
+    from discreet.solve.front import FoundFront, FrontProgress
+
+__all__ = ["pareto"]
+
+
+def pareto(
+    data: Any,
+    *,
+    identifiers: str | Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    class_attribute: str | None = None,
+    types: Mapping[str, Any] | None = None,
+    privacy: str | Axis | Sequence[str | Axis] = "k",
+    cost: str | Cost = "LM",
+    suppression: str | Suppression = "none",
+    scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
+    method: Literal["exact", "poka"] = "exact",
+    exact: bool = True,
+    depth: int | None = None,
+    time_limit: float | None = None,
+    missing: Missing = "value",
+    min_levels: Mapping[str, int] | None = None,
+    max_levels: Mapping[str, int] | None = None,
+    progress: Callable[[FrontProgress], None] | None = None,
+    budget: Budget | None = None,
+) -> Front:
+    """Find every choice no other is better than: more privacy for the same loss, or less loss for the same privacy.
+
+    Parameters
+    ----------
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, types, missing, min_levels, max_levels
+        As for :func:`discreet.anonymize`.
+    privacy
+        What is on the axis of privacy: ``k``, ``distinct-l(disease)``, ``entropy-l(disease)``, ``theta(disease)``,
+        ``t(disease)`` or ``average-risk``; several make a front over all of them and the loss.
+    cost
+        The loss.
+    suppression
+        ``none`` or a budget. With at most so many rows to suppress, classes go from the worst up, all equally bad
+        ones together; what is left says how private the table is, and what went is part of the loss.
+    scheme
+        ``full-domain``; with another one the front of k is found by one search for each point.
+    method, exact, depth
+        ``exact``: all points, proven. ``poka``: the heuristic of the paper that first asked for this, with its depth of
+        search; what it misses is told. ``exact=False`` is another way to ask for it.
+    time_limit
+        Seconds the search may take; the front so far is returned, and every point says whether it is proven.
+    progress, budget
+        A function that is told how the search goes, and a switch to stop it; for user interfaces.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [31, 34, 38, 47, 48, 52], "sex": ["f", "f", "m", "m", "f", "m"]})
+    >>> front = pareto(table, quasi_identifiers={"age": "intervals(5, 10, 20)", "sex": "flat"})
+    >>> [(point.k, round(point.loss, 2)) for point in front.points]
+    [(1, 0.0), (2, 4.67), (3, 8.4), (6, 12.0)]
+
+    """
+    if method not in ("exact", "poka"):
+        raise UsageError(f"The method of a front is exact or poka, not '{method}'.")
+    if not exact:
+        method = "poka"
+    from discreet.solve import Budget
+
+    axes = [AXES.make(axis) for axis in several(privacy)]
+    if not axes:
+        raise UsageError("A front needs something on its axis of privacy, such as k.")
+    loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
+    if kind.name not in ("none", "budget"):
+        raise UnsupportedCombinationError("A front", f"the suppression {kind.name}", "choose none or a budget")
+    with interruptible():
+        prepared = prepare(
+            data,
+            identifiers=identifiers,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            class_attribute=class_attribute,
+            types=types,
+            schemes=schemes,
+            missing=missing,
+        )
+        if budget is None:
+            budget = Budget(time_limit)
+        elif time_limit is not None:
+            budget.time_limit, budget.started = time_limit, time.monotonic()
+        full = all(choice.name == "full-domain" for choice in prepared.schemes.values())
+
+        def problem_for(k: int = 1) -> Problem:
+            watched = {column for axis in resolved for column in axis.columns}
+            return Problem.build(
+                prepared.counted.table,
+                # models that always hold make the solver count the sensitive values the axes look at
+                privacy=[f"k({k})", *(model_of(column) for column in sorted(watched))],
+                cost=loss,
+                suppression=kind,
+                scheme=prepared.schemes,
+                min_levels=min_levels,
+                max_levels=max_levels,
+            )
+
+        resolved = [axis.resolve(prepared.counted.table) for axis in axes]
+        with prepared.clock("solve"):
+            job = {
+                "cost": loss,
+                "suppression": kind,
+                "scheme": schemes,
+                "min_levels": min_levels or {},
+                "max_levels": max_levels or {},
+            }
+            if full:
+                return _over_levels(prepared, problem_for(), resolved, method, depth, budget, progress, job)
+            if len(resolved) > 1 or type(resolved[0]) is not K or method == "poka":
+                raise UnsupportedCombinationError(
+                    "A front over a scheme other than full-domain", "anything but k and exact search", "leave one out"
+                )
+            return _over_solves(prepared, problem_for, resolved, budget, progress, job)
+
+
+def model_of(column: str) -> str:
+    """Return a model that looks at a column and always holds."""
+    from discreet.problem._text import format_text
+
+    return format_text("distinct-l", [1, column], {})
+
+
+def _over_levels(
+    prepared: Prepared,
+    problem: Problem,
+    axes: Sequence[Axis],
+    method: str,
+    depth: int | None,
+    budget: Budget,
+    progress: Callable[[FrontProgress], None] | None,
+    job: dict[str, Any],
+) -> Front:
+    from discreet.solve.front import exact_front
+
+    if len(axes) > 1:
+        from discreet.solve._many_axes import front_of_many
+
+        if method == "poka":
+            raise UnsupportedCombinationError("The method poka", "several axes", "choose one, or the exact method")
+        return _front(prepared, problem, axes, front_of_many(problem, axes, budget, progress), "exact", job)
+    if method == "exact":
+        return _front(prepared, problem, axes, exact_front(problem, axes, budget, progress), "exact", job)
+    from discreet.solve.poka import compare_fronts, poka_front
+
+    found = poka_front(problem, axes, budget, progress, depth=depth)
+    front = _front(prepared, problem, axes, found, "poka", job)
+    truth = exact_front(problem, axes, budget)
+    comparison = compare_fronts(found, truth)
+    front.stats["depth"] = found.stats.get("depth")
+    front.missed = tuple(_points(prepared, problem, axes, comparison.missed))
+    front.false = tuple(_points(prepared, problem, axes, comparison.false))
+    return front
+
+
+def _points(prepared: Prepared, problem: Problem, axes: Sequence[Axis], points: Sequence[Any]) -> list[FrontPoint]:
+    worst = problem.cost.worst(problem.table) or 1.0
+    names = list(prepared.counted.domains)
+    return [
+        FrontPoint(
+            values={axis.text: _number(axis.shown(value)) for axis, value in zip(axes, point.values, strict=True)},
+            loss=float(point.loss),
+            normalized_loss=float(point.loss / worst),
+            levels=dict(zip(names, point.levels, strict=True)),
+            suppressed=int(point.suppressed),
+            classes=int(point.classes),
+            also=int(point.also),
+            proven=bool(point.proven),
+            reached=tuple(point.values),
+        )
+        for point in points
+    ]
+
+
+def _number(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _front(
+    prepared: Prepared, problem: Problem, axes: Sequence[Axis], found: FoundFront, method: str, job: dict[str, Any]
+) -> Front:
+    points = _points(prepared, problem, axes, found.points)
+    cloud = found.cloud.copy()
+    for number, axis in enumerate(axes):
+        cloud[:, number] = [axis.shown(value) for value in cloud[:, number]]
+    return Front(
+        points=tuple(points[::-1]),
+        axes=tuple(axis.text for axis in axes),
+        cost=problem.cost.text,
+        n=problem.table.n,
+        space=found.space,
+        examined=found.examined,
+        complete=found.complete,
+        method=method,
+        cloud=cloud,
+        stats={"seconds": prepared.clock.seconds},
+        prepared=prepared,
+        problem=problem,
+        parts=tuple(axes),
+        job=job,
+    )
+
+
+def _over_solves(
+    prepared: Prepared,
+    problem_for: Callable[[int], Problem],
+    axes: Sequence[Axis],
+    budget: Budget,
+    progress: Callable[[FrontProgress], None] | None,
+    job: dict[str, Any],
+) -> Front:
+    import numpy as np
+
+    from discreet.solve._front_by_solves import front_by_solves
+    from discreet.solve.front import FrontProgress
+
+    def told(points: int, k: int) -> None:
+        if progress is not None:
+            progress(FrontProgress(budget.seconds, points, 0, points))
+
+    problem = problem_for(1)
+    solved, complete = front_by_solves(problem_for, problem.table.n, budget, told)
+    worst = problem.cost.worst(problem.table) or 1.0
+    points = [
+        FrontPoint(
+            values={axes[0].text: each.k},
+            loss=float(each.solution.cost),
+            normalized_loss=float(each.solution.cost / worst),
+            levels={},
+            suppressed=each.solution.suppressed_rows,
+            classes=each.solution.classes,
+            also=0,
+            proven=each.solution.status == "optimal",
+            reached=(float(each.k),),
+            lower_bound=each.lower_bound,
+            solved=each,
+        )
+        for each in solved
+    ]
+    return Front(
+        points=tuple(points),
+        axes=tuple(axis.text for axis in axes),
+        cost=problem.cost.text,
+        n=problem.table.n,
+        space=0,
+        examined=len(points),
+        complete=complete,
+        method="one search for each point",
+        cloud=np.array([[point.k, point.loss] for point in points], dtype=np.float64).reshape(-1, 2),
+        stats={"seconds": prepared.clock.seconds},
+        prepared=prepared,
+        problem=problem,
+        parts=tuple(axes),
+        job=job,
+    )
