@@ -2,8 +2,8 @@
 
 A group is a chain of shares, and a share a point with some of its rows. Groups stand in an order in which neighbours
 are alike, and over that order stands a binary tree of boxes: box 1 is the root, the children of box x are 2x and
-2x + 1, and box ``leaves + g`` is group g. A box covers everything under it, or more: it grows when a group does, and never
-shrinks. What a group and anything in a box cost together at least leaves most of the tree unvisited.
+2x + 1, and box ``leaves + g`` is group g. A box covers everything under it, or more: it grows when a group does, and
+never shrinks. What a group and anything in a box cost together at least leaves most of the tree unvisited.
 """
 
 from __future__ import annotations

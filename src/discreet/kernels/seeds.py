@@ -17,12 +17,12 @@ __all__ = ["draw", "split_by_seeds"]
 
 @inner_kernel
 def draw(state: NDArray[np.uint64], below: int) -> int:  # state OUT
-    """A random whole number below another (splitmix64)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    """A random whole number below another (xorshift; the state must not be 0)."""
     x = state[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
     return int(np.int64(x >> np.uint64(1)) % below)
 
 

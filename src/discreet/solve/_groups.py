@@ -20,8 +20,8 @@ _AT_ONCE = 1 << 20
 
 
 def random_state(budget: Budget) -> NDArray[np.uint64]:
-    """The state of a kernel's random numbers."""
-    return np.array([budget.random().getrandbits(63)], dtype=np.uint64)
+    """The state of a kernel's random numbers, which is not 0."""
+    return np.array([budget.random().getrandbits(63) + 1], dtype=np.uint64)
 
 
 def make_groups(task: Task, shares: Shares) -> Groups:

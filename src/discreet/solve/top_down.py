@@ -36,8 +36,8 @@ class TopDownSolver(LocalSolver):
     does not keep another privacy model merges. Where records may be suppressed, a group goes if that is cheaper still.
     What became twice as large as it need be by merging is split again.
 
-    >>> TopDownSolver(rounds=3).text
-    'top-down(rounds=3)'
+    >>> TopDownSolver(rounds=6).text
+    'top-down(rounds=6)'
     """
 
     name: ClassVar[str] = "top-down"
