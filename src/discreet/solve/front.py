@@ -245,7 +245,8 @@ def _set_up(problem: Problem, axis: Axis, lowest: IntArray, span: IntArray, grid
 def _equal(problem: Problem) -> tuple[float, float]:
     """How far apart losses may be that count as equal, whatever they are and as a share of the loss."""
     whole_numbers = problem.cost.compiled is not None
-    return (0.25, 0.0) if whole_numbers else (1e-3 * _EQUAL * problem.cost.worst(problem.table), _EQUAL)
+    most = max(problem.cost.worst(problem.table), problem.table.n)
+    return (0.25, 0.0) if whole_numbers else (1e-3 * _EQUAL * most, _EQUAL)
 
 
 def _grown(fronts: Fronts, profile: int) -> Fronts:
