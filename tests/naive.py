@@ -21,7 +21,7 @@ costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` f
               precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
-              ``k_of_node(table, levels, budget)``,
+              ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
 """
@@ -580,3 +580,73 @@ def k_of_node(table, levels, budget):
         gone += rows
         left = left[len(smallest) :]
     return (len(left[0]) if left else None), sorted(gone)
+
+
+class Point(NamedTuple):
+    values: tuple  # what is measured on the published classes; more is better
+    loss: float
+    levels: tuple  # the first vector that has these values and this loss
+    also: int  # how many others have them
+    suppressed: int
+    classes: int  # published
+
+
+def stay_and_go(table, levels, budget, value):
+    """The classes that stay and the rows that go: the worst classes go, all equally bad ones together.
+
+    Something always stays: the best classes, even where the budget would let them go.
+    """
+    found = [(value(members), members) for members in classes(table, levels)]
+    each = sorted({worth for worth, _ in found})
+    gone = []
+    for worth in each[:-1]:
+        rows = [row for own, members in found for row in members if own == worth]
+        if len(gone) + len(rows) > budget:
+            break
+        gone += rows
+    return [members for _, members in found if not set(members) & set(gone)], sorted(gone)
+
+
+def evaluated(table, budget, cost, value=len, measures=None, vectors=None, **options):
+    """Every node as a point of its own: vector, values, loss, suppressed rows and published classes.
+
+    ``value`` says how good a class is, given its rows: classes are suppressed by it. Each of ``measures`` is told the
+    published classes and returns a number; by default there is one, the worst value.
+    """
+    measures = measures or [lambda published: min(map(value, published))]
+    found = []
+    for levels in vectors if vectors is not None else level_vectors(table):
+        published, gone = stay_and_go(table, levels, budget, value)
+        loss = COSTS[cost](table, levels, published, gone, **options)
+        values = tuple(measure(published) for measure in measures)
+        found.append(Point(values, loss, tuple(levels), 0, len(gone), len(published)))
+    return found
+
+
+def nearly(a, b):
+    return abs(a - b) <= TOLERANCE * max(1, abs(a), abs(b))
+
+
+def front(table, budget, cost, value=len, measures=None, vectors=None, **options):
+    """The points that no node is better than, by evaluating all nodes; the first value falls along it."""
+    found = evaluated(table, budget, cost, value, measures, vectors, **options)
+
+    def better(a, b):
+        """a is as good as b in everything, and better in something."""
+        near = [nearly(x, y) for x, y in zip((*a.values, a.loss), (*b.values, b.loss), strict=True)]
+        more = [x > y for x, y in zip((*a.values, -a.loss), (*b.values, -b.loss), strict=True)]
+        return all(n or m for n, m in zip(near, more, strict=True)) and not all(near)
+
+    best = [point for point in found if not any(better(other, point) for other in found)]
+    points = []
+    for point in sorted(best, key=lambda point: point.levels):
+        same = [
+            i
+            for i, other in enumerate(points)
+            if all(map(nearly, (*other.values, other.loss), (*point.values, point.loss)))
+        ]
+        if same:
+            points[same[0]] = points[same[0]]._replace(also=points[same[0]].also + 1)
+        else:
+            points.append(point)
+    return sorted(points, key=lambda point: (tuple(-value for value in point.values), point.loss))

@@ -25,7 +25,6 @@ __all__ = [
     "CLOSED",
     "COUNTERS",
     "DUE",
-    "EQUAL",
     "EVALUATED",
     "EVALUATED_NODES",
     "FACTS",
@@ -43,13 +42,12 @@ __all__ = [
     "levels_of",
     "note_front",
     "renew",
+    "slack",
     "spread",
     "tell",
 ]
 
 OPEN, CLOSED, EVALUATED = 0, 1, 2
-EQUAL = 1e-11
-"""Losses closer than this, relatively, count as equal."""
 
 
 class Fronts(NamedTuple):
@@ -84,10 +82,10 @@ class Fronts(NamedTuple):
 
 COUNTERS = ("evaluated", "open", "front", "steps", "changed")
 EVALUATED_NODES, OPEN_NODES, FRONT, STEPS, CHANGED = range(5)
-FACTS = ("rows", "monotone", "floor")
+FACTS = ("rows", "monotone", "floor", "absolute", "relative")
 """The rows of the table; whether a node has at most the value of those above it; whether each row costs at least the
-value of the node."""
-ROWS, MONOTONE, FLOOR = range(3)
+value of the node; how far apart losses that count as equal may be, whatever they are and as a share of the loss."""
+ROWS, MONOTONE, FLOOR, ABSOLUTE, RELATIVE = range(5)
 LOW, DUE, LEAST, MOST = range(4)
 VALUE, LOSS, TOTAL, LOST = range(4)
 
@@ -101,20 +99,26 @@ def levels_of(fronts: Fronts, number: int, levels: NDArray[np.int64]) -> None:  
 
 
 @kernel
+def slack(facts: NDArray[np.float64], loss: float) -> float:
+    """How far another loss may be from a loss and still count as equal."""
+    return facts[ABSOLUTE] + facts[RELATIVE] * abs(loss)
+
+
+@kernel
 def note_front(fronts: Fronts, e: int) -> bool:
     """Take an evaluated node into the front if it belongs there; say whether the front has changed."""
     front, count = fronts.front, fronts.count
     value, loss, number = fronts.known[e, VALUE], fronts.known[e, LOSS], fronts.node[e]
-    points = count[FRONT]
+    points, margin = count[FRONT], slack(fronts.facts, loss)
     for f in range(points):
-        if front[f, 0] >= value and front[f, 1] <= loss + EQUAL * abs(loss):
-            alike = front[f, 0] == value and front[f, 1] >= loss - EQUAL * abs(loss)
+        if front[f, 0] >= value and front[f, 1] <= loss + margin:
+            alike = front[f, 0] == value and front[f, 1] >= loss - margin
             if alike and number < fronts.node[np.int64(front[f, 2])]:
                 front[f, 1], front[f, 2] = loss, e
             return False
     kept = 0
     for f in range(points):
-        if front[f, 0] > value or front[f, 1] < loss - EQUAL * abs(loss):
+        if front[f, 0] > value or front[f, 1] < loss - margin:
             for a in range(3):
                 front[kept, a] = front[f, a]
             kept += 1
@@ -155,7 +159,7 @@ def _due_below(fronts: Fronts, e: int) -> float:
         while at < end and fronts.profile[at, 0] < value:
             extra = fronts.profile[at, 1]
             at += 1
-        margin = EQUAL * abs(loss)
+        margin = slack(fronts.facts, loss)
         loss += margin if step[s, 2] > 0.0 else -margin
         if fronts.facts[FLOOR] > 0.0 and value * rows > loss:
             continue

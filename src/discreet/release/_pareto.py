@@ -104,11 +104,9 @@ def pareto(
         full = all(choice.name == "full-domain" for choice in prepared.schemes.values())
 
         def problem_for(k: int = 1) -> Problem:
-            watched = {column for axis in resolved for column in axis.columns}
             return Problem.build(
                 prepared.counted.table,
-                # models that always hold make the solver count the sensitive values the axes look at
-                privacy=[f"k({k})", *(model_of(column) for column in sorted(watched))],
+                privacy=f"k({k})",
                 cost=loss,
                 suppression=kind,
                 scheme=prepared.schemes,
@@ -132,13 +130,6 @@ def pareto(
                     "A front over a scheme other than full-domain", "anything but k and exact search", "leave one out"
                 )
             return _over_solves(prepared, problem_for, resolved, budget, progress, job)
-
-
-def model_of(column: str) -> str:
-    """Return a model that looks at a column and always holds."""
-    from discreet.problem._text import format_text
-
-    return format_text("distinct-l", [1, column], {})
 
 
 def _over_levels(

@@ -5,7 +5,7 @@ Grouping is compiled and rolls up from earlier nodes; models and costs see plain
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -157,16 +157,22 @@ def make_workspace(lattice: Lattice) -> Workspace:
 class NodeEvaluator:
     """Evaluates nodes of a problem's lattice with its own models and cost.
 
-    Pool and scratch space of a search that is over may be handed on, for evaluations with ``tuples``.
+    Pool and scratch space of a search that is over may be handed on, for evaluations with ``tuples``; ``columns`` are
+    sensitive ones to gather beside those the models look at.
     """
 
     def __init__(
-        self, problem: Problem, lattice: Lattice, lists: ClassLists | None = None, ws: Workspace | None = None
+        self,
+        problem: Problem,
+        lattice: Lattice,
+        lists: ClassLists | None = None,
+        ws: Workspace | None = None,
+        columns: Iterable[str] = (),
     ) -> None:
         self.problem = problem
         self.lattice = lattice
         self.table = problem.table
-        self.gatherer = Gatherer(problem)
+        self.gatherer = Gatherer(problem, columns)
         self.lists = lists or make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)))
         self.ws = ws or make_workspace(lattice)
         self.kept = [self.gatherer.tuples]

@@ -6,7 +6,7 @@ sensitive histograms of all classes would not fit in memory, classes are handed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,15 +124,18 @@ def _compact(key: IntArray, span: int, few: int) -> tuple[IntArray, int]:
 
 
 class Gatherer:
-    """Gathers the classes of a problem's recodings. What depends on the problem alone is made once."""
+    """Gathers the classes of a problem's recodings. What depends on the problem alone is made once.
 
-    def __init__(self, problem: Problem) -> None:
+    ``columns`` are sensitive ones to gather beside those the privacy models look at.
+    """
+
+    def __init__(self, problem: Problem, columns: Iterable[str] = ()) -> None:
         self.problem = problem
         self.table = problem.table
         self.needs = problem.cost.needs
         self.watched = [
             self.table.sensitive[name]
-            for name in sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+            for name in sorted({*columns, *(str(getattr(model, "attribute", "")) for model in problem.privacy)})
             if name in self.table.sensitive
         ]
         self.joint: list[Histogram] = []

@@ -93,7 +93,8 @@ class PlainLooks:
 
     def __init__(self, problem: Problem, axes: Sequence[Axis], grid: FloatArray | None = None) -> None:
         self.problem, self.axes = problem, axes
-        self.evaluator = NodeEvaluator(problem, lay_out(problem))
+        columns = [column for axis in axes for column in axis.columns]
+        self.evaluator = NodeEvaluator(problem, lay_out(problem), columns=columns)
         self.grid = np.zeros(0) if grid is None else grid
 
     def look(self, node: IntArray) -> Look:

@@ -15,7 +15,6 @@ from discreet.errors import UsageError
 from discreet.kernels.front_choice import _SAMPLE, Guess, choose, learn
 from discreet.kernels.front_run import search_front
 from discreet.kernels.fronts import (
-    EQUAL,
     EVALUATED_NODES,
     FRONT,
     LOSS,
@@ -26,6 +25,7 @@ from discreet.kernels.fronts import (
     OPEN_NODES,
     VALUE,
     Fronts,
+    slack,
     tell,
 )
 from discreet.problem import Axis, Problem
@@ -42,6 +42,8 @@ _FIRST = 1 << 12
 """Evaluated nodes and points there is room for at first."""
 _AT_ONCE = 64
 """Nodes evaluated between two looks at the clock."""
+_EQUAL = 1e-11
+"""Losses closer than this, relatively, count as equal where they are not whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ def _set_up(problem: Problem, axis: Axis, lowest: IntArray, span: IntArray, grid
         state=np.zeros(nodes, dtype=np.int8),
         bound=np.stack([low, np.full(nodes, np.inf), np.full(nodes, -np.inf), np.full(nodes, np.inf)]),
         count=np.array([0, nodes, 0, 0, 0], dtype=np.int64),
-        facts=np.array([float(problem.table.n), float(monotone), float(floor)]),
+        facts=np.array([float(problem.table.n), float(monotone), float(floor), *_equal(problem)]),
         node=np.zeros(_FIRST, dtype=np.int64),
         known=np.zeros((_FIRST, 4)),
         first=np.zeros(_FIRST + 1, dtype=np.int64),
@@ -240,6 +242,13 @@ def _set_up(problem: Problem, axis: Axis, lowest: IntArray, span: IntArray, grid
     return fronts, guess
 
 
+def _equal(problem: Problem) -> tuple[float, float]:
+    """How far apart losses may be that count as equal, whatever they are and as a share of the loss."""
+    whole_numbers = problem.cost.compiled is not None
+    most = max(problem.cost.worst(problem.table), problem.table.n)
+    return (0.25, 0.0) if whole_numbers else (1e-3 * _EQUAL * most, _EQUAL)
+
+
 def _grown(fronts: Fronts, profile: int) -> Fronts:
     """Double whatever is nearly full."""
     e = int(fronts.count[EVALUATED_NODES])
@@ -266,9 +275,9 @@ def _found(problem: Problem, fronts: Fronts, looks: PlainLooks, lowest: IntArray
     for value, loss, number in fronts.front[:points][::-1]:
         node = np.array(np.unravel_index(fronts.node[int(number)], span)) + lowest
         look: Look = looks.look(node)
-        slack = EQUAL * abs(loss)
-        alike = (known[:, VALUE] == value) & (np.abs(known[:, LOSS] - loss) <= slack)
-        rivals = (most >= value) & (low <= loss + slack) & ((most > value) | (low < loss - slack))
+        margin = slack(fronts.facts, loss)
+        alike = (known[:, VALUE] == value) & (np.abs(known[:, LOSS] - loss) <= margin)
+        rivals = (most >= value) & (low <= loss + margin) & ((most > value) | (low < loss - margin))
         levels = tuple(int(level) for level in node)
         found.append(
             FoundPoint(

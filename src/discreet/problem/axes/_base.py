@@ -16,7 +16,10 @@ from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
 
-__all__ = ["AXES", "Axis"]
+__all__ = ["AXES", "DECIMALS", "Axis"]
+
+DECIMALS = 12
+"""Numbers that are sums of fractions are rounded to these, so that classes that are equally bad have equal numbers."""
 
 
 class Axis(Part):

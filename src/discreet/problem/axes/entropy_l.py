@@ -11,7 +11,7 @@ import numpy as np
 from discreet.counts import FloatArray
 from discreet.problem._classes import Classes
 from discreet.problem._text import format_text
-from discreet.problem.axes._base import AXES, Axis
+from discreet.problem.axes._base import AXES, DECIMALS, Axis
 
 __all__ = ["EntropyL"]
 
@@ -29,7 +29,8 @@ class EntropyL(Axis):
     def values(self, classes: Classes) -> FloatArray:
         """Return e to the entropy of the sensitive values of each class."""
         share = classes.sensitive[str(self.column)] / classes.sizes[:, None]
-        return np.exp(-(share * np.log(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1))
+        entropy = -(share * np.log(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+        return np.asarray(np.exp(entropy).round(DECIMALS))
 
     def promise(self, value: float) -> str:
         """Return the model that promises so diverse classes; rounded down, so that what was reached fulfils it."""

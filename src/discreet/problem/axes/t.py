@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from discreet.counts import CountTable, FloatArray
 from discreet.problem._classes import Classes
 from discreet.problem._text import format_text
-from discreet.problem.axes._base import AXES, Axis
+from discreet.problem.axes._base import AXES, DECIMALS, Axis
 from discreet.problem.privacy.t_closeness import TCloseness
 
 __all__ = ["T"]
@@ -34,7 +34,7 @@ class T(Axis):
 
     def values(self, classes: Classes) -> FloatArray:
         """Return the distance of each class, negated."""
-        return -TCloseness(1.0, self.column, self.distance).distances(classes)
+        return -TCloseness(1.0, self.column, self.distance).distances(classes).round(DECIMALS)
 
     def shown(self, value: float) -> float:
         """Return the distance."""

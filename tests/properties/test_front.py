@@ -1,0 +1,197 @@
+"""The exact front against exhaustive evaluation in plain Python, over every axis, cost and budget."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import naive
+from cases import COSTS, plain_cost
+from discreet.problem import Problem
+from discreet.problem.axes import AXES
+from discreet.solve import Budget
+from discreet.solve._looks import CompiledLooks, PlainLooks, has_compiled_looks
+from discreet.solve.front import exact_front
+from tables import random_sample
+
+EVERY = [*COSTS, "precision"]
+SUPPRESSIONS = ["none", "budget(1)", "budget(2)", "budget(0.2)", "budget(0.5)", "class-records"]
+FORMS = ["k", "distinct-l(s0)", "entropy-l(s0)", "theta(s0)", "t(s0)", "t(s0, distance=ordered)", "average-risk"]
+
+
+def worth(text, sample):
+    """How good a class is, given its rows, and what a node has, given its published classes."""
+    table = sample.naive
+    whole = naive.counts(table, range(len(table.rows)), "s0")
+    in_order = {row[0]: whole.get(row[0], 0) for row in sample.sensitive["s0"]}
+
+    def counts(rows):
+        return naive.counts(table, rows, "s0")
+
+    distance = "ordered" if "ordered" in text else "equal"
+    values = {
+        "k": len,
+        "average-risk": len,
+        "distinct-l": lambda rows: len(counts(rows)),
+        "entropy-l": lambda rows: round(math.exp(naive.entropy(counts(rows))), 9),
+        "theta": lambda rows: -max(counts(rows).values()) / len(rows),
+        "t": lambda rows: -round(naive.emd(counts(rows), in_order, distance), 9),
+    }
+    value = values[text.split("(")[0]]
+    if text == "average-risk":
+        return value, lambda published: -len(published) / sum(map(len, published))
+    return value, lambda published: min(map(value, published))
+
+
+def drawn(rng, cost, suppression, *, limits=False, **ranges):
+    """A random table, the problem, and the vectors its lattice has."""
+    sample = random_sample(int(rng.integers(1 << 30)), **ranges)
+    levels = {}
+    if limits:
+        for attribute in sample.counts.attributes:
+            low = int(rng.integers(attribute.height + 1))
+            levels[attribute.name] = (low, int(rng.integers(low, attribute.height + 1)))
+    problem = Problem.build(
+        sample.counts,
+        privacy="k(1)",
+        cost=cost,
+        suppression=suppression,
+        min_levels={name: low for name, (low, _) in levels.items()},
+        max_levels={name: high for name, (_, high) in levels.items()},
+    )
+    spans = [range(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
+    return sample, problem, list(itertools.product(*spans))
+
+
+def expected(sample, problem, vectors, cost, *axes):
+    name, options = plain_cost(cost, ["k(1)"])
+    each = [worth(text, sample) for text in axes]
+    return naive.front(
+        sample.naive, problem.limit, name, each[0][0], [measure for _, measure in each], vectors, **options
+    )
+
+
+def rounded(point):
+    return (*(round(value, 7) for value in point.values), round(point.loss, 6))
+
+
+def whole(point):
+    return (*rounded(point), point.levels, point.suppressed, point.classes, point.also)
+
+
+@pytest.mark.parametrize("cost", EVERY)
+@pytest.mark.parametrize("form", FORMS)
+def test_equals_exhaustive_evaluation(form, cost):
+    rng = np.random.default_rng([FORMS.index(form), EVERY.index(cost), 5])
+    axis = AXES.make(form)
+    for round_ in range(9):
+        suppression = SUPPRESSIONS[round_ % 6]
+        ranges = {"rows": (1, 14), "attributes": (1, 3), "height": (0, 3)}
+        sample, problem, vectors = drawn(rng, cost, suppression, limits=round_ % 3 == 2, **ranges)
+        want = expected(sample, problem, vectors, cost, form)
+        found = exact_front(problem, [axis.resolve(problem.table)], Budget())
+        assert found.complete
+        assert found.space == len(vectors)
+        assert found.examined == len(found.cloud) <= found.space
+        assert [whole(point) for point in found.points] == [whole(point) for point in want], suppression
+        assert all(point.proven for point in found.points)
+
+
+@pytest.mark.parametrize("cost", ["LM", "DM", "CM", "HDM", "NCP"])
+@pytest.mark.parametrize("suppression", ["none", "budget(0.1)", "budget(0.4)"])
+def test_larger_lattices(cost, suppression):
+    """Lattices of hundreds of nodes, of which some are never evaluated."""
+    rng = np.random.default_rng([len(cost), len(suppression), 9])
+    shares = []
+    for _ in range(4):
+        ranges = {"rows": (20, 40), "attributes": (4, 4), "leaves": (3, 5), "height": (2, 3)}
+        sample, problem, vectors = drawn(rng, cost, suppression, **ranges)
+        want = expected(sample, problem, vectors, cost, "k")
+        found = exact_front(problem, [AXES.make("k")], Budget())
+        assert [whole(point) for point in found.points] == [whole(point) for point in want]
+        shares.append(found.examined / found.space)
+    assert min(shares) < 1
+
+
+class Clock(Budget):
+    """A budget that is used up after so many looks at it."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def exhausted(self):
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("cost", ["LM", "DM", "CM", "NCP", "C_AVG"])
+def test_stopped_at_any_moment_what_is_proven_is_true(form, cost, monkeypatch):
+    monkeypatch.setattr("discreet.solve.front._AT_ONCE", 8)
+    rng = np.random.default_rng([FORMS.index(form), len(cost), 11])
+    stopped = 0
+    for round_ in range(6):
+        suppression = SUPPRESSIONS[round_]
+        ranges = {"rows": (6, 16), "attributes": (3, 3), "height": (1, 3)}
+        sample, problem, vectors = drawn(rng, cost, suppression, **ranges)
+        name, options = plain_cost(cost, ["k(1)"])
+        value, measure = worth(form, sample)
+        nodes = naive.evaluated(sample.naive, problem.limit, name, value, [measure], vectors, **options)
+        known = {point.levels: (*rounded(point), point.suppressed) for point in nodes}
+        true = {rounded(point) for point in expected(sample, problem, vectors, cost, form)}
+        for looks in (0, 1, 2, 4):
+            found = exact_front(problem, [AXES.make(form).resolve(problem.table)], Clock(looks))
+            stopped += not found.complete
+            assert found.points
+            for point in found.points:
+                assert known[point.levels] == (*rounded(point), point.suppressed)
+                assert not point.proven or rounded(point) in true
+            for a, b in itertools.pairwise(found.points):
+                assert a.values > b.values
+                assert a.loss > b.loss
+            if found.complete:
+                assert {rounded(point) for point in found.points} == true
+    assert stopped
+
+
+def test_a_time_limit_of_nothing_still_finds_something():
+    _, problem, _ = drawn(np.random.default_rng(4), "LM", "budget(2)", rows=(30, 30), attributes=(4, 4), height=(3, 3))
+    found = exact_front(problem, [AXES.make("k")], Budget(time_limit=0.0))
+    assert not found.complete
+    assert found.points[0].values == (30.0,)
+    halted = Budget()
+    halted.stop.set()
+    assert exact_front(problem, [AXES.make("k")], halted).points
+
+
+def test_progress_is_told():
+    _, problem, _ = drawn(np.random.default_rng(4), "DM", "budget(2)", rows=(30, 30), attributes=(4, 4), height=(3, 3))
+    seen = []
+    found = exact_front(problem, [AXES.make("k")], Budget(), seen.append)
+    assert [told.evaluated for told in seen] == sorted(told.evaluated for told in seen)
+    assert (seen[-1].evaluated, seen[-1].open, seen[-1].points) == (found.examined, 0, len(found.points))
+
+
+@pytest.mark.parametrize("cost", EVERY)
+def test_both_ways_to_look_agree(cost):
+    rng = np.random.default_rng([EVERY.index(cost), 17])
+    grid = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
+    for round_ in range(12):
+        sample, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
+        axes = [AXES.make("k")]
+        if not has_compiled_looks(problem, axes):
+            assert cost in ("NCP", "C_AVG", "ambiguity")
+            return
+        compiled, plain = CompiledLooks(problem, grid), PlainLooks(problem, axes, grid)
+        for levels in vectors[:: max(1, len(vectors) // 12)]:
+            a, b = (looks.look(np.array(levels)) for looks in (compiled, plain))
+            assert (a.values, a.lost, a.classes) == (b.values, b.lost, b.classes)
+            assert a.loss == pytest.approx(b.loss, rel=1e-9, abs=1e-9)
+            assert a.total == pytest.approx(b.total, rel=1e-9, abs=1e-9)
+            np.testing.assert_allclose(a.profile, b.profile, rtol=1e-9, atol=1e-9)
+            np.testing.assert_array_equal(a.worse, b.worse)
