@@ -31,8 +31,9 @@
       const far = points.map((point) => Math.hypot(point[0] - x, (point[1] - y) / 2));
       return far.indexOf(Math.min(...far));
     };
-    drawing.addEventListener("pointermove", (event) => show(nearest(event)));
-    drawing.addEventListener("pointerdown", (event) => show(nearest(event)));
+    const point = (event) => (event.pointerType === "mouse" ? show(nearest(event)) : pin(nearest(event), false));
+    drawing.addEventListener("pointermove", point);
+    drawing.addEventListener("pointerdown", point);
     drawing.addEventListener("click", (event) => pin(nearest(event), true));
     return move;
   });

@@ -11,7 +11,8 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from discreet.release._front_plot import Colours, FrontPicture, PicturePoint, Recoded, draw
+from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded
+from discreet.release._front_plot import Colours, draw
 from discreet.release._front_scale import plain, share
 
 __all__ = ["ExplainRow", "page"]
@@ -24,7 +25,9 @@ _COLOURS = Colours(*(f"var(--{name})" for name in Colours._fields))
 
 def page(picture: FrontPicture, explain_rows: Sequence[ExplainRow] = (), *, notes: Sequence[str] = ()) -> str:
     """Write a front as an HTML file that works anywhere, by mouse, touch, keyboard and on paper."""
-    style, script = (files("discreet.release").joinpath(f"_front_page.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    style, script = (
+        files("discreet.release").joinpath(f"_front_page.{kind}").read_text("utf-8") for kind in ("css", "js")
+    )
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -69,7 +72,7 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
         f'aria-valuemin="1" aria-valuemax="{len(points)}" aria-valuenow="{start + 1}" '
         f'data-lower="{str(picture.lower_is_better).lower()}">'
     )
-    for kind, width, height in (("wide", 880, 560), ("narrow", 380, 430)):
+    for kind, width, height in (("wide", 780, 540), ("narrow", 380, 430)):
         yield draw(picture, width, height, _COLOURS, heading=False).replace("<svg ", f'<svg class="{kind}" ', 1)
     yield "</div>"
     yield (
@@ -82,9 +85,10 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
         f'<form hidden><label for="ask">I need {name} of {demand}</label><input id="ask" type="number" step="any" '
         'inputmode="decimal" autocomplete="off"><output id="answer" for="ask"></output></form>'
     )
+    yield '<div class="cards">'
     for i, point in enumerate(points):
         yield from _card(picture, point, hidden=i != start)
-    yield "</section></div>"
+    yield "</div></section></div>"
 
 
 def _card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
@@ -103,7 +107,8 @@ def _card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterat
     yield f"<dl>{facts}</dl>"
     yield f'<ul class="levels">{"".join(map(_level, point.recoding))}</ul>'
     if point.python or point.command:
-        codes = "".join(f'<div class="code"><pre>{escape(code)}</pre></div>' for code in (point.python, point.command) if code)
+        ways = [code for code in (point.python, point.command) if code]
+        codes = "".join(f'<div class="code"><pre>{escape(code)}</pre></div>' for code in ways)
         yield f"<details><summary>Make this release</summary>{codes}</details>"
     yield "</article>"
 
@@ -112,25 +117,24 @@ def _level(item: Recoded) -> str:
     """Return what becomes of an attribute; boxes that are filled are levels of detail that are kept."""
     pips = ""
     if item.level is not None and item.height is not None:
-        kept = item.height - item.level
-        boxes = "".join(f"<i{' class="on"' if i < kept else ''}></i>" for i in range(item.height))
+        boxes = '<i class="on"></i>' * (item.height - item.level) + "<i></i>" * item.level
         pips = f'<span class="pips" aria-hidden="true">{boxes}</span>'
-    return f"<li><b>{escape(item.name)}</b>{pips}<small>{escape(item.words)}</small></li>"
+    words = f"<b>{escape(item.name)}</b><small>{escape(item.left)}</small>"
+    return f'<li title="{escape(item.words, quote=True)}">{words}{pips}</li>'
 
 
 def _table(picture: FrontPicture) -> Iterator[str]:
     points = picture.ordered
     names = [item.name for item in points[0].recoding]
     yield '<h2 id="choices">All choices</h2>'
-    levels = "its level, 0 being the original value" if points[0].recoding and points[0].recoding[0].level is not None else "the values it keeps"
-    yield f'<p class="hint">For each attribute, {levels}; the darker, the less is left of it.</p>'
-    second = f"<th>{escape(picture.second_name)}</th>" if picture.second_axis else ""
-    heads = "".join(f'<th class="attribute" scope="col">{escape(name)}</th>' for name in names)
-    yield (
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="choices"><table><thead><tr><th scope="col">'
-        f"{escape(picture.axis_name)}</th>{second}<th scope=\"col\">{escape(picture.cost)} loss</th><th scope=\"col\">share</th>"
-        f'<th scope="col">suppressed</th><th scope="col">classes</th>{heads}</tr></thead><tbody>'
-    )
+    full = all(item.level is not None for point in points for item in point.recoding)
+    levels = "its level, 0 being the original value" if full else "how many values it keeps"
+    yield f'<p class="hint">For each attribute, {levels}; the deeper the colour, the less is left of it.</p>'
+    figures = [picture.axis_name, picture.second_name, f"{picture.cost} loss", "share", "suppressed", "classes"]
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures if name)
+    heads += "".join(f'<th class="attribute" scope="col">{escape(name)}</th>' for name in names)
+    yield '<div class="scroll" tabindex="0" role="region" aria-labelledby="choices">'
+    yield f"<table><thead><tr>{heads}</tr></thead><tbody>"
     for point in points:
         yield _row(point)
     yield "</tbody></table></div>"
@@ -147,7 +151,7 @@ def _row(point: PicturePoint) -> str:
     )
     doubt = "" if point.proven else ' <span title="not proven">?</span>'
     return (
-        f'<tr{" class=\"knee\"" if point.knee else ""}><th scope="row"><button class="pick" type="button">'
+        f'<tr class="{"knee" if point.knee else ""}"><th scope="row"><button class="pick" type="button">'
         f"{plain(point.value)}</button>{doubt}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}{levels}</tr>"
     )
 

@@ -1,25 +1,21 @@
-"""Pictures of a front: privacy to the right, loss upwards, everything that was looked at behind it.
-
-A picture holds names of attributes, levels and counts, and no value of the data.
-"""
+"""Drawings of a front: privacy to the right, loss upwards, everything that was looked at behind it."""
 
 from __future__ import annotations
 
 import importlib.util
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, FloatArray
 from discreet.errors import UsageError
-from discreet.release._front_scale import Scale, brief, plain, share
+from discreet.release._front_picture import FrontPicture, PicturePoint
+from discreet.release._front_scale import Scale, plain, share
 
-__all__ = ["DARK", "LIGHT", "Colours", "FrontPicture", "PicturePoint", "Recoded", "draw", "png", "recoded", "svg"]
+__all__ = ["DARK", "LIGHT", "Colours", "draw", "png", "svg"]
 
 
 class Colours(NamedTuple):
@@ -45,121 +41,13 @@ _AXES = {
     "theta": "θ: confidence about a sensitive value, at most",
     "average-risk": "average risk of being found",
 }
+_SVG = "http://www.w3.org/2000/svg"
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _EDGE = 10.0
 _CELL = 7.0
 """Nodes within a cell of so many pixels are drawn as one dot."""
 _DOTS = (1, 4, 16, 64)
 """A dot grows when it stands for so many nodes."""
-
-
-class Recoded(NamedTuple):
-    """What becomes of one attribute: how many of its values can still be told apart, and the level where there is one.
-
-    >>> Recoded("age", 8, 72, level=2, height=4).words, Recoded("zip", 30, 100).words
-    ('level 2 of 4: 8 values instead of 72', '30 values instead of 100')
-    """
-
-    name: str
-    values: int
-    of: int
-    level: int | None = None
-    height: int | None = None
-
-    @property
-    def words(self) -> str:
-        """It in words."""
-        if self.values == self.of:
-            return f"as it is: {self.of:,} values"
-        if self.values == 1:
-            return f"one value for all, instead of {self.of:,}"
-        level = "" if self.level is None else f"level {self.level} of {self.height}: "
-        return f"{level}{self.values:,} values instead of {self.of:,}"
-
-
-def recoded(attributes: Sequence[CodedAttribute], levels: Sequence[int]) -> tuple[Recoded, ...]:
-    """Return what becomes of each attribute at its level."""
-    return tuple(
-        Recoded(a.name, a.block_leaves[level].size, a.leaves, int(level), a.height)
-        for a, level in zip(attributes, levels, strict=True)
-    )
-
-
-@dataclass(frozen=True)
-class PicturePoint:
-    """One choice: no other is better in one respect and as good in the rest."""
-
-    value: float
-    """What it reaches on the axis, as people know the number."""
-    loss: float
-    normalized_loss: float
-    suppressed: int
-    classes: int
-    recoding: tuple[Recoded, ...]
-    also: int = 0
-    """How many other recodings are equally good."""
-    proven: bool = True
-    knee: bool = False
-    second: float | None = None
-    """What it reaches on a second axis."""
-    note: str = ""
-    """Why it is suggested, or whatever else should be said about it."""
-    python: str = ""
-    """The code that makes this release."""
-    command: str = ""
-    """The command that does."""
-
-
-@dataclass(frozen=True, eq=False)
-class FrontPicture:
-    """All there is to see of a front."""
-
-    points: Sequence[PicturePoint]
-    n: int
-    axis: str = "k"
-    cost: str = "LM"
-    cloud: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
-    """(nodes, 2): value and loss of everything that was looked at."""
-    missed: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
-    """(points, 2): points of the true front that the search did not find."""
-    lower_is_better: bool = False
-    second_axis: str = ""
-    second_lower_is_better: bool = False
-    title: str = "Privacy against loss"
-    subtitle: str = ""
-
-    @property
-    def ordered(self) -> list[PicturePoint]:
-        """The points from the least private to the most."""
-        sign = -1 if self.lower_is_better else 1
-        return sorted(self.points, key=lambda point: (sign * point.value, point.loss))
-
-    @property
-    def axis_name(self) -> str:
-        """The axis in a word."""
-        return _short(self.axis)
-
-    @property
-    def second_name(self) -> str:
-        """The second axis in a word."""
-        return _short(self.second_axis)
-
-    def reached(self, point: PicturePoint) -> str:
-        """Return what a point reaches, as in ``k = 5``."""
-        first = f"{self.axis_name} = {plain(point.value)}"
-        if point.second is None:
-            return first
-        return f"{first}, {self.second_name} = {plain(point.second)}"
-
-    def facts(self, point: PicturePoint) -> dict[str, str]:
-        """Return what a choice means, by name."""
-        alike = f"; {point.also:,} other recodings are as good" if point.also else ""
-        return {
-            f"{self.cost} loss": f"{plain(point.loss)}, {share(point.normalized_loss)} of suppressing everything",
-            "suppressed": f"{point.suppressed:,} of {self.n:,} rows ({share(point.suppressed / max(self.n, 1))})",
-            "classes": f"{point.classes:,}; rows of a class look alike",
-            "proof": f"{'nothing better exists' if point.proven else 'none yet: a better choice may exist'}{alike}",
-        }
 
 
 def svg(picture: FrontPicture, width: float = 900, height: float = 560, *, dark: bool = False) -> str:
@@ -176,6 +64,12 @@ def png(svg_text: str, scale: float = 2.0) -> bytes:
         raise UsageError("To write PNG files, install the extra: pip install 'discreet[plot]'.")
     import resvg_py
 
+    blank, letter = (
+        resvg_py.svg_to_bytes(svg_string=f'<svg xmlns="{_SVG}" width="20" height="20">{inside}</svg>')
+        for inside in ("", f'<text y="15" font-family="{_FONT}">x</text>')
+    )
+    if blank == letter:
+        raise UsageError("A PNG file needs a font for its words, and none is installed; install one, or write SVG.")
     return bytes(resvg_py.svg_to_bytes(svg_string=svg_text, zoom=scale))
 
 
@@ -187,9 +81,7 @@ def draw(picture: FrontPicture, width: float, height: float, colours: Colours, *
 class _Drawing:
     """A front on paper of a given size."""
 
-    def __init__(
-        self, picture: FrontPicture, width: float, height: float, colours: Colours, heading: bool
-    ) -> None:
+    def __init__(self, picture: FrontPicture, width: float, height: float, colours: Colours, heading: bool) -> None:
         self.picture, self.colours = picture, colours
         self.width, self.height, self.heading = width, height, heading
         self.points = picture.ordered
@@ -211,8 +103,9 @@ class _Drawing:
         """Yield the drawing, back to front."""
         label = escape(f"{self.picture.title}: {len(self.points)} choices, from {self._range()}", quote=True)
         yield (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'width="{self.width:g}" height="{self.height:g}" data-left="{self.left:g}" data-bottom="{self.bottom:g}" role="img" aria-label="{label}" '
+            f'<svg xmlns="{_SVG}" viewBox="0 0 {self.width:g} {self.height:g}" '
+            f'width="{self.width:g}" height="{self.height:g}" role="img" aria-label="{label}" '
+            f'data-left="{self.left:g}" data-bottom="{self.bottom:g}" '
             f'font-family="{_FONT}" font-size="12.5">'
         )
         if self.heading:
@@ -262,7 +155,8 @@ class _Drawing:
         if len(self.picture.missed):
             yield _cross(colours.ink), "missed"
         if len(self.picture.cloud):
-            dots = "".join(f'<circle cx="{x}" r="{r}" fill="{colours.cloud}"/>' for x, r in ((-9, 1.2), (-2, 2), (7, 3)))
+            sizes = ((-9, 1.2), (-2, 2), (7, 3))
+            dots = "".join(f'<circle cx="{x}" r="{r}" fill="{colours.cloud}"/>' for x, r in sizes)
             yield dots, f"looked at: {len(self.picture.cloud):,} recodings"
 
     def _keys(self) -> list[list[tuple[float, str, str]]]:
@@ -292,7 +186,9 @@ class _Drawing:
         end = self.points[-1].value if float(self.points[-1].value).is_integer() else None
         xs = [(self.left + tick.place * across, tick.text) for tick in self.x.ticks(int(across // 47), end=end)]
         ys = [(self.bottom - tick.place * up, tick.text) for tick in self.y.ticks(int(up // 42), short=True)]
-        grid = "".join([f"M{x:.1f} {self.top:g}v{up:g}" for x, _ in xs] + [f"M{self.left:g} {y:.1f}h{across:g}" for y, _ in ys])
+        grid = "".join(
+            [f"M{x:.1f} {self.top:g}v{up:g}" for x, _ in xs] + [f"M{self.left:g} {y:.1f}h{across:g}" for y, _ in ys]
+        )
         yield f'<path d="{grid}" stroke="{colours.grid}" fill="none"/>'
         yield f'<path d="M{self.left:g} {self.top:g}v{up:g}h{across:g}" stroke="{colours.soft}" fill="none"/>'
         for x, words in xs:
@@ -350,8 +246,8 @@ class _Drawing:
             words = f"{self.picture.second_name} {sign} {plain(demand)}"
             x, y = line[0]
             yield _text(x + 2, y - 8, words, self.colours.soft, size=11, halo=self.colours.paper)
-        line = self._steps(None)
-        yield f'<path d="{_path(line)}" fill="none" stroke="{self.colours.front}" stroke-width="2" stroke-linejoin="round"/>'
+        look = f'stroke="{self.colours.front}" stroke-width="2" stroke-linejoin="round"'
+        yield f'<path d="{_path(self._steps(None))}" fill="none" {look}/>'
 
     def _demands(self) -> list[float]:
         """Return up to five demands on the second axis, the weakest first."""
@@ -397,7 +293,9 @@ class _Drawing:
     def _mark(self, proven: bool, knee: bool) -> str:
         colours = self.colours
         colour = colours.knee if knee else colours.front
-        look = f'fill="{colour}" stroke="{colours.paper}"' if proven else f'fill="{colours.paper}" stroke="{colour}" stroke-width="2"'
+        look = f'fill="{colour}" stroke="{colours.paper}"'
+        if not proven:
+            look = f'fill="{colours.paper}" stroke="{colour}" stroke-width="2"'
         return f'<path d="M0 -7.5L7.5 0L0 7.5L-7.5 0Z" {look}/>' if knee else f'<circle r="4.5" {look}/>'
 
     def _caption(self) -> Iterator[str]:
@@ -406,17 +304,12 @@ class _Drawing:
             if point.knee:
                 x, y = self.place(point.value, point.loss)
                 words = f"suggested: {self.picture.reached(point)}, loss {share(point.normalized_loss)}"
-                room = 7.2 * len(words)
-                below = min(y + 34, self.bottom - 14)
-                start = min(x + 16, self.width - self.right - room - 6)
-                yield f'<path d="M{x + 6:.1f} {y + 6:.1f}L{x + 13:.1f} {below - 13:.1f}" stroke="{self.colours.knee}" fill="none"/>'
+                start = max(min(x + 16, self.width - self.right - 7.2 * len(words) - 6), self.left + 6)
+                line = next((y for x, y in self._steps(None) if x >= start), y)
+                below = min(max(y + 34, line + 24), self.bottom - 8)
+                lead = f"M{x + 6:.1f} {y + 6:.1f}L{x + 13:.1f} {below - 13:.1f}"
+                yield f'<path d="{lead}" stroke="{self.colours.knee}" fill="none"/>'
                 yield _text(start, below, words, self.colours.knee, bold=True, size=13, halo=self.colours.paper)
-
-
-def _short(axis: str) -> str:
-    """The axis in a word: ``l`` for ``distinct-l(disease)``."""
-    name = axis.partition("(")[0]
-    return {"distinct-l": "l", "entropy-l": "l", "theta": "θ", "average-risk": "average risk"}.get(name, name)
 
 
 def _scale_words(scale: Scale) -> str:
@@ -434,7 +327,15 @@ def _cross(colour: str) -> str:
 
 
 def _text(
-    x: float, y: float, words: str, fill: str, *, anchor: str = "start", size: float = 0, bold: bool = False, halo: str = ""
+    x: float,
+    y: float,
+    words: str,
+    fill: str,
+    *,
+    anchor: str = "start",
+    size: float = 0,
+    bold: bool = False,
+    halo: str = "",
 ) -> str:
     look = f' font-size="{size:g}"' if size else ""
     look += ' font-weight="bold"' if bold else ""

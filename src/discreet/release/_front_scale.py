@@ -16,6 +16,10 @@ __all__ = ["Scale", "Tick", "brief", "plain", "share"]
 
 _UNITS = ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " K"))
 _PAD = 0.03
+_ZERO = 1e-12
+"""Whatever is smaller than this share of the largest number is zero and an error of rounding."""
+_DENSITIES = (((1, 2, 5), 1), ((1, 3), 1), *(((1,), stride) for stride in range(1, 100)))
+"""Which digits are written for every so many decades, the densest first."""
 
 
 class Tick(NamedTuple):
@@ -33,11 +37,9 @@ def plain(value: float) -> str:
     """
     if not math.isfinite(value):
         return "any"
-    if float(value).is_integer() or abs(value) >= 10_000:
+    if float(value).is_integer() or abs(value) >= 1000:
         return f"{value:,.0f}"
-    text = np.format_float_positional(value, precision=4, fractional=False, trim="-")
-    whole, _, rest = text.partition(".")
-    return f"{int(whole):,}.{rest}" if rest and abs(value) >= 1000 else text
+    return np.format_float_positional(value, precision=4, fractional=False, trim="-")
 
 
 def brief(value: float) -> str:
@@ -59,8 +61,8 @@ def share(part: float) -> str:
     ('0 %', '0.97 %', '49.1 %', '100 %')
     """
     percent = 100 * part
-    digits = 0 if percent in (0, 100) else 1 if percent >= 1 else 2
-    return f"{percent:.{digits}f} %"
+    digits = 0 if percent == 0 or percent >= 100 else 1 if percent >= 1 else 2
+    return f"{percent:,.{digits}f} %"
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,13 @@ class Scale:
         main, rest = (np.asarray(numbers, dtype=np.float64).ravel() for numbers in (values, others))
         known = np.concatenate([main, rest])
         known = known[np.isfinite(known)]
-        size = np.abs(main[np.isfinite(main) & (main != 0)])
-        if not size.size:
-            size = np.ones(1)
-        positive = bool((known > 0).all()) and known.size > 0
-        span = float(size.max() / size.min())
-        if span < (10 if main.min(initial=1.0) > 0 and size.max() > 1 else 100):
+        size = np.abs(main[np.isfinite(main)])
+        zero = _ZERO * float(size.max(initial=0.0))
+        size = size[size > zero]
+        usual = 10 if (main > zero).all() and size.max(initial=0.0) > 1 else 100
+        if not size.size or size.max() < usual * size.min():
             return cls._linear(known if known.size else np.ones(1), flipped)
+        positive = bool((known > zero).all())
         unit = 10.0 ** math.floor(math.log10(float(size.min())) + 1e-9)
         bent = cls("log" if positive else "symlog", 0.0, 1.0, unit)
         ends = bent._bend(known)
@@ -126,7 +128,7 @@ class Scale:
         if self.kind == "linear":
             return bent
         if self.kind == "log":
-            return self.unit * 10.0**bent
+            return float(self.unit * 10.0**bent)
         size = abs(bent)
         return math.copysign(self.unit * (size if size <= 1 else 10.0 ** (size - 1)), bent)
 
@@ -144,13 +146,12 @@ class Scale:
         low, high = self._unbend(self.low), self._unbend(self.high)
         chosen: list[float] = []
         if self.kind != "linear":
-            for mantissas in ((1, 2, 5), (1, 3), (1,)):
-                chosen = _within(self._round_numbers(mantissas, 1), low, high)
+            for mantissas, stride in _DENSITIES:
+                chosen = _within(self._round_numbers(mantissas, stride), low, high)
+                if self.kind == "symlog":
+                    chosen = [value for value in chosen if not value or abs(self.at(value) - self.at(0.0)) >= gap]
                 if self._fits(chosen, gap):
                     break
-            stride = 2
-            while not self._fits(chosen, gap):
-                chosen, stride = _within(self._round_numbers((1,), stride), low, high), stride + 1
         if len(chosen) < 3:
             chosen = _within(_even(low, high, most), low, high)
         if end is not None:
@@ -168,9 +169,7 @@ class Scale:
         least = self.unit if self.kind == "symlog" else self._unbend(self.low)
         most = max(abs(self._unbend(self.low)), abs(self._unbend(self.high)))
         first, last = math.floor(math.log10(least) + 1e-9), math.ceil(math.log10(most))
-        numbers = [
-            float(f"{m}e{e}") for e in range(first, last + 1) if e % stride == 0 or stride == 1 for m in mantissas
-        ]
+        numbers = [float(f"{m}e{e}") for e in range(first, last + 1) if e % stride == 0 for m in mantissas]
         if self.kind == "log":
             return numbers
         numbers = [number for number in numbers if number >= self.unit]
