@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.counts import CodedAttribute
@@ -78,6 +78,7 @@ class TestScale:
         assert scale.kind == "symlog"
         assert np.isfinite(scale.at([0, 5, 1e6])).all()
 
+    @settings(deadline=None)
     @given(
         st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=20),
         st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), max_size=20),
