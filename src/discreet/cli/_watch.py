@@ -88,7 +88,9 @@ def describe(progress: Progress | FrontProgress) -> str:
     >>> describe(Progress(seconds=2.0, best=120.0, bound=90.0, examined=1500))
     'best 120 · bound 90 · gap 25.0 % · 1,500 nodes · 2 s'
     """
-    if not hasattr(progress, "best"):
+    from discreet.solve.front import FrontProgress
+
+    if isinstance(progress, FrontProgress):
         left = f"{progress.evaluated:,} nodes evaluated, {progress.open:,} open"
         return f"{progress.points:,} points · {left} · {progress.seconds:.0f} s"
     found = progress.best < float("inf")

@@ -189,7 +189,7 @@ class Front:
 
     def plot(self, **options: Any) -> Any:
         """Return a picture: it shows itself in notebooks, and ``save`` writes it as .svg, .png or .html."""
-        from discreet.release._front_picture import Plot
+        from discreet.release._front_drawing import Plot
 
         return Plot(self, options)
 

@@ -55,7 +55,7 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
     """Return the recoding that carries out a local solution: which tuple goes where, and what each group shows."""
     domains, table = counted.domains, counted.table
     codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in domains.items()}
-    keys = {name: table.codes[number] for number, name in enumerate(domains)}
+    keys: dict[str, IntArray] = {name: table.codes[number] for number, name in enumerate(domains)}
     for name, (values, place) in counted.apart.items():
         codes[name] = ValueMap(values, pl.Series(np.arange(len(values), dtype=np.int32)))
         keys[name] = place

@@ -32,7 +32,7 @@ class Shares(NamedTuple):
     Every row of the table goes somewhere.
     """
 
-    tuple: IntArray
+    tuple: IntArray  # type: ignore[assignment]
     group: IntArray
     count: IntArray
 
@@ -57,7 +57,8 @@ def make_task(problem: Problem) -> Task:
         raise UnsupportedCombinationError(
             f"The cost {problem.cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
         )
-    codes, kinds, rates, nodes = [], [], [np.zeros(0)], [np.zeros(0, dtype=np.int32)]
+    codes, kinds, rates = [], [], [np.zeros(0)]
+    nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     starts, node_starts, rate_end, node_end = [], [], 0, 0
     for i, attribute in enumerate(table.attributes):
         order, blocks = _contiguous(attribute, by_number=isinstance(problem.cost, Certainty))
