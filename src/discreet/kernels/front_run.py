@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 from discreet.kernels.classes import (
     CODES,
-    PACKS,
     ClassLists,
     Lattice,
     Workspace,

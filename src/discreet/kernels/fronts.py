@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 
 __all__ = [
-    "CLOSED",
     "CHANGED",
+    "CLOSED",
     "COUNTERS",
     "DUE",
     "EVALUATED",
