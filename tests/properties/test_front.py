@@ -103,7 +103,7 @@ def test_both_ways_to_look_agree(cost):
     rng = np.random.default_rng([EVERY.index(cost), 17])
     grid = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
     for round_ in range(12):
-        sample, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
+        _, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
         axes = [AXES.make("k")]
         if not has_compiled_looks(problem, axes):
             assert cost in ("NCP", "C_AVG", "ambiguity")

@@ -185,9 +185,6 @@ def _most_below(axis: Axis, values: FloatArray, sizes: FloatArray, limit: int) -
 
 
 def _profile(values: FloatArray, extra: FloatArray) -> FloatArray:
+    """For each value that occurs, what suppressing all classes up to it costs more than publishing them."""
     distinct, place = np.unique(values, return_inverse=True)
-    return (
-        np.stack([distinct, np.cumsum(np.bincount(place, weights=extra))], axis=1)
-        if distinct.size
-        else np.zeros((0, 2))
-    )
+    return np.stack([distinct, np.cumsum(np.bincount(place, weights=extra, minlength=distinct.size))], axis=1)

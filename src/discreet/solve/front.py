@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
@@ -96,7 +97,7 @@ class FoundFront:
     stats: dict[str, Any] = field(default_factory=dict)
 
 
-def space_of(problem: Problem) -> tuple[IntArray, IntArray]:
+def space_of(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The lowest level of each attribute, and the number of levels that may be used."""
     lowest = np.array(problem.lowest, dtype=np.int64)
     span = np.array(problem.highest, dtype=np.int64) - lowest + 1
@@ -199,7 +200,7 @@ def _grid_of(looks: PlainLooks, axis: Axis, lowest: IntArray, span: IntArray) ->
     return np.unique(np.quantile(values, np.linspace(0, 1, 17), method="nearest"))
 
 
-def _set_up(problem: Problem, axis: Axis, span: IntArray, grid: FloatArray) -> tuple[Fronts, Guess]:
+def _set_up(problem: Problem, axis: Axis, span: NDArray[np.int64], grid: FloatArray) -> tuple[Fronts, Guess]:
     nodes, m = prod(span.tolist()), span.size
     stride = np.concatenate([np.cumprod(span[:0:-1])[::-1], [1]]).astype(np.int64)
     known = known_totals(problem)

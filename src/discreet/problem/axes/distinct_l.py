@@ -28,4 +28,4 @@ class DistinctL(Axis):
 
     def values(self, classes: Classes) -> FloatArray:
         """Return the number of values that occur in each class."""
-        return np.count_nonzero(classes.sensitive[str(self.column)], axis=1).astype(np.float64)
+        return np.asarray(np.count_nonzero(classes.sensitive[str(self.column)], axis=1), dtype=np.float64)
