@@ -3,83 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, plain_cost
-from discreet.problem import Problem
+from cases import plain_cost
 from discreet.problem.axes import AXES
 from discreet.solve import Budget
 from discreet.solve._looks import CompiledLooks, PlainLooks, has_compiled_looks
 from discreet.solve.front import exact_front
-from tables import random_sample
-
-EVERY = [*COSTS, "precision"]
-SUPPRESSIONS = ["none", "budget(1)", "budget(2)", "budget(0.2)", "budget(0.5)", "class-records"]
-FORMS = ["k", "distinct-l(s0)", "entropy-l(s0)", "theta(s0)", "t(s0)", "t(s0, distance=ordered)", "average-risk"]
-
-
-def worth(text, sample):
-    """How good a class is, given its rows, and what a node has, given its published classes."""
-    table = sample.naive
-    whole = naive.counts(table, range(len(table.rows)), "s0")
-    in_order = {row[0]: whole.get(row[0], 0) for row in sample.sensitive["s0"]}
-
-    def counts(rows):
-        return naive.counts(table, rows, "s0")
-
-    distance = "ordered" if "ordered" in text else "equal"
-    values = {
-        "k": len,
-        "average-risk": len,
-        "distinct-l": lambda rows: len(counts(rows)),
-        "entropy-l": lambda rows: round(math.exp(naive.entropy(counts(rows))), 9),
-        "theta": lambda rows: -max(counts(rows).values()) / len(rows),
-        "t": lambda rows: -round(naive.emd(counts(rows), in_order, distance), 9),
-    }
-    value = values[text.split("(")[0]]
-    if text == "average-risk":
-        return value, lambda published: -len(published) / sum(map(len, published))
-    return value, lambda published: min(map(value, published))
-
-
-def drawn(rng, cost, suppression, *, limits=False, **ranges):
-    """A random table, the problem, and the vectors its lattice has."""
-    sample = random_sample(int(rng.integers(1 << 30)), **ranges)
-    levels = {}
-    if limits:
-        for attribute in sample.counts.attributes:
-            low = int(rng.integers(attribute.height + 1))
-            levels[attribute.name] = (low, int(rng.integers(low, attribute.height + 1)))
-    problem = Problem.build(
-        sample.counts,
-        privacy="k(1)",
-        cost=cost,
-        suppression=suppression,
-        min_levels={name: low for name, (low, _) in levels.items()},
-        max_levels={name: high for name, (_, high) in levels.items()},
-    )
-    spans = [range(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
-    return sample, problem, list(itertools.product(*spans))
-
-
-def expected(sample, problem, vectors, cost, *axes):
-    name, options = plain_cost(cost, ["k(1)"])
-    each = [worth(text, sample) for text in axes]
-    return naive.front(
-        sample.naive, problem.limit, name, each[0][0], [measure for _, measure in each], vectors, **options
-    )
-
-
-def rounded(point):
-    return (*(round(value, 7) for value in point.values), round(point.loss, 6))
-
-
-def whole(point):
-    return (*rounded(point), point.levels, point.suppressed, point.classes, point.also)
+from fronts import EVERY, FORMS, SUPPRESSIONS, Clock, drawn, expected, rounded, whole, worth
 
 
 @pytest.mark.parametrize("cost", EVERY)
@@ -114,19 +48,6 @@ def test_larger_lattices(cost, suppression):
         assert [whole(point) for point in found.points] == [whole(point) for point in want]
         shares.append(found.examined / found.space)
     assert min(shares) < 1
-
-
-class Clock(Budget):
-    """A budget that is used up after so many looks at it."""
-
-    def __init__(self, looks):
-        super().__init__()
-        self.looks = looks
-
-    @property
-    def exhausted(self):
-        self.looks -= 1
-        return self.looks < 0
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -182,7 +103,7 @@ def test_both_ways_to_look_agree(cost):
     rng = np.random.default_rng([EVERY.index(cost), 17])
     grid = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
     for round_ in range(12):
-        sample, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
+        _, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
         axes = [AXES.make("k")]
         if not has_compiled_looks(problem, axes):
             assert cost in ("NCP", "C_AVG", "ambiguity")

@@ -144,7 +144,7 @@ def test_level_limits_other_axes_and_an_early_stop():
     for form in ("k", "theta(s0)", "average-risk"):
         found = poka_front(problem, [AXES.make(form).resolve(problem.table)], Budget())
         assert found.space == 3 * 3 * 4
-        assert all(1 <= point.levels[0] and point.levels[1] <= 2 for point in found.points)
+        assert all(point.levels[0] >= 1 and point.levels[1] <= 2 for point in found.points)
     stopped = Budget()
     stopped.stop.set()
     found = poka_front(problem, K, stopped)

@@ -41,7 +41,7 @@ class Counted:
     missing: Mapping[str, int]
     dropped: int
     apart: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(default_factory=dict)
-    """The sensitive columns by which tuples are told apart too: their distinct values, and the place of each tuple's."""
+    """The sensitive columns that tell tuples apart too: their distinct values, and the place of each tuple's."""
 
 
 def count(

@@ -348,7 +348,7 @@ def _corner(fronts: Fronts) -> np.int64:
     """The first nodes: top and bottom, then each of them with one attribute all the way at the other end."""
     e, top = fronts.count[EVALUATED_NODES], fronts.state.size - 1
     while e < 2 * fronts.span.size + 2:
-        number = np.int64(top if e == 0 else 0)
+        number = top if e == 0 else 0
         if e >= 2:
             i = (e - 2) // 2
             away = (fronts.span[i] - 1) * fronts.stride[i]
@@ -356,7 +356,7 @@ def _corner(fronts: Fronts) -> np.int64:
         if fronts.state[number] == OPEN:
             return number
         e += 1
-    return np.int64(-1)
+    return -1
 
 
 @kernel
@@ -402,5 +402,5 @@ def choose(fronts: Fronts, guess: Guess) -> np.int64:
     count[SINCE] = _REFRESH
     for number in range(fronts.state.size):
         if fronts.state[number] == OPEN:
-            return number
+            return np.int64(number)
     return np.int64(-1)

@@ -32,8 +32,9 @@ class Change:
         """The change in words."""
         verb = "loses" if self.detail[1] <= self.detail[0] else "gains"
         return (
-            f"'{self.attribute}' {verb}: {self.values[0]:,} → {self.values[1]:,} different values (level {self.levels[0]} → "
-            f"{self.levels[1]}), detail {100 * self.detail[0]:.0f} → {100 * self.detail[1]:.0f} %"
+            f"'{self.attribute}' {verb}: {self.values[0]:,} → {self.values[1]:,} different values "
+            f"(level {self.levels[0]} → {self.levels[1]}), "
+            f"detail {100 * self.detail[0]:.0f} → {100 * self.detail[1]:.0f} %"
         )
 
 

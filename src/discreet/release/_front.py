@@ -182,10 +182,9 @@ class Front:
         )
         recoded = Recoder(problem).evaluate(Released.by_levels(told.table, list(chosen.levels.values())))
         best = choose_solver(problem).solve(problem, Budget(_SECONDS))
-        status = (
-            "optimal" if best.status == "optimal" and recoded.cost <= best.lower_bound * (1 + 1e-12) else "feasible"
-        )
-        return problem, recoded.solution(status, best.lower_bound, {"space": self.space, "examined": self.examined})
+        proven = best.status == "optimal" and recoded.cost <= best.lower_bound * (1 + 1e-12)
+        stats = {"space": self.space, "examined": self.examined}
+        return problem, recoded.solution("optimal" if proven else "feasible", best.lower_bound, stats)
 
     def plot(self, **options: Any) -> Any:
         """Return a picture: it shows itself in notebooks, and ``save`` writes it as .svg, .png or .html."""

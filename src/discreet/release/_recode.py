@@ -56,9 +56,9 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
     domains, table = counted.domains, counted.table
     codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in domains.items()}
     keys: dict[str, IntArray] = {name: table.codes[number] for number, name in enumerate(domains)}
-    for name, (values, place) in counted.apart.items():
+    for name, (values, places) in counted.apart.items():
         codes[name] = ValueMap(values, pl.Series(np.arange(len(values), dtype=np.int32)))
-        keys[name] = place
+        keys[name] = places
     order = np.lexsort((groups.group, groups.tuple))
     tuples, group, count = groups.tuple[order], groups.group[order], groups.count[order]
     shares = np.bincount(tuples, minlength=table.tuples)

@@ -185,7 +185,9 @@ class Gatherer:
     ) -> Classes:
         """Return some of the classes, with the histograms given."""
         first = grouping.first[part]
-        blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
+        blocks: list[IntArray] = []
+        if not self.needs.isdisjoint({"block_leaves", "block_rows"}):
+            blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
 
         def per_block(name: str, numbers: Sequence[IntArray]) -> IntArray | None:
             if name not in self.needs:

@@ -32,7 +32,7 @@ class Shares(NamedTuple):
     Every row of the table goes somewhere.
     """
 
-    tuple: IntArray  # type: ignore[assignment]
+    tuple: IntArray  # type: ignore[assignment,unused-ignore]
     group: IntArray
     count: IntArray
 

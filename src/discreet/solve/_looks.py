@@ -15,6 +15,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.kernels.front_run import Tally, evaluate_node
 from discreet.problem import Axis, Problem
 from discreet.problem.axes.k import K
+from discreet.problem.costs import Cost
 from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
 from discreet.solve._gather import Released
 from discreet.solve._prices import has_compiled_form, leaf_rates, make_prices
@@ -37,6 +38,8 @@ class Look(NamedTuple):
     profile: FloatArray
     worse: FloatArray
     """Rows in classes worse than each value of the grid."""
+    most: tuple[float, ...] = ()
+    """For each axis what no node below can go above; only known where there are several axes."""
 
 
 def has_compiled_looks(problem: Problem, axes: Sequence[Axis]) -> bool:
@@ -112,7 +115,8 @@ class PlainLooks:
                 published.append(cost.published(classes))
             suppressed.append(cost.suppressed(classes))
             if cost.superadditive:
-                floor.append(cost.floor(classes, 1))
+                plain = cost.additive and type(cost).floor is Cost.floor
+                floor.append(published[-1] if plain else cost.floor(classes, 1))
         sizes = np.asarray(grouping.sizes, dtype=np.float64)
         first = np.concatenate(values[0])
         least, lost = _budget_rule(first, sizes, problem.limit)
@@ -131,13 +135,22 @@ class PlainLooks:
                 profile = _profile(first[~kept], (gone - cheapest)[~kept])
         elif not cost.additive:
             total = cost.lower(whole, problem.limit)
-        reached = tuple(
-            axis.of(np.concatenate(numbers)[kept], sizes[kept]) for axis, numbers in zip(self.axes, values, strict=True)
-        )
-        order = np.argsort(first)
+        each = [np.concatenate(numbers) for numbers in values]
+        reached = tuple(axis.of(numbers[kept], sizes[kept]) for axis, numbers in zip(self.axes, each, strict=True))
+        most: tuple[float, ...] = ()
+        if len(self.axes) > 1:
+            most = tuple(
+                _most_below(axis, numbers, sizes, problem.limit) for axis, numbers in zip(self.axes, each, strict=True)
+            )
+        return Look(reached, loss, total, lost, int(kept.sum()), profile, self._worse(first, sizes), most)
+
+    def _worse(self, values: FloatArray, sizes: FloatArray) -> FloatArray:
+        """Rows in classes worse than each value of the grid."""
+        if self.grid.size == 0:
+            return self.grid
+        order = np.argsort(values)
         rows = np.concatenate([[0.0], np.cumsum(sizes[order])])
-        worse = rows[np.searchsorted(first[order], self.grid, side="left")]
-        return Look(reached, loss, total, lost, int(kept.sum()), profile, worse)
+        return np.asarray(rows[np.searchsorted(values[order], self.grid, side="left")])
 
     def class_values(self, node: IntArray) -> FloatArray:
         """Return what every class of a node has on the first axis."""
@@ -148,16 +161,30 @@ class PlainLooks:
 
 def _budget_rule(values: FloatArray, sizes: FloatArray, limit: int) -> tuple[float, int]:
     """The least value that stays, and the rows that go; something always stays."""
-    distinct, place = np.unique(values, return_inverse=True)
-    rows = np.cumsum(np.bincount(place, weights=sizes))
-    gone = min(int(np.searchsorted(rows, limit, side="right")), distinct.size - 1)
-    return float(distinct[gone]), int(rows[gone - 1]) if gone else 0
+    order = np.argsort(values)
+    rows = np.cumsum(sizes[order])
+    stays = min(int(np.searchsorted(rows, limit, side="right")), values.size - 1)
+    least = values[order[stays]]
+    gone = int(np.searchsorted(values[order], least, side="left"))
+    return float(least), int(rows[gone - 1]) if gone else 0
+
+
+def _most_below(axis: Axis, values: FloatArray, sizes: FloatArray, limit: int) -> float:
+    """What no node below can reach more of, whichever rows it suppresses.
+
+    A node below that reaches c suppresses all rows of the classes worse than c where more rows never make a class
+    worse; and at least one row of each such class where the union of two classes is never worse than both.
+    """
+    if axis.of_table:
+        return axis.of(values, sizes) if axis.union_closed and limit == 0 else np.inf
+    if axis.superset_closed:
+        return _budget_rule(values, sizes, limit)[0]
+    if axis.union_closed and values.size > limit:
+        return float(np.partition(values, limit)[limit])
+    return np.inf
 
 
 def _profile(values: FloatArray, extra: FloatArray) -> FloatArray:
+    """For each value that occurs, what suppressing all classes up to it costs more than publishing them."""
     distinct, place = np.unique(values, return_inverse=True)
-    return (
-        np.stack([distinct, np.cumsum(np.bincount(place, weights=extra))], axis=1)
-        if distinct.size
-        else np.zeros((0, 2))
-    )
+    return np.stack([distinct, np.cumsum(np.bincount(place, weights=extra, minlength=distinct.size))], axis=1)

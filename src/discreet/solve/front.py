@@ -35,7 +35,16 @@ from discreet.solve._base import Budget
 from discreet.solve._looks import CompiledLooks, Look, PlainLooks, base_costs, has_compiled_looks
 from discreet.solve._warm_up import two_rows, warm_up
 
-__all__ = ["FoundFront", "FoundPoint", "FrontProgress", "exact_front", "prepare", "space_of"]
+__all__ = [
+    "FoundFront",
+    "FoundPoint",
+    "FrontProgress",
+    "equal_losses",
+    "exact_front",
+    "known_totals",
+    "prepare",
+    "space_of",
+]
 
 _MOST_NODES = 1 << 24
 """Lattices larger than this are refused: each node takes 33 bytes."""
@@ -116,7 +125,7 @@ def _exact_front(problem: Problem, axis: Axis, budget: Budget, progress: FrontCa
     plain = PlainLooks(problem, [axis])
     compiled = has_compiled_looks(problem, [axis])
     grid = _grid(problem.table.n) if type(axis) is K else _grid_of(plain, axis, lowest, span)
-    fronts, guess = _set_up(problem, axis, lowest, span, grid)
+    fronts, guess = _set_up(problem, axis, span, grid)
     if compiled:
         looks = CompiledLooks(problem, grid)
     else:
@@ -191,18 +200,11 @@ def _grid_of(looks: PlainLooks, axis: Axis, lowest: IntArray, span: IntArray) ->
     return np.unique(np.quantile(values, np.linspace(0, 1, 17), method="nearest"))
 
 
-def _set_up(
-    problem: Problem, axis: Axis, lowest: NDArray[np.int64], span: NDArray[np.int64], grid: FloatArray
-) -> tuple[Fronts, Guess]:
+def _set_up(problem: Problem, axis: Axis, span: NDArray[np.int64], grid: FloatArray) -> tuple[Fronts, Guess]:
     nodes, m = prod(span.tolist()), span.size
     stride = np.concatenate([np.cumprod(span[:0:-1])[::-1], [1]]).astype(np.int64)
-    low = np.full(nodes, -np.inf)
-    base = base_costs(problem)
-    if base is not None:
-        each = [levels[a : a + s] for levels, a, s in zip(base, lowest.tolist(), span.tolist(), strict=True)]
-        low = np.zeros(1)
-        for levels in each:
-            low = (low[:, None] + levels).ravel()
+    known = known_totals(problem)
+    low = np.full(nodes, -np.inf) if known is None else known
     monotone = axis.superset_closed or (axis.union_closed and problem.limit == 0)
     if axis.of_table and problem.limit > 0:
         monotone = False
@@ -213,7 +215,7 @@ def _set_up(
         state=np.zeros(nodes, dtype=np.int8),
         bound=np.stack([low, np.full(nodes, np.inf), np.full(nodes, -np.inf), np.full(nodes, np.inf)]),
         count=np.array([0, nodes, 0, 0, 0], dtype=np.int64),
-        facts=np.array([float(problem.table.n), float(monotone), float(floor), *_equal(problem)]),
+        facts=np.array([float(problem.table.n), float(monotone), float(floor), *equal_losses(problem)]),
         node=np.zeros(_FIRST, dtype=np.int64),
         known=np.zeros((_FIRST, 4)),
         first=np.zeros(_FIRST + 1, dtype=np.int64),
@@ -240,12 +242,23 @@ def _set_up(
         hope=np.zeros((2, 4 * _SAMPLE)),
         claim=np.zeros(4 * _SAMPLE, dtype=np.int64),
         heap=np.zeros(4 * _SAMPLE, dtype=np.int64),
-        count=np.array([0, 0, 0, 0, 0, 1, base is not None, 0], dtype=np.int64),
+        count=np.array([0, 0, 0, 0, 0, 1, known is not None, 0], dtype=np.int64),
     )
     return fronts, guess
 
 
-def _equal(problem: Problem) -> tuple[float, float]:
+def known_totals(problem: Problem) -> FloatArray | None:
+    """What publishing all rows costs at each node, where costs add up over attributes."""
+    base = base_costs(problem)
+    if base is None:
+        return None
+    totals = np.zeros(1)
+    for levels, low, high in zip(base, problem.lowest, problem.highest, strict=True):
+        totals = (totals[:, None] + levels[low : high + 1]).ravel()
+    return totals
+
+
+def equal_losses(problem: Problem) -> tuple[float, float]:
     """How far apart losses may be that count as equal, whatever they are and as a share of the loss."""
     whole_numbers = problem.cost.compiled is not None
     most = max(problem.cost.worst(problem.table), problem.table.n)

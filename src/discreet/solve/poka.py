@@ -1,4 +1,4 @@
-"""POkA (Dewri, Ray, Ray and Whitley, "POkA: Identifying Pareto-Optimal k-Anonymous Nodes"): a front by hopping along it.
+"""POkA (Dewri, Ray, Ray and Whitley, CIKM 2009): a front of k against loss by hopping from point to point.
 
 From a base node, at first the top of the lattice, the next node is sought that has less privacy and less loss, with
 as much privacy as possible. Every node that is d steps below the base node is a *ground node*; from each of them the
@@ -55,7 +55,7 @@ class _Seen:
 _NOTHING = _Seen(-inf, inf, ())
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """The budget is used up."""
 
 
@@ -90,7 +90,7 @@ def poka_front(
                 examined = len(search.seen)
                 progress(FrontProgress(budget.seconds, examined, search.space - examined, len(found)))
         finished = True
-    except _Stopped:
+    except _StoppedError:
         pass
     except KeyboardInterrupt:
         budget.stop.set()
@@ -122,7 +122,7 @@ class _Search:
         known = self.seen.get(node)
         if known is None:
             if self.seen and self.budget.exhausted:
-                raise _Stopped
+                raise _StoppedError
             look = self.looks.look(np.array(node))
             known = self.seen[node] = _Seen(look.values[0], look.loss, node, look.lost, look.classes)
         return known

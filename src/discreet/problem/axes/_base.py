@@ -65,7 +65,7 @@ class Axis(Part):
         return value
 
     def promise(self, value: float) -> str | None:
-        """Return the privacy model a recoding keeps that reaches a number, as text; None where there is no such model."""
+        """Return the model a recoding keeps that reaches a number, as text; None where there is no such model."""
         return None
 
 

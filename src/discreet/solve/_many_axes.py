@@ -1,0 +1,198 @@
+"""The exact front of several privacy parameters against loss over the lattice of level vectors.
+
+Rows are suppressed by the first axis under the budget rule; the other axes are measured on what stays. An evaluated
+node bounds what those below it can reach on each axis, and the loss of those above it. A node is closed where some
+point found is at least as good as all of its bounds, and truly better than one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import FloatArray
+from discreet.problem import Axis, Problem
+from discreet.solve._base import Budget
+from discreet.solve._looks import Look, PlainLooks
+from discreet.solve.front import (
+    FoundFront,
+    FoundPoint,
+    FrontCallback,
+    FrontProgress,
+    equal_losses,
+    known_totals,
+    space_of,
+)
+
+__all__ = ["front_of_many"]
+
+_AT_ONCE = 16
+"""Nodes evaluated at most between two attempts to close others."""
+_PAIRS = 1 << 22
+"""Pairs of points and nodes compared at once."""
+BoolArray = NDArray[np.bool_]
+
+
+def front_of_many(
+    problem: Problem, axes: Sequence[Axis], budget: Budget, progress: FrontCallback | None = None
+) -> FoundFront:
+    """Find all points no other node is better than; stopped early, say which of them are proven."""
+    search = _Search(problem, axes)
+    with budget.paused():
+        search.looks.look(search.levels(search.open.size - 1))
+    complete = False
+    try:
+        while not complete:
+            search.step()
+            complete = not search.open.any()
+            if progress is not None:
+                left, points = int(search.open.sum()), len(search.front)
+                progress(FrontProgress(budget.seconds, len(search.nodes), left, points))
+            if budget.exhausted:
+                break
+    except KeyboardInterrupt:
+        budget.stop.set()
+    return search.found(complete=complete)
+
+
+class _Search:
+    """What is known of the nodes. They are numbered like the cells of an array of levels."""
+
+    def __init__(self, problem: Problem, axes: Sequence[Axis]) -> None:
+        self.looks = PlainLooks(problem, axes)
+        self.lowest, span = space_of(problem)
+        self.span = tuple(span.tolist())
+        nodes = prod(self.span)
+        self.absolute, self.relative = equal_losses(problem)
+        self.open: BoolArray = np.ones(nodes, dtype=np.bool_)
+        totals = known_totals(problem)
+        self.low = np.full(nodes, -np.inf) if totals is None else totals
+        self.most = np.full((len(axes), nodes), np.inf)
+        self.nodes: list[int] = []
+        self.seen: list[Look] = []
+        self.goods = np.zeros((0, len(axes)))
+        """Values of each evaluated node."""
+        self.losses = np.zeros(0)
+        self.front: list[int] = []
+        """Evaluated nodes that none found so far is better than, of those alike the first."""
+
+    def levels(self, number: int) -> NDArray[np.int64]:
+        """Return the levels of a node."""
+        return np.array(np.unravel_index(number, self.span), dtype=np.int64) + self.lowest
+
+    def slack(self, loss: FloatArray) -> FloatArray:
+        """Return how far losses may be from others and still count as equal."""
+        return np.asarray(self.absolute + self.relative * np.abs(loss))
+
+    def step(self) -> None:
+        """Evaluate some nodes, and close what can be closed."""
+        for number in self._choice():
+            self._tell(number, self.looks.look(self.levels(number)))
+        self._close()
+
+    def _choice(self) -> list[int]:
+        """At first top and bottom; then open nodes that many open ones are above and below, none above another."""
+        if not self.nodes:
+            return sorted({0, self.open.size - 1})
+        counts = self.open.reshape(self.span).astype(np.float64)
+        below, above = counts, counts
+        for axis in range(counts.ndim):
+            below = below.cumsum(axis=axis)
+            above = np.flip(np.flip(above, axis).cumsum(axis=axis), axis)
+        worth = below * above * counts
+        chosen: list[int] = []
+        while len(chosen) < _AT_ONCE and worth.any():
+            chosen.append(int(worth.argmax()))
+            up, down = self._around(chosen[-1])
+            worth[up] = worth[down] = 0.0
+        return chosen
+
+    def _around(self, number: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """Return where the nodes above a node are, and those below."""
+        where = [int(level) for level in np.unravel_index(number, self.span)]
+        return tuple(slice(level, None) for level in where), tuple(slice(0, level + 1) for level in where)
+
+    def _tell(self, number: int, look: Look) -> None:
+        """Take in what the evaluation of a node gave."""
+        self.open[number] = False
+        self.nodes.append(number)
+        self.seen.append(look)
+        self.goods = np.vstack([self.goods, look.values])
+        self.losses = np.append(self.losses, look.loss)
+        up, down = self._around(number)
+        low = self.low.reshape(self.span)[up]
+        np.maximum(low, look.total, out=low)
+        for bound, value in zip(self.most, look.most, strict=True):
+            most = bound.reshape(self.span)[down]
+            np.minimum(most, value, out=most)
+        self._note()
+
+    def _note(self) -> None:
+        """Take the node evaluated last into the front if it belongs there."""
+        e, front = len(self.nodes) - 1, np.array(self.front, dtype=np.int64)
+        good, loss = self.goods[e], self.losses[e]
+        goods, losses, margin = self.goods[front], self.losses[front], self.slack(loss)
+        as_good = (goods >= good).all(axis=1) & (losses <= loss + margin)
+        alike = as_good & (goods == good).all(axis=1) & (losses >= loss - margin)
+        if alike.any():
+            first = int(np.flatnonzero(alike)[0])
+            if self.nodes[e] < self.nodes[self.front[first]]:
+                self.front[first] = e
+        elif not as_good.any():
+            worse = (goods <= good).all(axis=1) & (losses >= loss - margin)
+            self.front = [*front[~worse].tolist(), e]
+
+    def _close(self) -> None:
+        """Close the open nodes that some point of the front is better than, whatever they turn out to be."""
+        still = np.flatnonzero(self.open)
+        goods, losses = self.goods[self.front], self.losses[self.front]
+        at_once = max(1, _PAIRS // max(still.size, 1))
+        for begin in range(0, len(self.front), at_once):
+            part = slice(begin, begin + at_once)
+            better = self._better(goods[part], losses[part], self.most[:, still], self.low[still])
+            still = still[~better.any(axis=0)]
+        self.open[:] = False
+        self.open[still] = True
+
+    def _better(self, goods: FloatArray, losses: FloatArray, most: FloatArray, low: FloatArray) -> BoolArray:
+        """Whether each point is at least as good as each node can be, and better in something."""
+        margin = self.slack(losses)[:, None]
+        at_least = (losses[:, None] - margin) <= low
+        more = (losses[:, None] + margin) < low
+        for values, bound in zip(goods.T, most, strict=True):
+            at_least &= values[:, None] >= bound
+            more |= values[:, None] > bound
+        return np.asarray(at_least & more)
+
+    def _rivals(self, e: int) -> bool:
+        """Whether an open node may be better than an evaluated one."""
+        still = np.flatnonzero(self.open)
+        loss, low, most = self.losses[e], self.low[still], self.most[:, still]
+        margin = self.slack(loss)
+        good = self.goods[e][:, None]
+        may = (most >= good).all(axis=0) & (low <= loss + margin)
+        return bool((may & ((most > good).any(axis=0) | (low < loss - margin))).any())
+
+    def found(self, *, complete: bool) -> FoundFront:
+        """Return the front, and what is proven about it."""
+        points = []
+        for e in sorted(self.front, key=lambda e: (tuple(-self.goods[e]), self.losses[e])):
+            look, loss = self.seen[e], self.losses[e]
+            alike = (self.goods == self.goods[e]).all(axis=1) & (np.abs(self.losses - loss) <= self.slack(loss))
+            levels = tuple(self.levels(self.nodes[e]).tolist())
+            also, proven = int(alike.sum()) - 1, not self._rivals(e)
+            points.append(FoundPoint(look.values, look.loss, levels, look.lost, look.classes, also, proven))
+        return FoundFront(
+            points=tuple(points),
+            space=self.open.size,
+            examined=len(self.nodes),
+            complete=complete,
+            cloud=np.column_stack([self.goods, self.losses]),
+            stats={
+                "open": int(self.open.sum()),
+                "suppressed": np.array([look.lost for look in self.seen], dtype=np.float64),
+            },
+        )
