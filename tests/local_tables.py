@@ -46,7 +46,7 @@ def local_task(columns, k, hierarchies=None, suppression="none"):
 
 def groups_of(task, solution):
     """The groups found, after an audit, each as how often it has each tuple of codes; sorted."""
-    shares = solution.stats["shares"]
+    shares = solution.groups
     audited(task, shares)
     found = defaultdict(dict)
     for j, g, count in zip(shares.tuple.tolist(), shares.group.tolist(), shares.count.tolist(), strict=True):

@@ -51,7 +51,7 @@ def test_random_tables(text):
         if found.status == "infeasible":
             continue
         solved += 1
-        sizes = audited(make_task(problem), found.stats["shares"])
+        sizes = audited(make_task(problem), found.groups)
         assert found.classes == sizes.size
     assert solved > 80
 
@@ -62,7 +62,7 @@ def test_k_alone_with_repeated_rows(text):
         table = random_local_table(seed, sensitive=0, rows=(60, 200), attributes=(1, 3), leaves=(2, 6))
         for k in (2, 5, 9):
             task = make_task(Problem.build(table, privacy=f"k({k})", cost="NCP", scheme="local"))
-            shares = SOLVERS.make(text).solve(task.problem, Budget(seed=seed)).stats["shares"]
+            shares = SOLVERS.make(text).solve(task.problem, Budget(seed=seed)).groups
             sizes = audited(task, shares)
             assert sizes.min() >= k
 
@@ -72,7 +72,7 @@ def test_no_group_is_twice_as_large_as_it_need_be_unless_all_its_tuples_are_alik
     for seed in range(30):
         table = random_local_table(seed, sensitive=0, rows=(100, 200), attributes=(2, 4), leaves=(3, 7))
         task = make_task(Problem.build(table, privacy="k(7)", cost="NCP", scheme="local"))
-        shares = SOLVERS.make(text).solve(task.problem, Budget(seed=seed)).stats["shares"]
+        shares = SOLVERS.make(text).solve(task.problem, Budget(seed=seed)).groups
         sizes = audited(task, shares)
         tuples = np.bincount(shares.group)
         assert (sizes[tuples > 1] < 14).all()
@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_groups(text):
     table = random_local_table(3, rows=(300, 300), attributes=(4, 4), leaves=(6, 9))
     problem = Problem.build(table, privacy="k(4)", cost="NCP", scheme="local")
     runs = [SOLVERS.make(text).solve(problem, Budget(seed=seed)) for seed in (5, 5, 6)]
-    first, again, other = (run.stats["shares"] for run in runs)
+    first, again, other = (run.groups for run in runs)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     drawn = text in ("top-down", "bottom-up")
     assert drawn != all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
@@ -97,7 +97,7 @@ def test_stopped_at_once_it_still_returns_valid_groups(text):
         table = random_local_table(seed, rows=(50, 100), attributes=(2, 3), leaves=(3, 6), values=(3, 4))
         task = make_task(Problem.build(table, privacy=["k(4)", "distinct-l(2)"], cost="NCP", scheme="local"))
         found = SOLVERS.make(text).solve(task.problem, Budget(seed=seed, stop=stop))
-        audited(task, found.stats["shares"])
+        audited(task, found.groups)
 
 
 def test_what_cannot_hold_for_all_rows_together_is_infeasible():
@@ -116,7 +116,7 @@ def test_the_better_methods_are_better():
         task = make_task(Problem.build(table, privacy="k(5)", cost="NCP", scheme="local"))
         for text in SOLVING:
             found = SOLVERS.make(text).solve(task.problem, Budget(seed=seed))
-            assert found.cost == pytest.approx(total_cost(task, found.stats["shares"]))
+            assert found.cost == pytest.approx(total_cost(task, found.groups))
             costs[text] += found.cost
     assert costs["top-down"] < costs["mondrian"]
     assert costs["bottom-up"] < costs["mondrian"]

@@ -344,7 +344,7 @@ def _hunt(fronts: Fronts, guess: Guess) -> int:
 
 
 @kernel
-def _corner(fronts: Fronts) -> np.int64:
+def _corner(fronts: Fronts) -> int:
     """The first nodes: top and bottom, then each of them with one attribute all the way at the other end."""
     e, top = fronts.count[EVALUATED_NODES], fronts.state.size - 1
     while e < 2 * fronts.span.size + 2:
@@ -360,7 +360,7 @@ def _corner(fronts: Fronts) -> np.int64:
 
 
 @kernel
-def choose(fronts: Fronts, guess: Guess) -> np.int64:
+def choose(fronts: Fronts, guess: Guess) -> int:
     """Name the node to evaluate next, or -1 where none is open any more."""
     count = guess.count
     if fronts.count[OPEN_NODES] == 0:
@@ -402,5 +402,5 @@ def choose(fronts: Fronts, guess: Guess) -> np.int64:
     count[SINCE] = _REFRESH
     for number in range(fronts.state.size):
         if fronts.state[number] == OPEN:
-            return np.int64(number)
-    return np.int64(-1)
+            return number
+    return -1

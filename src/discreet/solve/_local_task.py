@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,15 @@ _DENSE_CELLS = 1 << 25
 """Histograms of groups are made in portions of so many cells."""
 
 
-class Shares(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Shares:
     """Which rows go where: ``count[e]`` rows of tuple ``tuple[e]`` of the count table go to group ``group[e]``.
 
     Groups are numbered from 0 without gaps; group -1 is suppressed. The rows of a tuple may be shared between groups.
     Every row of the table goes somewhere.
     """
 
-    tuple: IntArray  # type: ignore[assignment,unused-ignore]
+    tuple: IntArray
     group: IntArray
     count: IntArray
 
