@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.schema import Domain, node_names, range_name, set_text
+from discreet.schema import Domain, Type, node_names, range_name, set_text
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
-    from discreet.solve import Cover
+    from discreet.solve import Cover, Groups
 
-__all__ = ["cover_texts"]
+__all__ = ["cover_texts", "middle_values"]
 
 _BITS = 63
 
@@ -47,6 +47,34 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
             for low, high in zip(first.tolist(), second.tolist(), strict=True)
         ]
     return pl.Series(domain.name, names, dtype=pl.String).gather(place)
+
+
+def middle_values(domain: Domain, codes: IntArray, groups: Groups) -> pl.Series:
+    """Return one value for each group, given the leaf of each tuple: the middle of numbers and dates, of text the mode.
+
+    A group most of whose rows have no value shows none.
+    """
+    published = np.flatnonzero(groups.group >= 0)
+    owner, leaf, rows = groups.group[published], codes[groups.tuple[published]], groups.count[published]
+    lines = (
+        pl.DataFrame({"group": owner, "leaf": leaf, "rows": rows}).group_by("group", "leaf").agg(pl.col("rows").sum())
+    )
+    most = lines.sort("group", "rows", "leaf", descending=[False, True, False]).group_by("group").first().sort("group")
+    if domain.positions is None:
+        return pl.Series(domain.name, domain.labels[0], dtype=pl.String).gather(most["leaf"])
+    number = pl.Series("number", domain.positions).gather(lines["leaf"])
+    known = lines.with_columns(number).filter(pl.col("number").is_not_nan()).sort("group", "number")
+    if groups.show == "mean":
+        middle = (pl.col("number") * pl.col("rows")).sum() / pl.col("rows").sum()
+    else:
+        reached = 2 * pl.col("rows").cum_sum() >= pl.col("rows").sum()
+        middle = pl.col("number").filter(reached).first()
+    empty = pl.Series(np.isnan(domain.positions)).gather(most["leaf"])
+    found = most.select("group").join(known.group_by("group").agg(middle.alias("middle")), on="group", how="left")
+    shown = found.sort("group").select(pl.when(~empty).then("middle")).to_series().alias(domain.name)
+    if domain.type == Type.DATE:
+        return shown.round().cast(pl.Int32).cast(pl.Date)
+    return shown
 
 
 def _distinct_sets(cover: Cover) -> tuple[IntArray, IntArray]:

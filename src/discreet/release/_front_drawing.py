@@ -61,7 +61,7 @@ def picture_of(front: Front) -> FrontPicture:
     second = front.parts[1] if len(front.parts) > 1 else None
     knee = front.knee() if len(front.points) > 2 else None
     share = f"{100 * front.evaluated:.1f} % of {front.space:,} recodings evaluated" if front.space else front.method
-    state = "all choices, proven" if front.complete and front.method != "poka" else "choices found so far"
+    state = "choices, all of them proven" if front.complete and front.method != "poka" else "choices found so far"
     if front.method == "poka":
         state = f"found by POkA, which missed {len(front.missed)}"
     return FrontPicture(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import UNKNOWN
+from discreet.engines import UNKNOWN, Recoding
 from discreet.problem import Problem
 from discreet.release._describe import notes, text_form, versions
 from discreet.release._prepare import Prepared
@@ -54,7 +54,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         audit=verdict,
         job=text_form({**prepared.told(), **job}),
         notes=tuple(notes(prepared.source, schema, prepared.schemes, counted, solution, prepared.target)),
-        stats={**solution.stats, "seconds": prepared.clock.seconds},
+        stats={**solution.stats, **_shown_counts(recoding), "seconds": prepared.clock.seconds},
         trace=solution.trace,
         versions=versions(),
         table=table,
@@ -63,3 +63,11 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
         },
     )
+
+
+def _shown_counts(recoding: Recoding) -> dict[str, Any]:
+    """Return how many different values the groups of a local recoding show, by column."""
+    if recoding.shares is None:
+        return {}
+    shown = recoding.shares.shown
+    return {"shown": {column: shown[column].n_unique() for column in shown.columns[1:]}}

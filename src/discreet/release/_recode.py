@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engines import Counted, Parts, Recoding, Shares, ValueMap
-from discreet.release._covers import cover_texts
+from discreet.release._covers import cover_texts, middle_values
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -74,8 +74,11 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
     place = np.arange(of_tuple.size) - np.repeat(begins, np.diff(begins, append=of_tuple.size))
     dealt = pl.DataFrame({"tuple": of_tuple, "place": place, "group": group[repeated]})
     shown, kept = {}, []
-    for (name, domain), cover in zip(domains.items(), groups.covers, strict=True):
-        text = cover_texts(domain, cover)
+    for number, ((name, domain), cover) in enumerate(zip(domains.items(), groups.covers, strict=True)):
+        if groups.show == "cover":
+            text = cover_texts(domain, cover)
+        else:
+            text = middle_values(domain, table.codes[number], groups)
         if text is None:
             kept.append(name)
         else:

@@ -90,6 +90,8 @@ class Release:
     @property
     def released_values(self) -> dict[str, int]:
         """For each quasi-identifier, how many values its original ones are released as."""
+        if "shown" in self.stats:
+            return dict(self.stats["shown"])
         return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
     def write(self, path: str | PathLike[str]) -> Path:

@@ -92,7 +92,7 @@ def _recoded(release: Release) -> tuple[str, str]:
     if release.levels:
         return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
     counts = (
-        f"{column} {count:,} of {len(release.partition[column][0]):,}"
+        f"{column} {count:,}" + (f" of {len(release.partition[column][0]):,}" if column in release.partition else "")
         for column, count in release.released_values.items()
     )
     return "released", f"different values: {', '.join(counts)}"

@@ -148,13 +148,15 @@ class Cover:
 class Groups:
     """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
 
-    ``covers`` says for each attribute what each group shows.
+    ``covers`` says for each attribute what covers the values of each group, and ``show`` what stands in their place:
+    the ``cover`` itself, or one value, their ``mean`` or ``median``.
     """
 
     tuple: IntArray
     group: IntArray
     count: IntArray
     covers: Sequence[Cover]
+    show: str = "cover"
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,7 +159,8 @@ def finish(
         return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
     cost = total_cost(task, shares)
     bound = min(lower_bound, cost)
-    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares))
+    show = str(getattr(problem.schemes[0], "show", "cover"))
+    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), show)
     return Solution(
         status="optimal" if cost <= bound else "feasible",
         cost=cost,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet.counts import CodedAttribute
 from discreet.errors import UnsupportedCombinationError
+from discreet.problem._checks import one_of
 from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
 from discreet.problem.schemes._numbers import bell
 from discreet.problem.schemes._tree import blocks_of
@@ -22,13 +23,22 @@ class Local(Scheme):
     No one partition of the values describes such a recoding, so there is nothing to enumerate. Any partition
     is allowed, as one that happens to be the same everywhere, and ``count`` is the number of those.
 
-    >>> Local().text
-    'local'
+    Each class shows a ``cover`` of its values: the lowest node of the hierarchy above them, or without a hierarchy the
+    range of numbers and dates and the set of texts. Or it shows one value in their place, which is known as
+    microaggregation: the ``mean`` or the ``median`` of numbers and dates, and of text the most frequent value.
+
+    >>> Local().text, Local(show="mean").text
+    ('local', 'local(show=mean)')
     """
 
     name = "local"
     uses_hierarchy = False
     is_global = False
+
+    show: str = "cover"
+
+    def __post_init__(self) -> None:
+        one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median"))
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the Bell number of the values: the global recodings among the local ones."""
