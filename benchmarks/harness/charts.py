@@ -18,7 +18,8 @@ class Chart:
     """Curves by name, each with its x and y.
 
     ``log`` names the logarithmic axes; ``steps`` holds y until it changes; ``ticks`` are the names of x = 0, 1, …,
-    between which nothing is drawn.
+    between which nothing is drawn; nor is anything between the points of the curves named in ``clouds``, which are
+    small and grey.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Chart:
     log: str = ""
     steps: bool = False
     ticks: tuple[str, ...] = ()
+    clouds: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -51,7 +53,9 @@ def _draw(chart: Chart, path: Path) -> Path:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(title=chart.title, xlabel=chart.x, ylabel=chart.y)
     for name, (x, y) in chart.curves.items():
-        if chart.steps:
+        if name in chart.clouds:
+            axes.plot(x, y, ".", markersize=1.5, color="0.7", label=name, rasterized=True)
+        elif chart.steps:
             axes.step(x, y, where="post", label=name)
         else:
             axes.plot(x, y, marker="o", markersize=4, label=name, linestyle="none" if chart.ticks else "solid")

@@ -9,11 +9,13 @@ import pytest
 
 import naive
 from cases import plain_cost
+from discreet.problem import Problem
 from discreet.problem.axes import AXES
 from discreet.solve import Budget
 from discreet.solve._looks import CompiledLooks, PlainLooks, has_compiled_looks
 from discreet.solve.front import exact_front
 from fronts import EVERY, FORMS, SUPPRESSIONS, Clock, drawn, expected, rounded, whole, worth
+from tables import count_table
 
 
 @pytest.mark.parametrize("cost", EVERY)
@@ -96,6 +98,24 @@ def test_progress_is_told():
     found = exact_front(problem, [AXES.make("k")], Budget(), seen.append)
     assert [told.evaluated for told in seen] == sorted(told.evaluated for told in seen)
     assert (seen[-1].evaluated, seen[-1].open, seen[-1].points) == (found.examined, 0, len(found.points))
+
+
+@pytest.mark.parametrize("cost", ["LM", "NCP"])
+def test_room_is_made_for_more(cost, monkeypatch):
+    """Of evaluated nodes, and of points: one more of 100 values is put together with the others on each level."""
+    monkeypatch.setattr("discreet.solve.front._FIRST", 2)
+    tree = [(str(i), *("*" if i <= level else str(i) for level in range(1, 100))) for i in range(100)]
+    rows = [{"q": str(i)} for i in range(100) for _ in range(i + 1)]
+    problem = Problem.build(count_table(naive.Table(rows, {"q": tree})), privacy="k(1)", cost=cost)
+    found = exact_front(problem, [AXES.make("k")], Budget())
+    looks = PlainLooks(problem, [AXES.make("k")])
+    every = [looks.look(np.array([level])) for level in range(100)]
+    best = {look.values[0]: look.loss for look in sorted(every, key=lambda look: -look.loss)}
+    assert len(found.points) > 64
+    assert found.examined > 64
+    assert [(point.values[0], point.loss) for point in found.points] == [
+        (k, pytest.approx(best[k])) for k in sorted(best, reverse=True)
+    ]
 
 
 @pytest.mark.parametrize("cost", EVERY)

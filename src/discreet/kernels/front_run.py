@@ -218,7 +218,7 @@ def search_front(
     for _ in range(evaluations):
         e = fronts.count[EVALUATED_NODES]
         if (
-            e + 2 > fronts.first.size
+            e + 1 > fronts.node.size
             or fronts.first[e] + limit + 2 > fronts.profile.shape[0]
             or fronts.count[FRONT] + 2 > fronts.front.shape[0]
         ):

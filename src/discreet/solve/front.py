@@ -172,7 +172,7 @@ def _plain_steps(fronts: Fronts, guess: Guess, looks: PlainLooks, lowest: IntArr
             return 0, fronts
         levels = np.array(np.unravel_index(number, tuple(fronts.span.tolist()))) + lowest
         look = looks.look(levels)
-        if fronts.count[EVALUATED_NODES] + 2 > fronts.first.size or fronts.count[FRONT] + 2 > len(fronts.front):
+        if fronts.count[EVALUATED_NODES] + 1 > fronts.node.size or fronts.count[FRONT] + 2 > len(fronts.front):
             fronts = _grown(fronts, len(look.profile))
         while fronts.first[fronts.count[EVALUATED_NODES]] + len(look.profile) + 2 > len(fronts.profile):
             fronts = _grown(fronts, len(look.profile))
@@ -268,7 +268,7 @@ def equal_losses(problem: Problem) -> tuple[float, float]:
 def _grown(fronts: Fronts, profile: int) -> Fronts:
     """Double whatever is nearly full."""
     e = int(fronts.count[EVALUATED_NODES])
-    if e + 2 > fronts.first.size:
+    if e + 1 > fronts.node.size:
         fronts = fronts._replace(node=_doubled(fronts.node), known=_doubled(fronts.known), first=_doubled(fronts.first))
     if fronts.first[e] + profile + 2 > len(fronts.profile):
         fronts = fronts._replace(profile=_doubled(fronts.profile))
