@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.covers import SET, Points, rate_of
+from discreet.kernels.covers import RANGE, SET, TABLE, Points, _bits as bits, rate_of
 
 __all__ = ["Groups", "add", "joined", "left", "make_groups", "new_group", "remove", "swapped", "take"]
 
@@ -204,43 +204,86 @@ def remove(points: Points, g: Groups, e: int) -> None:
 
 
 @kernel
-def joined(points: Points, g: Groups, b: int, j: int) -> float:
-    """What a row of a group costs once point j has joined."""
+def rate_at(shape: NDArray[np.int64], rate: NDArray[np.float64], node: NDArray[np.int32], i: int, low: int, high: int) -> float:
+    """What a row costs in attribute i under a cover that is no set."""
+    start, leaves = shape[i, 1], shape[i, 2]
+    if shape[i, 0] == TABLE:
+        return rate[start + low * leaves + high]
+    if low == high:
+        return 0.0
+    if shape[i, 0] == RANGE:
+        found = rate[start + high] - rate[start + low]
+        return found if found == found else rate[start + leaves]
+    above = shape[i, 3]
+    while node[above + low] != node[above + high]:
+        above += leaves
+        start += leaves
+    return rate[start + low]
+
+
+@kernel
+def joined(
+    shape: NDArray[np.int64],
+    rate: NDArray[np.float64],
+    node: NDArray[np.int32],
+    codes: NDArray[np.int64],
+    cover: NDArray[np.int64],
+    b: int,
+    j: int,
+) -> float:
+    """What a row of group b costs once point j has joined."""
     total = 0.0
-    for i in range(points.kind.size):
-        code = points.codes[j, i]
-        if points.kind[i] == SET:
-            total += rate_of(points, i, g.cover[b, i, 0] | code, 0)
+    for i in range(shape.shape[0]):
+        code = codes[j, i]
+        if shape[i, 0] == SET:
+            total += rate[shape[i, 1] + bits(cover[b, i, 0] | code)]
         else:
-            total += rate_of(points, i, min(g.cover[b, i, 0], code), max(g.cover[b, i, 1], code))
+            total += rate_at(shape, rate, node, i, min(cover[b, i, 0], code), max(cover[b, i, 1], code))
     return total
 
 
 @kernel
-def left(points: Points, g: Groups, b: int, j: int) -> float:
-    """What a row of a group costs once its member point j has left; there are others."""
+def left(
+    shape: NDArray[np.int64],
+    rate: NDArray[np.float64],
+    node: NDArray[np.int32],
+    codes: NDArray[np.int64],
+    cover: NDArray[np.int64],
+    b: int,
+    j: int,
+) -> float:
+    """What a row of group b costs once its member point j has left; there are others."""
     total = 0.0
-    for i in range(points.kind.size):
-        code, cover = points.codes[j, i], g.cover[b, i]
-        if points.kind[i] == SET:
-            total += rate_of(points, i, cover[2] | (cover[0] & ~code), 0)
+    for i in range(shape.shape[0]):
+        code = codes[j, i]
+        if shape[i, 0] == SET:
+            total += rate[shape[i, 1] + bits(cover[b, i, 2] | (cover[b, i, 0] & ~code))]
         else:
-            low = cover[2] if code == cover[0] else cover[0]
-            high = cover[3] if code == cover[1] else cover[1]
-            total += rate_of(points, i, low, high)
+            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
+            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
+            total += rate_at(shape, rate, node, i, low, high)
     return total
 
 
 @kernel
-def swapped(points: Points, g: Groups, b: int, j: int, q: int) -> float:
-    """What a row of a group costs once its member point j has left and point q has joined."""
+def swapped(
+    shape: NDArray[np.int64],
+    rate: NDArray[np.float64],
+    node: NDArray[np.int32],
+    codes: NDArray[np.int64],
+    cover: NDArray[np.int64],
+    b: int,
+    j: int,
+    q: int,
+) -> float:
+    """What a row of group b costs once its member point j has left and point q has joined."""
     total = 0.0
-    for i in range(points.kind.size):
-        code, other, cover = points.codes[j, i], points.codes[q, i], g.cover[b, i]
-        if points.kind[i] == SET:
-            total += rate_of(points, i, cover[2] | (cover[0] & ~code) | other, 0)
+    for i in range(shape.shape[0]):
+        code, other = codes[j, i], codes[q, i]
+        if shape[i, 0] == SET:
+            total += rate[shape[i, 1] + bits(cover[b, i, 2] | (cover[b, i, 0] & ~code) | other)]
         else:
-            low = cover[2] if code == cover[0] else cover[0]
-            high = cover[3] if code == cover[1] else cover[1]
-            total += rate_of(points, i, min(low, other), max(high, other))
+            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
+            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
+            total += rate_at(shape, rate, node, i, min(low, other), max(high, other))
     return total
