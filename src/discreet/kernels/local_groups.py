@@ -1,8 +1,7 @@
-"""Groups of shares of points that change: linked lists, covers that know what stays when one member leaves.
+"""Groups of shares of points that change: linked lists, and covers that know what stays when one member leaves.
 
-A share is a number of rows of one point in one group. A group's cover holds for each attribute the least and the
-greatest leaf and also the second least and the second greatest, so that the cover without one member is known at once.
-For sets the first number has the bits that occur and the third the bits that occur twice.
+A share is a number of rows of one point in one group; the rows of a point may be in several groups. Rows that are
+suppressed are in none.
 """
 
 from __future__ import annotations
@@ -13,277 +12,253 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.covers import RANGE, SET, TABLE, Points, _bits as bits, rate_of
+from discreet.kernels.covers import SET
+from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
+from discreet.kernels.requirements import Requirement, holds
 
-__all__ = ["Groups", "add", "joined", "left", "make_groups", "new_group", "remove", "swapped", "take"]
+__all__ = ["COUNT", "GROUP", "HEAD", "NEXT", "POINT", "SIZE", "TWIN", "Groups", "add", "make_groups", "move", "new_group"]
 
-FREE_SHARE, FREE_GROUP, GROUPS = 0, 1, 2
-_NONE_LOW, _NONE_HIGH = np.int64(1) << 60, np.int64(-1)
+POINT, COUNT, GROUP, NEXT, PREV, TWIN = 0, 1, 2, 3, 4, 5
+"""Columns of a share: its point, its rows, its group, the next and the previous in the group, the point's next."""
+HEAD, SIZE = 0, 1
+"""Columns of a group: its first share and its rows."""
+FREE_SHARE, FREE_GROUP, GROUPS, SPARE = 0, 1, 2, 3
+"""What ``top`` holds: a free share, a free group, the group slots ever used, rows that may still be suppressed."""
+_NONE_LOW, _NONE_HIGH = 1 << 60, -1
 
 
 class Groups(NamedTuple):
-    """Shares, and the groups they are in. -1 is none."""
+    """Points, their shares and groups. -1 is none."""
 
-    point: NDArray[np.int32]
-    """(shares,) the point of each share; -1 for a share that is free."""
-    count: NDArray[np.int64]
-    group: NDArray[np.int32]
-    next: NDArray[np.int32]
-    """(shares,) the next share in the group; for a free share the next free one."""
-    prev: NDArray[np.int32]
-    twin: NDArray[np.int32]
-    """(shares,) the next share of the same point."""
-    first: NDArray[np.int32]
+    codes: Ints
+    shape: Ints
+    rate: Floats
+    node: Nodes
+    penalty: float
+    share: Ints
+    """(shares, 6); the point of a free share is -1, and its next is the next free one."""
+    first: Ints
     """(points,) the first share of each point."""
-    head: NDArray[np.int32]
-    """(groups,) the first share in the group; for a free group -2 - the next free one."""
-    size: NDArray[np.int64]
-    """(groups,) rows; 0 for a free group."""
-    cover: NDArray[np.int64]
+    group: Ints
+    """(groups, 2); the size of a free group is 0, and its head is the next free one."""
+    cover: Ints
     """(groups, m, 4)"""
-    rate: NDArray[np.float64]
-    """(groups,) what a row costs."""
-    top: NDArray[np.int64]
-    """The first free share, the first free group, and the number of group slots ever used."""
+    each: Floats
+    """(groups,) what each row costs."""
+    gone: Ints
+    """(points,) rows that are suppressed."""
+    top: Ints
+    mark: Ints
+    """(groups + 1,) when each group was last looked at; the last is the time."""
+    active: NDArray[np.bool_]
+    """(points,) whether something near has changed since the point was looked at."""
+    histogram: Ints
+    """(cells,) room to check a requirement, all 0."""
 
 
-@kernel
-def make_groups(points: Points, group: NDArray[np.int64], k: int) -> Groups:
-    """Put each point as a whole into its group."""
-    n, m = points.weights.size, points.kind.size
-    rows = 0
-    for j in range(n):
-        rows += points.weights[j]
+def make_groups(
+    codes: Ints, weights: Ints, shape: Ints, rate: Floats, node: Nodes, penalty: float, group: Ints, k: int, cells: int
+) -> Groups:
+    """Put each point as a whole into its group; with group -1 a point is suppressed."""
+    n, m = codes.shape
     shares = n + n // 2 + 16
-    slots = max(min(rows // max(k, 1), shares), group.max() + 1) + 1
+    used = int(group.max(initial=-1)) + 1
+    slots = max(min(int(weights.sum()) // max(k, 1), shares), used) + 1
+    share, head = np.full((shares, 6), -1, np.int64), np.zeros((slots, 2), np.int64)
+    share[:-1, NEXT] = np.arange(1, shares)
+    head[:-1, HEAD], head[-1, HEAD] = np.arange(1, slots), -1
     g = Groups(
-        np.full(shares, -1, np.int32),
-        np.zeros(shares, np.int64),
-        np.full(shares, -1, np.int32),
-        np.full(shares, -1, np.int32),
-        np.full(shares, -1, np.int32),
-        np.full(shares, -1, np.int32),
-        np.full(n, -1, np.int32),
-        np.full(slots, -1, np.int32),
-        np.zeros(slots, np.int64),
-        np.empty((slots, m, 4), np.int64),
-        np.zeros(slots),
-        np.zeros(3, np.int64),
-    )
-    for e in range(shares):
-        g.next[e] = e + 1 if e + 1 < shares else -1
-    for b in range(slots):
-        g.head[b] = -2 - (b + 1) if b + 1 < slots else -1
-    used = group.max() + 1
-    for b in range(used):
-        new_group(points, g)
-    for j in range(n):
-        add(points, g, j, points.weights[j], group[j])
+        codes, shape, rate, node, penalty, share, np.full(n, -1), head, np.empty((slots, m, 4), np.int64),
+        np.zeros(slots), np.where(group < 0, weights, 0), np.zeros(4, np.int64), np.zeros(slots + 1, np.int64),
+        np.ones(n, np.bool_), np.zeros(cells, np.int64),
+    )  # fmt: skip
+    _fill(g, weights, group, used)
     return g
 
 
 @kernel
-def new_group(points: Points, g: Groups) -> int:
+def _fill(g: Groups, weights: Ints, group: Ints, used: int) -> None:
+    for _ in range(used):
+        new_group(g)
+    for j in range(weights.size):
+        if group[j] >= 0:
+            add(g, j, weights[j], group[j])
+
+
+@kernel
+def new_group(g: Groups) -> int:
     """An empty group, or -1 if there is no room."""
     b = g.top[FREE_GROUP]
-    if b < 0:
-        return -1
-    g.top[FREE_GROUP] = -2 - g.head[b] if g.head[b] < -1 else -1
-    g.head[b], g.size[b], g.rate[b] = -1, 0, 0.0
-    g.top[GROUPS] = max(g.top[GROUPS], b + 1)
-    for i in range(points.kind.size):
-        _nothing(points, g, b, i)
+    if b >= 0:
+        g.top[FREE_GROUP] = g.group[b, HEAD]
+        g.top[GROUPS] = max(g.top[GROUPS], b + 1)
+        g.group[b, HEAD], g.group[b, SIZE], g.each[b] = -1, 0, 0.0
+        for i in range(g.shape.shape[0]):
+            _cover_none(g.cover, b, i, g.shape[i, 0] == SET)
     return b
 
 
 @kernel
-def _nothing(points: Points, g: Groups, b: int, i: int) -> None:
-    """Make the cover of no member."""
-    is_set = points.kind[i] == SET
-    g.cover[b, i, 0] = g.cover[b, i, 2] = 0 if is_set else _NONE_LOW
-    g.cover[b, i, 1] = g.cover[b, i, 3] = 0 if is_set else _NONE_HIGH
+def _cover_none(cover: Ints, b: int, i: int, is_set: bool) -> None:
+    cover[b, i, 0] = cover[b, i, 2] = 0 if is_set else _NONE_LOW
+    cover[b, i, 1] = cover[b, i, 3] = 0 if is_set else _NONE_HIGH
 
 
 @kernel
-def _widen(points: Points, g: Groups, b: int, i: int, code: int) -> None:
-    cover = g.cover[b, i]
-    if points.kind[i] == SET:
-        cover[2] |= cover[0] & code
-        cover[0] |= code
+def _widen(cover: Ints, b: int, i: int, code: int, is_set: bool) -> None:
+    if is_set:
+        cover[b, i, 2] |= cover[b, i, 0] & code
+        cover[b, i, 0] |= code
         return
-    if code <= cover[0]:
-        cover[2] = cover[0]
-        cover[0] = code
-    elif code < cover[2]:
-        cover[2] = code
-    if code >= cover[1]:
-        cover[3] = cover[1]
-        cover[1] = code
-    elif code > cover[3]:
-        cover[3] = code
+    if code <= cover[b, i, 0]:
+        cover[b, i, 2] = cover[b, i, 0]
+        cover[b, i, 0] = code
+    elif code < cover[b, i, 2]:
+        cover[b, i, 2] = code
+    if code >= cover[b, i, 1]:
+        cover[b, i, 3] = cover[b, i, 1]
+        cover[b, i, 1] = code
+    elif code > cover[b, i, 3]:
+        cover[b, i, 3] = code
 
 
 @kernel
-def _price(points: Points, g: Groups, b: int) -> None:
+def _price(shape: Ints, rate: Floats, node: Nodes, cover: Ints, b: int) -> float:
     total = 0.0
-    for i in range(points.kind.size):
-        total += rate_of(points, i, g.cover[b, i, 0], g.cover[b, i, 1])
-    g.rate[b] = total
+    for i in range(shape.shape[0]):
+        total += rate_at(shape, rate, node, i, cover[b, i, 0], cover[b, i, 1])
+    return total
 
 
 @kernel
-def add(points: Points, g: Groups, j: int, count: int, b: int) -> int:
-    """Put rows of a point into a group; return their share."""
+def add(g: Groups, j: int, count: int, b: int) -> None:
+    """Put rows of a point into a group. There must be a free share, or one of the point in the group."""
+    share, group, cover, codes, shape = g.share, g.group, g.cover, g.codes, g.shape
+    group[b, SIZE] += count
     e = g.first[j]
     while e >= 0:
-        if g.group[e] == b:
-            g.count[e] += count
-            g.size[b] += count
-            return e
-        e = g.twin[e]
+        if share[e, GROUP] == b:
+            share[e, COUNT] += count
+            return
+        e = share[e, TWIN]
     e = g.top[FREE_SHARE]
-    g.top[FREE_SHARE] = g.next[e]
-    g.point[e], g.count[e], g.group[e] = j, count, b
-    g.twin[e] = g.first[j]
+    g.top[FREE_SHARE] = share[e, NEXT]
+    share[e, POINT], share[e, COUNT], share[e, GROUP] = j, count, b
+    share[e, TWIN] = g.first[j]
     g.first[j] = e
-    g.next[e], g.prev[e] = g.head[b], -1
-    if g.head[b] >= 0:
-        g.prev[g.head[b]] = e
-    g.head[b] = e
-    g.size[b] += count
-    for i in range(points.kind.size):
-        _widen(points, g, b, i, points.codes[j, i])
-    _price(points, g, b)
-    return e
+    share[e, NEXT], share[e, PREV] = group[b, HEAD], -1
+    if group[b, HEAD] >= 0:
+        share[group[b, HEAD], PREV] = e
+    group[b, HEAD] = e
+    for i in range(shape.shape[0]):
+        _widen(cover, b, i, codes[j, i], shape[i, 0] == SET)
+    g.each[b] = _price(shape, g.rate, g.node, cover, b)
 
 
 @kernel
-def take(g: Groups, e: int, count: int) -> None:
-    """Take some, but not all, of the rows of a share out of its group."""
-    g.count[e] -= count
-    g.size[g.group[e]] -= count
-
-
-@kernel
-def remove(points: Points, g: Groups, e: int) -> None:
+def _remove(g: Groups, e: int) -> None:
     """Take a share out of its group. An emptied group is freed."""
-    b, j = g.group[e], g.point[e]
-    g.size[b] -= g.count[e]
-    if g.prev[e] >= 0:
-        g.next[g.prev[e]] = g.next[e]
+    share, group, cover, codes, shape, first = g.share, g.group, g.cover, g.codes, g.shape, g.first
+    b, j, following, previous = share[e, GROUP], share[e, POINT], share[e, NEXT], share[e, PREV]
+    group[b, SIZE] -= share[e, COUNT]
+    if previous >= 0:
+        share[previous, NEXT] = following
     else:
-        g.head[b] = g.next[e]
-    if g.next[e] >= 0:
-        g.prev[g.next[e]] = g.prev[e]
-    if g.first[j] == e:
-        g.first[j] = g.twin[e]
+        group[b, HEAD] = following
+    if following >= 0:
+        share[following, PREV] = previous
+    if first[j] == e:
+        first[j] = share[e, TWIN]
     else:
-        f = g.first[j]
-        while g.twin[f] != e:
-            f = g.twin[f]
-        g.twin[f] = g.twin[e]
-    g.point[e] = -1
-    g.next[e] = g.top[FREE_SHARE]
+        f = first[j]
+        while share[f, TWIN] != e:
+            f = share[f, TWIN]
+        share[f, TWIN] = share[e, TWIN]
+    share[e, POINT], share[e, NEXT] = -1, g.top[FREE_SHARE]
     g.top[FREE_SHARE] = e
-    if g.head[b] < 0:
-        g.size[b] = 0
-        g.head[b] = -2 - g.top[FREE_GROUP] if g.top[FREE_GROUP] >= 0 else -1
+    if group[b, HEAD] < 0:
+        group[b, SIZE], group[b, HEAD] = 0, g.top[FREE_GROUP]
         g.top[FREE_GROUP] = b
         return
-    for i in range(points.kind.size):
-        code = points.codes[j, i]
-        cover = g.cover[b, i]
-        if points.kind[i] != SET and cover[2] < code < cover[3]:
+    for i in range(shape.shape[0]):
+        code, is_set = codes[j, i], shape[i, 0] == SET
+        if not is_set and cover[b, i, 2] < code < cover[b, i, 3]:
             continue
-        _nothing(points, g, b, i)
-        f = g.head[b]
+        _cover_none(cover, b, i, is_set)
+        f = group[b, HEAD]
         while f >= 0:
-            _widen(points, g, b, i, points.codes[g.point[f], i])
-            f = g.next[f]
-    _price(points, g, b)
+            _widen(cover, b, i, codes[share[f, POINT], i], is_set)
+            f = share[f, NEXT]
+    g.each[b] = _price(shape, g.rate, g.node, cover, b)
 
 
 @kernel
-def rate_at(shape: NDArray[np.int64], rate: NDArray[np.float64], node: NDArray[np.int32], i: int, low: int, high: int) -> float:
-    """What a row costs in attribute i under a cover that is no set."""
-    start, leaves = shape[i, 1], shape[i, 2]
-    if shape[i, 0] == TABLE:
-        return rate[start + low * leaves + high]
-    if low == high:
-        return 0.0
-    if shape[i, 0] == RANGE:
-        found = rate[start + high] - rate[start + low]
-        return found if found == found else rate[start + leaves]
-    above = shape[i, 3]
-    while node[above + low] != node[above + high]:
-        above += leaves
-        start += leaves
-    return rate[start + low]
+def move(g: Groups, e: int, count: int, b: int) -> None:
+    """Move rows of a share into group b, or with -1 suppress them."""
+    j = g.share[e, POINT]
+    if count < g.share[e, COUNT]:
+        g.share[e, COUNT] -= count
+        g.group[g.share[e, GROUP], SIZE] -= count
+    else:
+        _remove(g, e)
+    if b >= 0:
+        add(g, j, count, b)
+    else:
+        g.gone[j] += count
+        g.top[SPARE] -= count
 
 
 @kernel
-def joined(
-    shape: NDArray[np.int64],
-    rate: NDArray[np.float64],
-    node: NDArray[np.int32],
-    codes: NDArray[np.int64],
-    cover: NDArray[np.int64],
+def wake(g: Groups, b: int) -> None:
+    """Let the points of a group be looked at again."""
+    if b < 0:
+        return
+    share, active = g.share, g.active
+    e = g.group[b, HEAD]
+    while e >= 0:
+        active[share[e, POINT]] = True
+        e = share[e, NEXT]
+
+
+@kernel
+def _tally(
+    share: Ints, values: Ints, histogram: Ints, e: int, times: int
+) -> None:
+    """Count the rows of a share and of all that follow it."""
+    while e >= 0:
+        for column in range(values.shape[1]):
+            histogram[values[share[e, POINT], column]] += times * share[e, COUNT]
+        e = share[e, NEXT]
+
+
+@kernel
+def keeps(
+    requirement: Requirement,
+    share: Ints,
+    group: Ints,
+    histogram: Ints,
     b: int,
-    j: int,
-) -> float:
-    """What a row of group b costs once point j has joined."""
-    total = 0.0
-    for i in range(shape.shape[0]):
-        code = codes[j, i]
-        if shape[i, 0] == SET:
-            total += rate[shape[i, 1] + bits(cover[b, i, 0] | code)]
-        else:
-            total += rate_at(shape, rate, node, i, min(cover[b, i, 0], code), max(cover[b, i, 1], code))
-    return total
-
-
-@kernel
-def left(
-    shape: NDArray[np.int64],
-    rate: NDArray[np.float64],
-    node: NDArray[np.int32],
-    codes: NDArray[np.int64],
-    cover: NDArray[np.int64],
-    b: int,
-    j: int,
-) -> float:
-    """What a row of group b costs once its member point j has left; there are others."""
-    total = 0.0
-    for i in range(shape.shape[0]):
-        code = codes[j, i]
-        if shape[i, 0] == SET:
-            total += rate[shape[i, 1] + bits(cover[b, i, 2] | (cover[b, i, 0] & ~code))]
-        else:
-            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
-            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
-            total += rate_at(shape, rate, node, i, low, high)
-    return total
-
-
-@kernel
-def swapped(
-    shape: NDArray[np.int64],
-    rate: NDArray[np.float64],
-    node: NDArray[np.int32],
-    codes: NDArray[np.int64],
-    cover: NDArray[np.int64],
-    b: int,
-    j: int,
-    q: int,
-) -> float:
-    """What a row of group b costs once its member point j has left and point q has joined."""
-    total = 0.0
-    for i in range(shape.shape[0]):
-        code, other = codes[j, i], codes[q, i]
-        if shape[i, 0] == SET:
-            total += rate[shape[i, 1] + bits(cover[b, i, 2] | (cover[b, i, 0] & ~code) | other)]
-        else:
-            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
-            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
-            total += rate_at(shape, rate, node, i, min(low, other), max(high, other))
-    return total
+    out: int,
+    out_rows: int,
+    into: int,
+    in_rows: int,
+) -> bool:
+    """Whether a group keeps the requirement once rows of a point have left and rows of another have come; -1 is none."""
+    size = group[b, SIZE] - out_rows + in_rows
+    if histogram.size == 0 or size == 0:
+        return size == 0 or size >= requirement.smallest
+    values = requirement.values
+    _tally(share, values, histogram, group[b, HEAD], 1)
+    for column in range(values.shape[1]):
+        if out >= 0:
+            histogram[values[out, column]] -= out_rows
+        if into >= 0:
+            histogram[values[into, column]] += in_rows
+    fine = holds(requirement, size, histogram)
+    _tally(share, values, histogram, group[b, HEAD], -1)
+    for column in range(values.shape[1]):
+        if out >= 0:
+            histogram[values[out, column]] += out_rows
+        if into >= 0:
+            histogram[values[into, column]] -= in_rows
+    return fine

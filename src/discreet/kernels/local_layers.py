@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
+from discreet.kernels.requirements import Requirement, holds, tally
 
 __all__ = ["layer_groups"]
 
@@ -45,23 +46,66 @@ def _pop(heap: NDArray[np.int64], size: int, cost: NDArray[np.float64]) -> int:
 
 
 @kernel
+def _refuse(
+    requirement: Requirement,
+    weights: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    left: int,
+    slot_of: NDArray[np.int64],
+    table_rows: NDArray[np.int64],  # IN OUT
+    table_last: NDArray[np.int64],  # room
+    link: NDArray[np.int64],  # room
+    histogram: NDArray[np.int64],  # room, all 0
+) -> None:
+    """Make classes that do not keep the models look too small."""
+    k = requirement.smallest
+    for p in range(left):
+        table_last[slot_of[p]] = -1
+    for p in range(left):
+        link[p] = table_last[slot_of[p]]
+        table_last[slot_of[p]] = p
+    for p in range(left):
+        slot = slot_of[p]
+        if table_last[slot] != p or table_rows[slot] < k:
+            continue
+        q = p
+        while q >= 0:
+            tally(requirement, rest[q], weights[rest[q]], histogram)
+            q = link[q]
+        if not holds(requirement, table_rows[slot], histogram):
+            table_rows[slot] = 0
+        q = p
+        while q >= 0:
+            tally(requirement, rest[q], -weights[rest[q]], histogram)
+            q = link[q]
+
+
+@kernel
 def layer_groups(
     leaves: NDArray[np.int32],  # (points, m)
     weights: NDArray[np.int64],
     first: NDArray[np.int64],  # (m + 1,) where the levels of each attribute begin
     price: NDArray[np.float64],  # (levels,) what a row costs there
     number: NDArray[np.uint64],  # (levels, leaves) a random number for each block
-    k: int,
+    joins: NDArray[np.int64],  # (levels,) at most so many blocks of the level before are in one block
+    requirement: Requirement,
     visits: int,
 ) -> tuple[NDArray[np.int64], int]:
     """The group of each point, -1 for those left over, and the number of groups; at most so many points are visited."""
-    n, m = leaves.shape
+    (n, m), k = leaves.shape, requirement.smallest
+    models, histogram = requirement.kind.size > 0, np.zeros(requirement.cells, np.int64)
+    link = np.empty(n if models else 0, np.int64)
     group = np.full(n, -1, np.int64)
     rest = np.arange(n)
-    key = np.empty(n, np.uint64)
+    key = np.zeros(n, np.uint64)
     slot_of = np.empty(n, np.int64)
     room = 1024
     level, cost, heap = np.zeros((room, m), np.int8), np.zeros(room), np.empty(room, np.int64)
+    largest = np.full(room, k)
+    now = np.zeros(m, np.int64)
+    for i in range(m):
+        for p in range(n):
+            key[p] += number[first[i], leaves[p, i]]
     nodes, heaped = 1, 1
     heap[0] = 0
     for i in range(m):
@@ -70,10 +114,50 @@ def layer_groups(
     while (1 << bits) < 2 * n:
         bits += 1
     table_key, table_rows = np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.int64)
+    table_last = np.empty(table_rows.size if models else 0, np.int64)
     left, groups = n, 0
     while heaped > 0 and visits > 0 and left > 0:
         node = _pop(heap, heaped, cost)
         heaped -= 1
+        if largest[node] >= k:
+            visits -= left
+            while (1 << bits) > 4 * left and bits > 4:
+                bits -= 1
+            mask = np.uint64((1 << bits) - 1)
+            table_rows[: 1 << bits] = 0
+            for i in range(m):
+                if level[node, i] != now[i]:
+                    old, new = first[i] + now[i], first[i] + level[node, i]
+                    for p in range(left):
+                        key[p] += number[new, leaves[rest[p], i]] - number[old, leaves[rest[p], i]]
+                    now[i] = level[node, i]
+            most = 0
+            for p in range(left):
+                mine = key[p]
+                slot = np.int64((mine ^ (mine >> np.uint64(29))) & mask)
+                while table_rows[slot] != 0 and table_key[slot] != mine:
+                    slot = np.int64(np.uint64(slot + 1) & mask)
+                table_key[slot] = mine
+                table_rows[slot] += weights[rest[p]]
+                slot_of[p] = slot
+                most = max(most, table_rows[slot])
+            if most >= k:
+                kept = 0
+                if models:
+                    _refuse(requirement, weights, rest, left, slot_of, table_rows, table_last, link, histogram)
+                for p in range(left):
+                    slot = slot_of[p]
+                    if table_rows[slot] >= k:
+                        table_rows[slot] = -1 - groups
+                        groups += 1
+                    if table_rows[slot] < 0:
+                        group[rest[p]] = -1 - table_rows[slot]
+                    else:
+                        rest[kept], key[kept] = rest[p], key[p]
+                        kept += 1
+                left = kept
+                most = k if models else k - 1
+            largest[node] = most
         last = 0
         for i in range(m):
             if level[node, i] > 0:
@@ -85,45 +169,13 @@ def layer_groups(
                     level = np.concatenate((level, np.zeros((room, m), np.int8)))
                     cost = np.concatenate((cost, np.zeros(room)))
                     heap = np.concatenate((heap, np.empty(room, np.int64)))
+                    largest = np.concatenate((largest, np.full(room, k)))
                     room *= 2
                 level[nodes] = level[node]
                 level[nodes, i] += 1
                 cost[nodes] = cost[node] + price[up] - price[up - 1]
+                largest[nodes] = min(largest[node] * joins[up], k)
                 _push(heap, heaped, cost, nodes)
                 heaped += 1
                 nodes += 1
-        visits -= left
-        while (1 << bits) > 4 * left and bits > 4:
-            bits -= 1
-        mask = np.uint64((1 << bits) - 1)
-        table_rows[: 1 << bits] = 0
-        key[:left] = 0
-        for i in range(m):
-            row = first[i] + level[node, i]
-            for p in range(left):
-                key[p] += number[row, leaves[rest[p], i]]
-        found = False
-        for p in range(left):
-            mine = key[p]
-            slot = np.int64((mine ^ (mine >> np.uint64(29))) & mask)
-            while table_rows[slot] != 0 and table_key[slot] != mine:
-                slot = np.int64(np.uint64(slot + 1) & mask)
-            table_key[slot] = mine
-            table_rows[slot] += weights[rest[p]]
-            slot_of[p] = slot
-            found |= table_rows[slot] >= k
-        if not found:
-            continue
-        kept = 0
-        for p in range(left):
-            slot = slot_of[p]
-            if table_rows[slot] >= k:
-                table_rows[slot] = -1 - groups
-                groups += 1
-            if table_rows[slot] < 0:
-                group[rest[p]] = -1 - table_rows[slot]
-            else:
-                rest[kept] = rest[p]
-                kept += 1
-        left = kept
     return group, groups

@@ -6,57 +6,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.covers import SET, Points, rate_of
+from discreet.kernels.local_rates import Floats, Ints, Nodes, pair_rate
 
 __all__ = ["nearest"]
 
 
 @kernel
-def _pair_rate(points: Points, j: int, q: int, most: float) -> float:
-    """What a row costs if two points are a group; anything above ``most`` will do if it is more than that."""
-    total = 0.0
-    for i in range(points.kind.size):
-        a, b = points.codes[j, i], points.codes[q, i]
-        if a != b:
-            if points.kind[i] == SET:
-                total += rate_of(points, i, a | b, 0)
-            else:
-                total += rate_of(points, i, min(a, b), max(a, b))
-            if total > most:
-                break
-    return total
+def _keep(near: NDArray[np.int32], rates: NDArray[np.float32], j: int, other: int, rate: float) -> None:
+    """Put a point into the list of the nearest of point j, unless it is there."""
+    count = near.shape[1]
+    for c in range(count):
+        if near[j, c] == other:
+            return
+    c = count - 1
+    while c > 0 and rates[j, c - 1] > rate:
+        rates[j, c], near[j, c] = rates[j, c - 1], near[j, c - 1]
+        c -= 1
+    rates[j, c], near[j, c] = rate, other
 
 
 @kernel
-def nearest(points: Points, orders: NDArray[np.int32], window: int, count: int) -> NDArray[np.int32]:
+def nearest(
+    shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: NDArray[np.int64], window: int, count: int
+) -> NDArray[np.int32]:
     """For each point the ``count`` nearest others among those at most ``window`` places away in one of the orders.
 
     The nearest come first; -1 fills up.
     """
-    n = points.weights.size
+    n = codes.shape[0]
     near = np.full((n, count), -1, np.int32)
-    rates = np.full((n, count), np.inf)
+    rates = np.full((n, count), np.inf, np.float32)
     for o in range(orders.shape[0]):
-        order = orders[o]
         for p in range(n):
-            j = order[p]
-            for q in range(max(0, p - window), min(n, p + window + 1)):
-                other = order[q]
-                if q == p:
-                    continue
-                rate = _pair_rate(points, j, other, rates[j, count - 1])
-                if rate >= rates[j, count - 1]:
-                    continue
-                known = False
-                for c in range(count):
-                    if near[j, c] == other:
-                        known = True
-                        break
-                if known:
-                    continue
-                c = count - 1
-                while c > 0 and rates[j, c - 1] > rate:
-                    rates[j, c], near[j, c] = rates[j, c - 1], near[j, c - 1]
-                    c -= 1
-                rates[j, c], near[j, c] = rate, other
+            j = orders[o, p]
+            for q in range(p + 1, min(n, p + window + 1)):
+                other = orders[o, q]
+                most = max(rates[j, count - 1], rates[other, count - 1])
+                apart = np.float32(pair_rate(shape, rate, node, codes, j, other, most))
+                if apart < rates[j, count - 1]:
+                    _keep(near, rates, j, other, apart)
+                if apart < rates[other, count - 1]:
+                    _keep(near, rates, other, j, apart)
     return near

@@ -1,4 +1,4 @@
-"""Local search: moves and swaps of shares between groups, as long as they save something."""
+"""Local search: shares of points move, swap and make way between groups, as long as that saves something."""
 
 from __future__ import annotations
 
@@ -6,215 +6,211 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.covers import Points
-from discreet.kernels.local_groups import FREE_SHARE, GROUPS, Groups, add, joined, left, remove, swapped, take
+from discreet.kernels.local_groups import (
+    COUNT,
+    FREE_SHARE,
+    GROUP,
+    GROUPS,
+    HEAD,
+    NEXT,
+    POINT,
+    SIZE,
+    SPARE,
+    TWIN,
+    Groups,
+    add,
+    keeps,
+    move,
+    wake,
+)
+from discreet.kernels.local_rates import Floats, Ints, Nodes, joined, left, swapped
+from discreet.kernels.requirements import Requirement
 
 __all__ = ["dissolve_groups", "move_shares"]
 
 _LEAST = 1e-9
 """Savings below this are rounding."""
+_MOVE, _SWAP, _REPLACE = 0, 1, 2
 
 
 @kernel
-def _move(points: Points, g: Groups, e: int, count: int, b: int) -> None:
-    """Move rows of a share into a group."""
-    j = g.point[e]
-    if count < g.count[e]:
-        take(g, e, count)
-    else:
-        remove(points, g, e)
-    add(points, g, j, count, b)
-
-
-@kernel
-def shape_of(points: Points) -> NDArray[np.int64]:
-    """Kind, start of rates, leaves and start of nodes of each attribute, in one array."""
-    return np.stack((points.kind, points.start, points.leaves, points.node_start), axis=1)
-
-
-@kernel
-def move_shares(
-    points: Points, g: Groups, shape: NDArray[np.int64], near: NDArray[np.int32], k: int, mark: NDArray[np.int64], active: NDArray[np.bool_]
-) -> float:
-    """Go through all shares once; move each to where it saves most, or swap it; return what was saved."""
+def move_shares(g: Groups, requirement: Requirement, near: NDArray[np.int32], begin: int, end: int) -> float:
+    """Look at the active points from begin to end once, and make the best change for each; return what was saved."""
     saved = 0.0
-    n = points.weights.size
-    for j in range(n):
-        if not active[j]:
+    for j in range(begin, end):
+        if not g.active[j]:
             continue
-        active[j] = False
+        g.active[j] = False
         e = g.first[j]
         while e >= 0:
-            following = g.twin[e]
-            gain, kind, e2, b, count, e3 = _best_move(
-                shape, points.rate, points.node, points.codes,
-                g.point, g.count, g.group, g.next, g.twin, g.first, g.head, g.size, g.cover, g.rate, g.top[FREE_SHARE] >= 0,
-                near, k, mark, e,
-            )
+            gain, kind, b, other, rows = _best_change(
+                g.shape, g.rate, g.node, g.codes, g.share, g.first, g.group, g.cover, g.each, g.mark, g.histogram,
+                g.penalty, g.top[SPARE], g.top[FREE_SHARE] >= 0, near, requirement, e,
+            )  # fmt: skip
             if gain > 0.0:
-                a = g.group[e]
                 saved += gain
-                active[j] = True
-                if kind == 1:  # swap
-                    c, p = g.count[e], g.point[e2]
-                    rows = g.count[e2]
-                    remove(points, g, e2)
-                    add(points, g, p, rows, a)
-                    remove(points, g, e)
-                    add(points, g, j, c, b)
-                elif kind == 0:
-                    _move(points, g, e, count, b)
-                else:
-                    third = g.group[e2]
-                    _move(points, g, e2, count, a)
-                    _move(points, g, e, g.count[e], b)
-                    _wake(g, active, third)
-                _wake(g, active, a)
-                _wake(g, active, b)
+                g.active[j] = True
+                _change(g, kind, e, b, other, rows)
                 break
-            e = following
+            e = g.share[e, TWIN]
     return saved
 
 
 @kernel
-def _wake(g: Groups, active: NDArray[np.bool_], b: int) -> None:
-    e = g.head[b]
-    while e >= 0:
-        active[g.point[e]] = True
-        e = g.next[e]
+def _change(g: Groups, kind: int, e: int, b: int, other: int, rows: int) -> None:
+    a = g.share[e, GROUP]
+    if kind == _MOVE:
+        move(g, e, rows, b)
+    else:
+        third = g.share[other, GROUP]
+        move(g, other, rows, a)
+        move(g, e, g.share[e, COUNT], b)
+        if third != b:
+            wake(g, third)
+    wake(g, a)
+    wake(g, b)
 
 
 @kernel
-def _best_move(
-    shape, rate, node, codes,
-    point, count_of, group, nxt, twin, first, head, size, cover, rate_of_group, room,
-    near, k, mark, e,
-):
-    """The best move or swap of one share."""
-    a, j, count = group[e], point[e], count_of[e]
+def _best_change(
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    codes: Ints,
+    share: Ints,
+    first: Ints,
+    group: Ints,
+    cover: Ints,
+    each: Floats,
+    mark: Ints,
+    histogram: Ints,
+    penalty: float,
+    spare: int,
+    room: bool,
+    near: NDArray[np.int32],
+    requirement: Requirement,
+    e: int,
+) -> tuple[float, int, int, int, int]:
+    """The best that can be done with one share, and what it saves: kind, the group it goes to, other share, rows.
+
+    It moves to a near group; or swaps places with a member of it; or goes to the group where it costs least while
+    a share of a third group that can spare it takes its place.
+    """
+    k = requirement.smallest
+    a, j, count = share[e, GROUP], share[e, POINT], share[e, COUNT]
     mark[-1] += 1
     stamp = mark[-1]
     mark[a] = stamp
-    slack = size[a] - k
-    whole = count <= slack
-    some = count if whole else slack
-    can_move = some > 0 and (whole or room)
-    cost_a = size[a] * rate_of_group[a]
+    size_a = group[a, SIZE]
+    slack, cost_a = size_a - k, size_a * each[a]
+    whole = count <= slack and keeps(requirement, share, group, histogram, a, j, count, -1, 0)
+    some = count if whole else min(slack, count)
+    if not whole and some > 0 and (not room or not keeps(requirement, share, group, histogram, a, j, some, -1, 0)):
+        some = 0
     if whole:
-        gain_move = cost_a - (size[a] - count) * left(shape, rate, node, codes, cover, a, j)
+        freed = cost_a - (size_a - count) * left(shape, rate, node, codes, cover, a, j)
     else:
-        gain_move = some * rate_of_group[a]
-    best, kind, best_group, best_share, best_count = _LEAST, -1, -1, -1, 0
-    cheapest, cheapest_group = np.inf, -1
+        freed = some * each[a]
+    best, kind, best_group, best_share, best_rows = _LEAST, -1, -1, -1, 0
+    cheapest, cheapest_group = np.inf, -2
+    if some > 0 and some <= spare and freed - some * penalty > best:
+        best, kind, best_group, best_rows = freed - some * penalty, _MOVE, -1, some
+    if count <= spare:
+        cheapest, cheapest_group = count * penalty, -1
     for c in range(near.shape[1]):
         q = near[j, c]
         if q < 0:
             break
         f = first[q]
         while f >= 0:
-            b = group[f]
-            f = twin[f]
+            b = share[f, GROUP]
+            f = share[f, TWIN]
             if mark[b] == stamp:
                 continue
             mark[b] = stamp
             with_j = joined(shape, rate, node, codes, cover, b, j)
-            cost_b = size[b] * rate_of_group[b]
-            if can_move:
-                gain = gain_move - (size[b] + some) * with_j + cost_b
-                if gain > best:
-                    best, kind, best_group, best_count = gain, 0, b, some
+            size_b = group[b, SIZE]
+            cost_b = size_b * each[b]
+            if some > 0:
+                gain = freed - (size_b + some) * with_j + cost_b
+                if gain > best and keeps(requirement, share, group, histogram, b, -1, 0, j, some):
+                    best, kind, best_group, best_rows = gain, _MOVE, b, some
             if whole:
                 continue
-            cost = (size[b] + count) * with_j - cost_b
-            if cost < cheapest:
+            cost = (size_b + count) * with_j - cost_b
+            if cost < cheapest and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
                 cheapest, cheapest_group = cost, b
             both = cost_a + cost_b
-            h = head[b]
+            h = group[b, HEAD]
             while h >= 0:
-                p, rows = point[h], count_of[h]
-                if p != j and size[a] - count + rows >= k and size[b] + count - rows >= k:
-                    after = (size[a] - count + rows) * swapped(shape, rate, node, codes, cover, a, j, p)
+                p, rows = share[h, POINT], share[h, COUNT]
+                if p != j and slack + rows >= count and size_b + count - rows >= k:
+                    after = (size_a - count + rows) * swapped(shape, rate, node, codes, cover, a, j, p)
                     if both - after > best:
-                        after += (size[b] + count - rows) * swapped(shape, rate, node, codes, cover, b, p, j)
-                        if both - after > best:
-                            best, kind, best_group, best_share = both - after, 1, b, h
-                h = nxt[h]
-    if not whole and cheapest_group >= 0 and room:
-        lack = count - slack
-        f = head[a]
-        while f >= 0:
-            if f != e:
-                p = point[f]
-                for c in range(near.shape[1]):
-                    q = near[p, c]
-                    if q < 0:
-                        break
-                    h = first[q]
-                    while h >= 0:
-                        b = group[h]
-                        if b != a and b != cheapest_group and q != j and size[b] - lack >= k and count_of[h] >= lack:
-                            rows = count_of[h] if size[b] - count_of[h] >= k else lack
-                            after = (size[a] - count + rows) * swapped(shape, rate, node, codes, cover, a, j, q)
-                            gain = cost_a - after - cheapest
-                            cost_b = size[b] * rate_of_group[b]
-                            if gain + cost_b > best:
-                                if rows < count_of[h]:
-                                    gain += rows * rate_of_group[b]
-                                else:
-                                    gain += cost_b - (size[b] - rows) * left(shape, rate, node, codes, cover, b, q)
-                                if gain > best:
-                                    best, kind, best_group, best_share, best_count = gain, 2, cheapest_group, h, rows
-                        h = twin[h]
-            f = nxt[f]
-    if kind < 0:
-        best = 0.0
-    return best, kind, best_share, best_group, best_count, 0
-
-
-@kernel
-def dissolve_groups(
-    points: Points, g: Groups, shape: NDArray[np.int64], near: NDArray[np.int32], k: int, mark: NDArray[np.int64], active: NDArray[np.bool_]
-) -> float:
-    """Send the members of each group wherever they cost least, and keep it so where that saves something."""
-    saved = 0.0
-    members = np.empty(4 * k + 64, np.int64)
-    went = np.empty(4 * k + 64, np.int64)
-    counts = np.empty(4 * k + 64, np.int64)
-    rate, node, codes = points.rate, points.node, points.codes
-    for a in range(g.top[GROUPS]):
-        if g.size[a] == 0 or g.rate[a] <= 0.0 or g.size[a] >= 4 * k:
+                        after += (size_b + count - rows) * swapped(shape, rate, node, codes, cover, b, p, j)
+                        if (
+                            both - after > best
+                            and keeps(requirement, share, group, histogram, a, j, count, p, rows)
+                            and keeps(requirement, share, group, histogram, b, p, rows, j, count)
+                        ):
+                            best, kind, best_group, best_share, best_rows = both - after, _SWAP, b, h, rows
+                h = share[h, NEXT]
+    if whole or cheapest_group < -1 or not room or size_a == count:
+        return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
+    lack = max(count - slack, 1)
+    f = group[a, HEAD]
+    while f >= 0:
+        p = share[f, POINT]
+        f = share[f, NEXT]
+        if p == j:
             continue
-        cost = g.size[a] * g.rate[a]
-        total = 0.0
-        used = 0
-        e = g.head[a]
-        while e >= 0 and total < cost - _LEAST:
-            following = g.next[e]
-            j, count = g.point[e], g.count[e]
-            best, best_group = _cheapest(shape, rate, node, codes, g.group, g.twin, g.first, g.size, g.cover, g.rate, near, mark, a, j, count)
-            total += best
-            if best_group < 0:
+        for c in range(near.shape[1]):
+            q = near[p, c]
+            if q < 0:
                 break
-            if total < cost - _LEAST:
-                members[used], went[used], counts[used] = j, best_group, count
-                used += 1
-                _move(points, g, e, count, best_group)
-            e = following
-        if total < cost - _LEAST:
-            saved += cost - total
-            for u in range(used):
-                _wake(g, active, went[u])
-        else:
-            for u in range(used - 1, -1, -1):
-                e = g.first[members[u]]
-                while g.group[e] != went[u]:
-                    e = g.twin[e]
-                _move(points, g, e, counts[u], a)
-    return saved
+            h = first[q]
+            while h >= 0:
+                b, rows = share[h, GROUP], share[h, COUNT]
+                size_b = group[b, SIZE]
+                if size_b - lack >= k and b != a and b != cheapest_group and rows >= lack and q != j:
+                    rows = rows if size_b - rows >= k else lack
+                    after = (size_a - count + rows) * swapped(shape, rate, node, codes, cover, a, j, q)
+                    gain = cost_a - after - cheapest
+                    if gain + size_b * each[b] > best:
+                        if rows < share[h, COUNT]:
+                            gain += rows * each[b]
+                        else:
+                            gain += size_b * each[b] - (size_b - rows) * left(shape, rate, node, codes, cover, b, q)
+                        if (
+                            gain > best
+                            and keeps(requirement, share, group, histogram, a, j, count, q, rows)
+                            and keeps(requirement, share, group, histogram, b, q, rows, -1, 0)
+                        ):
+                            best, kind, best_group, best_share, best_rows = gain, _REPLACE, cheapest_group, h, rows
+                h = share[h, TWIN]
+    return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
 
 
 @kernel
-def _cheapest(shape, rate, node, codes, group, twin, first, size, cover, rate_of_group, near, mark, a, j, count):
+def _cheapest(
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    codes: Ints,
+    share: Ints,
+    first: Ints,
+    group: Ints,
+    cover: Ints,
+    each: Floats,
+    mark: Ints,
+    histogram: Ints,
+    near: NDArray[np.int32],
+    requirement: Requirement,
+    a: int,
+    j: int,
+    count: int,
+) -> tuple[float, int]:
+    """The near group other than a that rows of point j cost least to join, and what they cost there."""
     mark[-1] += 1
     stamp = mark[-1]
     mark[a] = stamp
@@ -225,11 +221,63 @@ def _cheapest(shape, rate, node, codes, group, twin, first, size, cover, rate_of
             break
         f = first[q]
         while f >= 0:
-            b = group[f]
-            f = twin[f]
+            b = share[f, GROUP]
+            f = share[f, TWIN]
             if mark[b] != stamp:
                 mark[b] = stamp
-                price = (size[b] + count) * joined(shape, rate, node, codes, cover, b, j) - size[b] * rate_of_group[b]
-                if price < best:
+                size = group[b, SIZE]
+                price = (size + count) * joined(shape, rate, node, codes, cover, b, j) - size * each[b]
+                if price < best and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
                     best, best_group = price, b
     return best, best_group
+
+
+@kernel
+def dissolve_groups(g: Groups, requirement: Requirement, near: NDArray[np.int32], begin: int, end: int) -> float:
+    """Send the members of each group from begin to end where they cost least, if that saves something; return what."""
+    saved = 0.0
+    room = 4 * requirement.smallest + 64
+    went = np.empty((room, 3), np.int64)
+    for a in range(begin, min(end, g.top[GROUPS])):
+        size = g.group[a, SIZE]
+        if g.each[a] <= 0.0 or size == 0 or size > room:
+            continue
+        cost, total, moved = size * g.each[a], 0.0, 0
+        e = g.group[a, HEAD]
+        while e >= 0:
+            following, j, count = g.share[e, NEXT], g.share[e, POINT], g.share[e, COUNT]
+            price, b = _cheapest(
+                g.shape, g.rate, g.node, g.codes, g.share, g.first, g.group, g.cover, g.each, g.mark, g.histogram,
+                near, requirement, a, j, count,
+            )  # fmt: skip
+            if count <= g.top[SPARE] and count * g.penalty < price:
+                price, b = count * g.penalty, -1
+            total += price
+            if total >= cost - _LEAST:
+                break
+            went[moved] = j, b, count
+            moved += 1
+            move(g, e, count, b)
+            e = following
+        if total < cost - _LEAST:
+            saved += cost - total
+            for u in range(moved):
+                wake(g, went[u, 1])
+        else:
+            _bring_back(g, went, moved, a)
+    return saved
+
+
+@kernel
+def _bring_back(g: Groups, went: Ints, moved: int, a: int) -> None:
+    for u in range(moved - 1, -1, -1):
+        j, b, count = went[u]
+        if b < 0:
+            g.gone[j] -= count
+            g.top[SPARE] += count
+            add(g, j, count, a)
+            continue
+        e = g.first[j]
+        while g.share[e, GROUP] != b:
+            e = g.share[e, TWIN]
+        move(g, e, count, a)
