@@ -59,7 +59,7 @@ class Groups(NamedTuple):
 def make_groups(
     codes: Ints, weights: Ints, shape: Ints, rate: Floats, node: Nodes, penalty: float, group: Ints, k: int, cells: int
 ) -> Groups:
-    """Put each point as a whole into its group; with group -1 a point is suppressed."""
+    """Put each point as a whole into its group; with group -1 it is in none yet."""
     n, m = codes.shape
     shares = n + n // 2 + 16
     used = int(group.max(initial=-1)) + 1
@@ -68,8 +68,8 @@ def make_groups(
     share[:-1, NEXT] = np.arange(1, shares)
     head[:-1, HEAD], head[-1, HEAD] = np.arange(1, slots), -1
     g = Groups(
-        codes, shape, rate, node, penalty, share, np.full(n, -1), head, np.empty((slots, m, 4), np.int64),
-        np.zeros(slots), np.where(group < 0, weights, 0), np.zeros(4, np.int64), np.zeros(slots + 1, np.int64),
+        codes, shape, rate, node, penalty, share, np.full(n, -1, np.int64), head, np.empty((slots, m, 4), np.int64),
+        np.zeros(slots), np.zeros(n, np.int64), np.zeros(4, np.int64), np.zeros(slots + 1, np.int64),
         np.ones(n, np.bool_), np.zeros(cells, np.int64),
     )  # fmt: skip
     _fill(g, weights, group, used)

@@ -26,7 +26,7 @@ from discreet.kernels.local_groups import (
 from discreet.kernels.local_rates import Floats, Ints, Nodes, joined, left, swapped
 from discreet.kernels.requirements import Requirement
 
-__all__ = ["dissolve_groups", "move_shares"]
+__all__ = ["cheapest_group", "dissolve_groups", "move_shares"]
 
 _LEAST = 1e-9
 """Savings below this are rounding."""
@@ -63,8 +63,12 @@ def _change(g: Groups, kind: int, e: int, b: int, other: int, rows: int) -> None
         move(g, e, rows, b)
     else:
         third = g.share[other, GROUP]
-        move(g, other, rows, a)
-        move(g, e, g.share[e, COUNT], b)
+        if rows < g.group[third, SIZE]:
+            move(g, other, rows, a)
+            move(g, e, g.share[e, COUNT], b)
+        else:  # no group may be empty in between
+            move(g, e, g.share[e, COUNT], b)
+            move(g, other, rows, a)
         if third != b:
             wake(g, third)
     wake(g, a)
@@ -112,11 +116,11 @@ def _best_change(
     else:
         freed = some * each[a]
     best, kind, best_group, best_share, best_rows = _LEAST, -1, -1, -1, 0
-    cheapest, cheapest_group = np.inf, -2
+    cheapest, there = np.inf, -2
     if some > 0 and some <= spare and freed - some * penalty > best:
         best, kind, best_group, best_rows = freed - some * penalty, _MOVE, -1, some
     if count <= spare:
-        cheapest, cheapest_group = count * penalty, -1
+        cheapest, there = count * penalty, -1
     for c in range(near.shape[1]):
         q = near[j, c]
         if q < 0:
@@ -139,7 +143,7 @@ def _best_change(
                 continue
             cost = (size_b + count) * with_j - cost_b
             if cost < cheapest and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
-                cheapest, cheapest_group = cost, b
+                cheapest, there = cost, b
             both = cost_a + cost_b
             h = group[b, HEAD]
             while h >= 0:
@@ -155,7 +159,7 @@ def _best_change(
                         ):
                             best, kind, best_group, best_share, best_rows = both - after, _SWAP, b, h, rows
                 h = share[h, NEXT]
-    if whole or cheapest_group < -1 or not room or size_a == count:
+    if whole or there < -1 or not room or size_a == count:
         return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
     lack = max(count - slack, 1)
     f = group[a, HEAD]
@@ -172,7 +176,7 @@ def _best_change(
             while h >= 0:
                 b, rows = share[h, GROUP], share[h, COUNT]
                 size_b = group[b, SIZE]
-                if size_b - lack >= k and b != a and b != cheapest_group and rows >= lack and q != j:
+                if size_b - lack >= k and b != a and b != there and rows >= lack and q != j:
                     rows = rows if size_b - rows >= k else lack
                     after = (size_a - count + rows) * swapped(shape, rate, node, codes, cover, a, j, q)
                     gain = cost_a - after - cheapest
@@ -186,13 +190,13 @@ def _best_change(
                             and keeps(requirement, share, group, histogram, a, j, count, q, rows)
                             and keeps(requirement, share, group, histogram, b, q, rows, -1, 0)
                         ):
-                            best, kind, best_group, best_share, best_rows = gain, _REPLACE, cheapest_group, h, rows
+                            best, kind, best_group, best_share, best_rows = gain, _REPLACE, there, h, rows
                 h = share[h, TWIN]
     return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
 
 
 @kernel
-def _cheapest(
+def cheapest_group(
     shape: Ints,
     rate: Floats,
     node: Nodes,
@@ -246,7 +250,7 @@ def dissolve_groups(g: Groups, requirement: Requirement, near: NDArray[np.int32]
         e = g.group[a, HEAD]
         while e >= 0:
             following, j, count = g.share[e, NEXT], g.share[e, POINT], g.share[e, COUNT]
-            price, b = _cheapest(
+            price, b = cheapest_group(
                 g.shape, g.rate, g.node, g.codes, g.share, g.first, g.group, g.cover, g.each, g.mark, g.histogram,
                 near, requirement, a, j, count,
             )  # fmt: skip

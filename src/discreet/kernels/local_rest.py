@@ -1,0 +1,73 @@
+"""Points that found no group: they join the group where they cost least, or groups join them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels._numba import kernel
+from discreet.kernels.local_groups import COUNT, GROUPS, HEAD, POINT, SIZE, Groups, add, keeps, move, new_group
+from discreet.kernels.local_rates import joined
+from discreet.kernels.local_search import cheapest_group
+from discreet.kernels.requirements import Requirement
+
+__all__ = ["place_rest"]
+
+
+@kernel
+def place_rest(g: Groups, requirement: Requirement, near: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+    """Put every point without a share into a group that still keeps the requirement then.
+
+    Points that no group can take make a group of their own, with which others merge until it keeps the requirement.
+    """
+    own = -1
+    for j in range(weights.size):
+        if g.first[j] >= 0 or g.gone[j] > 0:
+            continue
+        _, b = cheapest_group(
+            g.shape, g.rate, g.node, g.codes, g.share, g.first, g.group, g.cover, g.each, g.mark, g.histogram,
+            near, requirement, -1, j, weights[j],
+        )  # fmt: skip
+        if b < 0:
+            b = _any_group(g, requirement, j, weights[j], own)
+        if b < 0:
+            if own < 0:
+                own = new_group(g)
+            b = own
+        add(g, j, weights[j], b)
+    if own >= 0:
+        while not keeps(requirement, g.share, g.group, g.histogram, own, -1, 0, -1, 0):
+            if not _merge_nearest(g, own):
+                break
+
+
+@kernel
+def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int) -> int:
+    """The group that rows of a point cost least to join, of all that keep the requirement then; -1 if there is none."""
+    best, found = np.inf, -1
+    for b in range(g.top[GROUPS]):
+        size = g.group[b, SIZE]
+        if size > 0 and b != own:
+            price = (size + count) * joined(g.shape, g.rate, g.node, g.codes, g.cover, b, j) - size * g.each[b]
+            if price < best and keeps(requirement, g.share, g.group, g.histogram, b, -1, 0, j, count):
+                best, found = price, b
+    return found
+
+
+@kernel
+def _merge_nearest(g: Groups, own: int) -> bool:
+    """Merge the group that is cheapest to join into another; False if there is none."""
+    best, found = np.inf, -1
+    j = g.share[g.group[own, HEAD], POINT]
+    for b in range(g.top[GROUPS]):
+        size = g.group[b, SIZE]
+        if size > 0 and b != own:
+            price = size * joined(g.shape, g.rate, g.node, g.codes, g.cover, b, j)
+            if price < best:
+                best, found = price, b
+    if found < 0:
+        return False
+    while g.group[found, SIZE] > 0:
+        e = g.group[found, HEAD]
+        move(g, e, g.share[e, COUNT], own)
+    return True
