@@ -111,10 +111,12 @@ def _best_change(
     some = count if whole else min(slack, count)
     if not whole and some > 0 and (not room or not keeps(requirement, share, group, histogram, a, j, some, -1, 0)):
         some = 0
-    if whole:
-        freed = cost_a - (size_a - count) * left(shape, rate, node, codes, cover, a, j)
-    else:
-        freed = some * each[a]
+    without = left(shape, rate, node, codes, cover, a, j) if size_a > count else 0.0
+    freed = cost_a - (size_a - count) * without if whole else some * each[a]
+    # Unless the group shrinks without it, the others will find any swap with it that saves something.
+    swaps = not whole and without < each[a]
+    if some == 0 and not swaps:
+        return 0.0, -1, -1, -1, 0
     best, kind, best_group, best_share, best_rows = _LEAST, -1, -1, -1, 0
     cheapest, there = np.inf, -2
     if some > 0 and some <= spare and freed - some * penalty > best:
@@ -139,7 +141,7 @@ def _best_change(
                 gain = freed - (size_b + some) * with_j + cost_b
                 if gain > best and keeps(requirement, share, group, histogram, b, -1, 0, j, some):
                     best, kind, best_group, best_rows = gain, _MOVE, b, some
-            if whole:
+            if not swaps:
                 continue
             cost = (size_b + count) * with_j - cost_b
             if cost < cheapest and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
@@ -159,7 +161,7 @@ def _best_change(
                         ):
                             best, kind, best_group, best_share, best_rows = both - after, _SWAP, b, h, rows
                 h = share[h, NEXT]
-    if whole or there < -1 or not room or size_a == count:
+    if not swaps or there < -1 or not room or size_a == count:
         return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
     lack = max(count - slack, 1)
     f = group[a, HEAD]

@@ -12,6 +12,7 @@ from discreet.kernels.local_cut import cut_classes
 from discreet.kernels.local_groups import COUNT, GROUP, POINT, SPARE, Groups, make_groups
 from discreet.kernels.local_layers import layer_groups
 from discreet.kernels.local_near import nearest
+from discreet.kernels.local_order import split_order
 from discreet.kernels.local_rest import place_rest
 from discreet.kernels.local_search import dissolve_groups, move_shares
 from discreet.kernels.requirements import Requirement
@@ -21,6 +22,8 @@ from discreet.solve._local_task import Shares, Task
 
 __all__ = ["Ground", "Plan", "solve_region"]
 
+_DISSOLVE = 2
+"""Groups are dissolved in so many sweeps, the first; later it hardly ever saves anything."""
 _AT_ONCE = 4096
 """Points or groups looked at between two looks at the clock."""
 
@@ -47,13 +50,17 @@ class Ground:
     requirement: Requirement
     levels: Levels
     shape: IntArray
+    leaves: IntArray
+    """(points, m) the leaf of each point; for sets the number of its bit."""
     spread: FloatArray
     """(m,) what two rows drawn at random cost in each attribute."""
 
 
 def solve_region(ground: Ground, plan: Plan, members: IntArray, limit: int, budget: Budget) -> Shares:
-    """Group the members, points in an order in which near ones are neighbours; at most ``limit`` rows go."""
+    """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
+    members = members.copy()
+    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, 1)
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
@@ -118,9 +125,9 @@ def _search(
 ) -> None:
     """Go through points and groups again and again, as long as that is worth it."""
     n, slots = near.shape[0], groups.group.shape[0]
-    for _ in range(sweeps):
+    for sweep in range(sweeps):
         saved = 0.0
-        for kernel, end in ((move_shares, n), (dissolve_groups, slots)):
+        for kernel, end in ((move_shares, n), (dissolve_groups, slots if sweep < _DISSOLVE else 0)):
             for begin in range(0, end, _AT_ONCE):
                 if budget.exhausted:
                     return

@@ -58,10 +58,10 @@ class LocalSearchSolver(LocalSolver):
         """Group region by region; the result does not depend on how many are solved at once."""
         points, shape = task.points, shape_of(task.points)
         levels = make_levels(task)
-        ground = Ground(task, requirement, levels, shape, _spread(task, shape))
+        leaves = _leaves(task)
+        ground = Ground(task, requirement, levels, shape, leaves, _spread(task, shape))
         n, k = points.weights.size, requirement.smallest
         order = np.arange(n)
-        leaves = _leaves(task)
         largest = max(_REGION, 16 * k)
         starts = split_order(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
         regions = _regions(task, requirement, order, starts)
