@@ -41,8 +41,7 @@ def nearest(
             j = orders[o, p]
             for q in range(p + 1, min(n, p + window + 1)):
                 other = orders[o, q]
-                most = max(rates[j, count - 1], rates[other, count - 1])
-                apart = np.float32(pair_rate(shape, rate, node, codes, j, other, most))
+                apart = np.float32(pair_rate(shape, rate, node, codes, j, other))
                 if apart < rates[j, count - 1]:
                     _keep(near, rates, j, other, apart)
                 if apart < rates[other, count - 1]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 from discreet.kernels.covers import RANGE, SET, TABLE, Points, bits_of
 
-__all__ = ["joined", "left", "pair_rate", "rate_at", "shape_of", "swapped"]
+__all__ = ["joined", "left", "pair_rate", "rate_at", "shape_of", "swapped", "swapped_at_best"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ def shape_of(points: Points) -> Ints:
 @kernel
 def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int) -> float:
     """What a row costs in attribute i under a cover; for sets, ``low`` has the bits."""
-    kind, start, leaves = shape[i, 0], shape[i, 1], shape[i, 2]
+    kind, start, leaves, above = shape[i, 0], shape[i, 1], shape[i, 2], shape[i, 3]
     if kind == TABLE:
         return rate[start + low * leaves + high]
     if kind == SET:
@@ -39,67 +39,132 @@ def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int)
     if kind == RANGE:
         found = rate[start + high] - rate[start + low]
         return found if found == found else rate[start + leaves]
-    above = shape[i, 3]
     while node[above + low] != node[above + high]:
         above += leaves
         start += leaves
     return rate[start + low]
 
 
+# What follows has the common kinds written out: a call for each attribute would take ten times as long.
+
+
 @kernel
-def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: int, most: float) -> float:
-    """What a row costs if two points are a group; where that is more than ``most``, anything above it."""
-    total = 0.0
+def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: int) -> float:
+    """What a row costs if two points are a group."""
+    total, rare = 0.0, False
     for i in range(shape.shape[0]):
-        a, b = codes[j, i], codes[q, i]
-        if a != b:
-            if shape[i, 0] == SET:
-                total += rate_at(shape, rate, node, i, a | b, 0)
-            else:
-                total += rate_at(shape, rate, node, i, min(a, b), max(a, b))
-            if total > most:
-                break
+        kind, start = shape[i, 0], shape[i, 1]
+        low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
+        if kind == TABLE:
+            total += rate[start + low * shape[i, 2] + high]
+        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+            total += rate[start + high] - rate[start + low]
+        else:
+            rare = True
+    if rare:
+        for i in range(shape.shape[0]):
+            kind, start = shape[i, 0], shape[i, 1]
+            low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
+            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
+                total += rate_at(shape, rate, node, i, codes[j, i] | codes[q, i] if kind == SET else low, high)
     return total
 
 
 @kernel
 def joined(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once point j has joined."""
-    total = 0.0
+    total, rare = 0.0, False
     for i in range(shape.shape[0]):
-        code, low = codes[j, i], cover[b, i, 0]
-        if shape[i, 0] == SET:
-            total += rate_at(shape, rate, node, i, low | code, 0)
+        kind, start = shape[i, 0], shape[i, 1]
+        code = codes[j, i]
+        low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
+        if kind == TABLE:
+            total += rate[start + low * shape[i, 2] + high]
+        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+            total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, min(low, code), max(cover[b, i, 1], code))
+            rare = True
+    if rare:
+        for i in range(shape.shape[0]):
+            kind, start = shape[i, 0], shape[i, 1]
+            code = codes[j, i]
+            low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
+            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
+                total += rate_at(shape, rate, node, i, cover[b, i, 0] | code if kind == SET else low, high)
     return total
 
 
 @kernel
 def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once its member point j has left; there must be others."""
-    total = 0.0
+    total, rare = 0.0, False
     for i in range(shape.shape[0]):
-        code, low, high = codes[j, i], cover[b, i, 0], cover[b, i, 1]
-        if shape[i, 0] == SET:
-            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (low & ~code), 0)
+        kind, start = shape[i, 0], shape[i, 1]
+        code = codes[j, i]
+        low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
+        high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
+        if kind == TABLE:
+            total += rate[start + low * shape[i, 2] + high]
+        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+            total += rate[start + high] - rate[start + low]
         else:
-            low = cover[b, i, 2] if code == low else low
-            high = cover[b, i, 3] if code == high else high
-            total += rate_at(shape, rate, node, i, low, high)
+            rare = True
+    if rare:
+        for i in range(shape.shape[0]):
+            kind, start = shape[i, 0], shape[i, 1]
+            code = codes[j, i]
+            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
+            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
+            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
+                total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high)
     return total
 
 
 @kernel
 def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int, q: int) -> float:
     """What a row of group b costs once its member point j has left and point q has joined."""
-    total = 0.0
+    total, rare = 0.0, False
     for i in range(shape.shape[0]):
-        code, other, low, high = codes[j, i], codes[q, i], cover[b, i, 0], cover[b, i, 1]
-        if shape[i, 0] == SET:
-            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (low & ~code) | other, 0)
+        kind, start = shape[i, 0], shape[i, 1]
+        code, other = codes[j, i], codes[q, i]
+        low = min(other, cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0])
+        high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
+        if kind == TABLE:
+            total += rate[start + low * shape[i, 2] + high]
+        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+            total += rate[start + high] - rate[start + low]
         else:
-            low = cover[b, i, 2] if code == low else low
-            high = cover[b, i, 3] if code == high else high
-            total += rate_at(shape, rate, node, i, min(low, other), max(high, other))
+            rare = True
+    if rare:
+        for i in range(shape.shape[0]):
+            kind, start = shape[i, 0], shape[i, 1]
+            code, other = codes[j, i], codes[q, i]
+            low = min(other, cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0])
+            high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
+            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
+                total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high)
+    return total
+
+
+@kernel
+def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
+    """What a row of group b costs at least once some member has left and point j has joined."""
+    total, rare = 0.0, False
+    for i in range(shape.shape[0]):
+        kind, start = shape[i, 0], shape[i, 1]
+        code = codes[j, i]
+        low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
+        if kind == TABLE:
+            total += rate[start + low * shape[i, 2] + high]
+        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+            total += rate[start + high] - rate[start + low]
+        else:
+            rare = True
+    if rare:
+        for i in range(shape.shape[0]):
+            kind, start = shape[i, 0], shape[i, 1]
+            code = codes[j, i]
+            low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
+            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
+                total += rate_at(shape, rate, node, i, cover[b, i, 2] | code if kind == SET else low, high)
     return total

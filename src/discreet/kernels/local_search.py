@@ -23,7 +23,7 @@ from discreet.kernels.local_groups import (
     move,
     wake,
 )
-from discreet.kernels.local_rates import Floats, Ints, Nodes, joined, left, swapped
+from discreet.kernels.local_rates import Floats, Ints, Nodes, joined, left, swapped, swapped_at_best
 from discreet.kernels.requirements import Requirement
 
 __all__ = ["cheapest_group", "dissolve_groups", "move_shares"]
@@ -147,6 +147,8 @@ def _best_change(
             if cost < cheapest and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
                 cheapest, there = cost, b
             both = cost_a + cost_b
+            if both - k * (without + swapped_at_best(shape, rate, node, codes, cover, b, j)) <= best:
+                continue
             h = group[b, HEAD]
             while h >= 0:
                 p, rows = share[h, POINT], share[h, COUNT]
