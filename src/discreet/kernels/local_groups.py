@@ -221,9 +221,7 @@ def wake(g: Groups, b: int) -> None:
 
 
 @kernel
-def _tally(
-    share: Ints, values: Ints, histogram: Ints, e: int, times: int
-) -> None:
+def _tally(share: Ints, values: Ints, histogram: Ints, e: int, times: int) -> None:
     """Count the rows of a share and of all that follow it."""
     while e >= 0:
         for column in range(values.shape[1]):
@@ -247,15 +245,15 @@ def keeps(
     size = group[b, SIZE] - out_rows + in_rows
     if histogram.size == 0 or size == 0:
         return size == 0 or size >= requirement.smallest
-    values = requirement.values
-    _tally(share, values, histogram, group[b, HEAD], 1)
+    values, once = requirement.values, np.int64(1)
+    _tally(share, values, histogram, group[b, HEAD], once)
     for column in range(values.shape[1]):
         if out >= 0:
             histogram[values[out, column]] -= out_rows
         if into >= 0:
             histogram[values[into, column]] += in_rows
     fine = holds(requirement, size, histogram)
-    _tally(share, values, histogram, group[b, HEAD], -1)
+    _tally(share, values, histogram, group[b, HEAD], -once)
     for column in range(values.shape[1]):
         if out >= 0:
             histogram[values[out, column]] += out_rows

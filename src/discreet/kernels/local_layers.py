@@ -106,7 +106,7 @@ def layer_groups(
     for i in range(m):
         for p in range(n):
             key[p] += number[first[i], leaves[p, i]]
-    nodes, heaped = 1, 1
+    nodes, heaped = np.int64(1), np.int64(1)
     heap[0] = 0
     for i in range(m):
         cost[0] += price[first[i]]

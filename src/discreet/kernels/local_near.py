@@ -12,7 +12,7 @@ __all__ = ["nearest"]
 
 
 @kernel
-def _keep(near: NDArray[np.int32], rates: NDArray[np.float32], j: int, other: int, rate: float) -> None:
+def _keep(near: Ints, rates: NDArray[np.float32], j: int, other: int, rate: float) -> None:
     """Put a point into the list of the nearest of point j, unless it is there."""
     count = near.shape[1]
     for c in range(count):
@@ -27,14 +27,14 @@ def _keep(near: NDArray[np.int32], rates: NDArray[np.float32], j: int, other: in
 
 @kernel
 def nearest(
-    shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: NDArray[np.int64], window: int, count: int
-) -> NDArray[np.int32]:
+    shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: Ints, window: int, count: int
+) -> Ints:
     """For each point the ``count`` nearest others among those at most ``window`` places away in one of the orders.
 
     The nearest come first; -1 fills up.
     """
     n = codes.shape[0]
-    near = np.full((n, count), -1, np.int32)
+    near = np.full((n, count), -1, np.int64)
     rates = np.full((n, count), np.inf, np.float32)
     for o in range(orders.shape[0]):
         for p in range(n):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
-from discreet.kernels.covers import SET
+from discreet.kernels.covers import RANGE, SET, TABLE
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 
 __all__ = ["split_order"]
@@ -23,16 +23,43 @@ _FEW = 32
 
 
 @kernel
-def _between(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int) -> float:
-    """What a row costs if an attribute shows everything from leaf low to leaf high."""
-    if shape[i, 0] == SET:
-        return rate[shape[i, 1] + high - low + 1]
-    return rate_at(shape, rate, node, i, low, high)
+def _price_cuts(
+    shape: Ints, rate: Floats, node: Nodes, i: int, low: Ints, high: Ints, bins: int, price: Floats
+) -> float:  # price OUT
+    """What a row costs below each cut, above it and right around it; return what it costs without a cut.
+
+    Kinds are written out, for a call each time would take much longer.
+    """
+    kind, start, leaves = shape[i, 0], shape[i, 1], shape[i, 2]
+    least, most = low[0], high[bins - 1]
+    if kind == SET:
+        for b in range(bins - 1):
+            price[0, b] = rate[start + high[b] - least + 1]
+            price[1, b] = rate[start + most - low[b + 1] + 1]
+            price[2, b] = np.inf
+        return rate[start + most - least + 1]
+    if kind == TABLE:
+        for b in range(bins - 1):
+            price[0, b] = rate[start + least * leaves + high[b]]
+            price[1, b] = rate[start + low[b + 1] * leaves + most]
+            price[2, b] = rate[start + high[b] * leaves + low[b + 1]]
+        return rate[start + least * leaves + most]
+    if kind == RANGE and rate[start + most] >= rate[start + least]:
+        for b in range(bins - 1):
+            price[0, b] = rate[start + high[b]] - rate[start + least]
+            price[1, b] = rate[start + most] - rate[start + low[b + 1]]
+            price[2, b] = rate[start + low[b + 1]] - rate[start + high[b]]
+        return rate[start + most] - rate[start + least]
+    for b in range(bins - 1):
+        price[0, b] = rate_at(shape, rate, node, i, least, high[b])
+        price[1, b] = rate_at(shape, rate, node, i, low[b + 1], most)
+        price[2, b] = rate_at(shape, rate, node, i, high[b], low[b + 1])
+    return rate_at(shape, rate, node, i, least, most)
 
 
 @kernel
 def _best_cut(
-    shape: Ints, rate: Floats, node: Nodes, i: int, low: Ints, high: Ints, weight: Ints, bins: int, k: int
+    low: Ints, high: Ints, weight: Ints, bins: int, k: int, price: Floats, whole: float
 ) -> tuple[float, int, int]:
     """The most that can be saved by sending a run of bins to the front, and the leaves of the run.
 
@@ -41,24 +68,21 @@ def _best_cut(
     total = 0
     for b in range(bins):
         total += weight[b]
-    least, most = low[0], high[bins - 1]
-    whole = _between(shape, rate, node, i, least, most)
-    found, first, last = -1.0, 0, 0
-    before, child, child_low = 0, 0, least
+    found, first, last = -1.0, low[0], low[0]
+    before, child, child_low, child_price = 0, 0, low[0], 0.0
     for b in range(bins - 1):
         before += weight[b]
         child += weight[b]
         if before >= k and total - before >= k:
-            gain = total * whole - before * _between(shape, rate, node, i, least, high[b])
-            gain -= (total - before) * _between(shape, rate, node, i, low[b + 1], most)
+            gain = total * whole - before * price[0, b] - (total - before) * price[1, b]
             if gain > found:
-                found, first, last = gain, least, high[b]
-        if _between(shape, rate, node, i, high[b], low[b + 1]) >= whole - 1e-12:  # a child ends here
-            if child >= k and total - child >= k:
-                gain = child * (whole - _between(shape, rate, node, i, child_low, high[b]))
-                if gain > found:
-                    found, first, last = gain, child_low, high[b]
-            child, child_low = 0, low[b + 1]
+                found, first, last = gain, low[0], high[b]
+        if price[2, b] >= whole - 1e-12:  # a child ends here
+            if child >= k and total - child >= k and child * (whole - child_price) > found:
+                found, first, last = child * (whole - child_price), child_low, high[b]
+            child, child_low, child_price = 0, low[b + 1], 0.0
+        else:
+            child_price = max(child_price, price[2, b])
     return found, first, last
 
 
@@ -98,7 +122,8 @@ def _count_many(
     if least == most:
         return 1
     span = most - least + 1
-    width = (span + _BINS - 1) // _BINS
+    most_bins = min(_BINS, 2 * (b - a))
+    width = (span + most_bins - 1) // most_bins
     bins = (span + width - 1) // width
     for q in range(bins):
         weight[q], low[q], high[q] = 0, span, -1
@@ -129,6 +154,7 @@ def split_order(
 ) -> Ints:
     """Arrange ``order`` by splits until every part has at most ``largest`` points; return where the parts begin."""
     low, high, weight = np.empty(_BINS, np.int64), np.empty(_BINS, np.int64), np.empty(_BINS, np.int64)
+    price = np.empty((3, _BINS))
     spare = np.empty(order.size, np.int64)
     starts = [0]
     stack = [(0, order.size)]
@@ -143,7 +169,8 @@ def split_order(
                 else:
                     bins = _count_many(leaves, weights, order, a, b, i, low, high, weight)
                 if bins > 1:
-                    gain, f, t = _best_cut(shape, rate, node, i, low, high, weight, bins, least)
+                    whole = _price_cuts(shape, rate, node, i, low, high, bins, price)
+                    gain, f, t = _best_cut(low, high, weight, bins, least, price, whole)
                     if gain > best:
                         best, attribute, first, last = gain, i, f, t
             if least == 1:

@@ -45,59 +45,46 @@ def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int)
     return rate[start + low]
 
 
-# What follows has the common kinds written out: a call for each attribute would take ten times as long.
+# What follows has the common kinds written out: a call for each attribute would take five times as long.
 
 
 @kernel
 def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: int) -> float:
     """What a row costs if two points are a group."""
-    total, rare = 0.0, False
+    total = 0.0
     for i in range(shape.shape[0]):
         kind, start = shape[i, 0], shape[i, 1]
         low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
         if kind == TABLE:
             total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+        elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            rare = True
-    if rare:
-        for i in range(shape.shape[0]):
-            kind, start = shape[i, 0], shape[i, 1]
-            low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
-            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
-                total += rate_at(shape, rate, node, i, codes[j, i] | codes[q, i] if kind == SET else low, high)
+            total += rate_at(shape, rate, node, i, codes[j, i] | codes[q, i] if kind == SET else low, high)
     return total
 
 
 @kernel
 def joined(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once point j has joined."""
-    total, rare = 0.0, False
+    total = 0.0
     for i in range(shape.shape[0]):
         kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
         low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
         if kind == TABLE:
             total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+        elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            rare = True
-    if rare:
-        for i in range(shape.shape[0]):
-            kind, start = shape[i, 0], shape[i, 1]
-            code = codes[j, i]
-            low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
-            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
-                total += rate_at(shape, rate, node, i, cover[b, i, 0] | code if kind == SET else low, high)
+            total += rate_at(shape, rate, node, i, cover[b, i, 0] | code if kind == SET else low, high)
     return total
 
 
 @kernel
 def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once its member point j has left; there must be others."""
-    total, rare = 0.0, False
+    total = 0.0
     for i in range(shape.shape[0]):
         kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
@@ -105,25 +92,17 @@ def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: in
         high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
         if kind == TABLE:
             total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+        elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            rare = True
-    if rare:
-        for i in range(shape.shape[0]):
-            kind, start = shape[i, 0], shape[i, 1]
-            code = codes[j, i]
-            low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
-            high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
-            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
-                total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high)
+            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high)
     return total
 
 
 @kernel
 def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int, q: int) -> float:
     """What a row of group b costs once its member point j has left and point q has joined."""
-    total, rare = 0.0, False
+    total = 0.0
     for i in range(shape.shape[0]):
         kind, start = shape[i, 0], shape[i, 1]
         code, other = codes[j, i], codes[q, i]
@@ -131,40 +110,25 @@ def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b:
         high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
         if kind == TABLE:
             total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+        elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            rare = True
-    if rare:
-        for i in range(shape.shape[0]):
-            kind, start = shape[i, 0], shape[i, 1]
-            code, other = codes[j, i], codes[q, i]
-            low = min(other, cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0])
-            high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
-            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
-                total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high)
+            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high)
     return total
 
 
 @kernel
 def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs at least once some member has left and point j has joined."""
-    total, rare = 0.0, False
+    total = 0.0
     for i in range(shape.shape[0]):
         kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
         low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
         if kind == TABLE:
             total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] - rate[start + low] >= 0.0:
+        elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            rare = True
-    if rare:
-        for i in range(shape.shape[0]):
-            kind, start = shape[i, 0], shape[i, 1]
-            code = codes[j, i]
-            low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
-            if kind > RANGE or (kind == RANGE and not rate[start + high] - rate[start + low] >= 0.0):
-                total += rate_at(shape, rate, node, i, cover[b, i, 2] | code if kind == SET else low, high)
+            total += rate_at(shape, rate, node, i, cover[b, i, 2] | code if kind == SET else low, high)
     return total

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 from discreet.kernels.local_groups import COUNT, GROUPS, HEAD, POINT, SIZE, Groups, add, keeps, move, new_group
-from discreet.kernels.local_rates import joined
+from discreet.kernels.local_rates import Ints, joined
 from discreet.kernels.local_search import cheapest_group
 from discreet.kernels.requirements import Requirement
 
@@ -15,18 +14,19 @@ __all__ = ["place_rest"]
 
 
 @kernel
-def place_rest(g: Groups, requirement: Requirement, near: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+def place_rest(g: Groups, requirement: Requirement, near: Ints, weights: Ints) -> None:
     """Put every point without a share into a group that still keeps the requirement then.
 
     Points that no group can take make a group of their own, with which others merge until it keeps the requirement.
     """
-    own = -1
+    none, zero = np.int64(-1), np.int64(0)
+    own = none
     for j in range(weights.size):
         if g.first[j] >= 0 or g.gone[j] > 0:
             continue
         _, b = cheapest_group(
             g.shape, g.rate, g.node, g.codes, g.share, g.first, g.group, g.cover, g.each, g.mark, g.histogram,
-            near, requirement, -1, j, weights[j],
+            near, requirement, none, j, weights[j],
         )  # fmt: skip
         if b < 0:
             b = _any_group(g, requirement, j, weights[j], own)
@@ -36,7 +36,7 @@ def place_rest(g: Groups, requirement: Requirement, near: NDArray[np.int32], wei
             b = own
         add(g, j, weights[j], b)
     if own >= 0:
-        while not keeps(requirement, g.share, g.group, g.histogram, own, -1, 0, -1, 0):
+        while not keeps(requirement, g.share, g.group, g.histogram, own, none, zero, none, zero):
             if not _merge_nearest(g, own):
                 break
 
@@ -44,12 +44,13 @@ def place_rest(g: Groups, requirement: Requirement, near: NDArray[np.int32], wei
 @kernel
 def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int) -> int:
     """The group that rows of a point cost least to join, of all that keep the requirement then; -1 if there is none."""
-    best, found = np.inf, -1
+    none, zero = np.int64(-1), np.int64(0)
+    best, found = np.inf, none
     for b in range(g.top[GROUPS]):
         size = g.group[b, SIZE]
         if size > 0 and b != own:
             price = (size + count) * joined(g.shape, g.rate, g.node, g.codes, g.cover, b, j) - size * g.each[b]
-            if price < best and keeps(requirement, g.share, g.group, g.histogram, b, -1, 0, j, count):
+            if price < best and keeps(requirement, g.share, g.group, g.histogram, b, none, zero, j, count):
                 best, found = price, b
     return found
 

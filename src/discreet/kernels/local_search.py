@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 from discreet.kernels.local_groups import (
@@ -34,7 +33,7 @@ _MOVE, _SWAP, _REPLACE = 0, 1, 2
 
 
 @kernel
-def move_shares(g: Groups, requirement: Requirement, near: NDArray[np.int32], begin: int, end: int) -> float:
+def move_shares(g: Groups, requirement: Requirement, near: Ints, begin: int, end: int) -> float:
     """Look at the active points from begin to end once, and make the best change for each; return what was saved."""
     saved = 0.0
     for j in range(begin, end):
@@ -91,7 +90,7 @@ def _best_change(
     penalty: float,
     spare: int,
     room: bool,
-    near: NDArray[np.int32],
+    near: Ints,
     requirement: Requirement,
     e: int,
 ) -> tuple[float, int, int, int, int]:
@@ -100,16 +99,16 @@ def _best_change(
     It moves to a near group; or swaps places with a member of it; or goes to the group where it costs least while
     a share of a third group that can spare it takes its place.
     """
-    k = requirement.smallest
+    k, none, zero = requirement.smallest, np.int64(-1), np.int64(0)
     a, j, count = share[e, GROUP], share[e, POINT], share[e, COUNT]
     mark[-1] += 1
     stamp = mark[-1]
     mark[a] = stamp
     size_a = group[a, SIZE]
     slack, cost_a = size_a - k, size_a * each[a]
-    whole = count <= slack and keeps(requirement, share, group, histogram, a, j, count, -1, 0)
+    whole = count <= slack and keeps(requirement, share, group, histogram, a, j, count, none, zero)
     some = count if whole else min(slack, count)
-    if not whole and some > 0 and (not room or not keeps(requirement, share, group, histogram, a, j, some, -1, 0)):
+    if not whole and some > 0 and (not room or not keeps(requirement, share, group, histogram, a, j, some, none, zero)):
         some = 0
     without = left(shape, rate, node, codes, cover, a, j) if size_a > count else 0.0
     freed = cost_a - (size_a - count) * without if whole else some * each[a]
@@ -117,7 +116,7 @@ def _best_change(
     swaps = not whole and without < each[a]
     if some == 0 and not swaps:
         return 0.0, -1, -1, -1, 0
-    best, kind, best_group, best_share, best_rows = _LEAST, -1, -1, -1, 0
+    best, kind, best_group, best_share, best_rows = _LEAST, -1, none, none, zero
     cheapest, there = np.inf, -2
     if some > 0 and some <= spare and freed - some * penalty > best:
         best, kind, best_group, best_rows = freed - some * penalty, _MOVE, -1, some
@@ -139,12 +138,12 @@ def _best_change(
             cost_b = size_b * each[b]
             if some > 0:
                 gain = freed - (size_b + some) * with_j + cost_b
-                if gain > best and keeps(requirement, share, group, histogram, b, -1, 0, j, some):
+                if gain > best and keeps(requirement, share, group, histogram, b, none, zero, j, some):
                     best, kind, best_group, best_rows = gain, _MOVE, b, some
             if not swaps:
                 continue
             cost = (size_b + count) * with_j - cost_b
-            if cost < cheapest and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
+            if cost < cheapest and keeps(requirement, share, group, histogram, b, none, zero, j, count):
                 cheapest, there = cost, b
             both = cost_a + cost_b
             if both - k * (without + swapped_at_best(shape, rate, node, codes, cover, b, j)) <= best:
@@ -164,7 +163,7 @@ def _best_change(
                             best, kind, best_group, best_share, best_rows = both - after, _SWAP, b, h, rows
                 h = share[h, NEXT]
     if not swaps or there < -1 or not room or size_a == count:
-        return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
+        return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, none, zero)
     lack = max(count - slack, 1)
     f = group[a, HEAD]
     while f >= 0:
@@ -192,11 +191,11 @@ def _best_change(
                         if (
                             gain > best
                             and keeps(requirement, share, group, histogram, a, j, count, q, rows)
-                            and keeps(requirement, share, group, histogram, b, q, rows, -1, 0)
+                            and keeps(requirement, share, group, histogram, b, q, rows, none, zero)
                         ):
                             best, kind, best_group, best_share, best_rows = gain, _REPLACE, there, h, rows
                 h = share[h, TWIN]
-    return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, -1, 0)
+    return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, none, zero)
 
 
 @kernel
@@ -212,17 +211,18 @@ def cheapest_group(
     each: Floats,
     mark: Ints,
     histogram: Ints,
-    near: NDArray[np.int32],
+    near: Ints,
     requirement: Requirement,
     a: int,
     j: int,
     count: int,
 ) -> tuple[float, int]:
     """The near group other than a that rows of point j cost least to join, and what they cost there."""
+    none, zero = np.int64(-1), np.int64(0)
     mark[-1] += 1
     stamp = mark[-1]
     mark[a] = stamp
-    best, best_group = np.inf, -1
+    best, best_group = np.inf, none
     for c in range(near.shape[1]):
         q = near[j, c]
         if q < 0:
@@ -235,13 +235,13 @@ def cheapest_group(
                 mark[b] = stamp
                 size = group[b, SIZE]
                 price = (size + count) * joined(shape, rate, node, codes, cover, b, j) - size * each[b]
-                if price < best and keeps(requirement, share, group, histogram, b, -1, 0, j, count):
+                if price < best and keeps(requirement, share, group, histogram, b, none, zero, j, count):
                     best, best_group = price, b
     return best, best_group
 
 
 @kernel
-def dissolve_groups(g: Groups, requirement: Requirement, near: NDArray[np.int32], begin: int, end: int) -> float:
+def dissolve_groups(g: Groups, requirement: Requirement, near: Ints, begin: int, end: int) -> float:
     """Send the members of each group from begin to end where they cost least, if that saves something; return what."""
     saved = 0.0
     room = 4 * requirement.smallest + 64

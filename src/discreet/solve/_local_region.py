@@ -65,7 +65,7 @@ def solve_region(ground: Ground, plan: Plan, members: IntArray, limit: int, budg
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
     group, used = _layers(ground, requirement, leaves, codes, weights, 0 if budget.exhausted else plan.visits)
-    near = np.zeros((members.size, 0), dtype=np.int32)
+    near = np.zeros((members.size, 0), dtype=np.int64)
     if plan.sweeps and not budget.exhausted:
         orders = _orders(ground, leaves)
         near = nearest(ground.shape, points.rate, points.node, codes, orders, plan.window, plan.near)
@@ -104,7 +104,7 @@ def _layers(
     return group, used
 
 
-def _orders(ground: Ground, leaves: NDArray[np.int32]) -> NDArray[np.int64]:
+def _orders(ground: Ground, leaves: NDArray[np.int32]) -> IntArray:
     """Orders in which near points stand together: by all attributes, the dearest first, but one of them last."""
     n, dear = leaves.shape[0], np.argsort(-ground.spread, kind="stable")
     orders = [np.arange(n)]
@@ -121,7 +121,7 @@ def _orders(ground: Ground, leaves: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _search(
-    groups: Groups, requirement: Requirement, near: NDArray[np.int32], sweeps: int, budget: Budget
+    groups: Groups, requirement: Requirement, near: IntArray, sweeps: int, budget: Budget
 ) -> None:
     """Go through points and groups again and again, as long as that is worth it."""
     n, slots = near.shape[0], groups.group.shape[0]
