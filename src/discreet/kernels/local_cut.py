@@ -9,23 +9,33 @@ from discreet.kernels.covers import SET
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 from discreet.kernels.requirements import Requirement, holds, tally
 
-__all__ = ["cut_classes"]
+__all__ = ["cut_classes", "cut_order"]
 
 _FAR = 64
 """A run grows to at most so many times the fewest rows, unless it keeps no requirement before."""
 
 
 @kernel
-def _cut(
-    codes: Ints, weights: Ints, shape: Ints, rate: Floats, node: Nodes, requirement: Requirement, order: Ints, histogram: Ints
-) -> Ints:
-    """Where the run of each end begins in the cheapest cutting of an order up to that end; -1 where there is none.
+def cut_order(
+    codes: Ints,
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    requirement: Requirement,
+    order: Ints,
+    rows: Ints,
+    histogram: Ints,
+    best: Floats,  # OUT
+    begin: Ints,  # OUT
+) -> None:
+    """Cut an order of points, of which ``rows`` count, as cheaply as possible, up to every place.
 
-    A run that could be cut in two need not be looked at, for cutting it costs nothing.
+    ``best[end]`` is what the first ``end`` points cost, infinite if they cannot be cut so, and ``begin[end]`` where
+    their last run begins. A run that could be cut in two need not be looked at, for cutting it costs nothing.
     """
     n, m, k = order.size, shape.shape[0], requirement.smallest
     models = requirement.kind.size > 0
-    best, begin = np.full(n + 1, np.inf), np.full(n + 1, -1)
+    best[: n + 1], begin[: n + 1] = np.inf, -1
     best[0] = 0.0
     cover, rates = np.empty((m, 2), np.int64), np.empty(m)
     for end in range(1, n + 1):
@@ -52,10 +62,10 @@ def _cut(
                 each += now - rates[i]
                 rates[i] = now
             if enough > 0:
-                spare += weights[j]
-            size += weights[j]
+                spare += rows[first]
+            size += rows[first]
             if models:
-                tally(requirement, j, weights[j], histogram)
+                tally(requirement, j, rows[first], histogram)
             if size < k or (enough > 0 and best[first] + size * each >= best[end]):
                 continue
             if not models or holds(requirement, size, histogram):
@@ -66,8 +76,7 @@ def _cut(
                     begin[end] = first
         if models:
             for p in range(first, end):
-                tally(requirement, order[p], -weights[order[p]], histogram)
-    return begin
+                tally(requirement, order[p], -rows[p], histogram)
 
 
 @kernel
@@ -88,14 +97,13 @@ def cut_classes(
     Points of classes that cannot be cut so keep the group they have.
     """
     histogram = np.zeros(requirement.cells, np.int64)
+    best, begin = np.empty(order.size + 1), np.empty(order.size + 1, np.int64)
     for c in range(starts.size - 1):
         part = order[starts[c] : starts[c + 1]]
-        size = 0
-        for p in range(part.size):
-            size += weights[part[p]]
-        if size < requirement.smallest:
+        rows = weights[part]
+        if rows.sum() < requirement.smallest:
             continue
-        begin = _cut(codes, weights, shape, rate, node, requirement, part, histogram)
+        cut_order(codes, shape, rate, node, requirement, part, rows, histogram, best, begin)
         end = part.size
         while end > 0 and begin[end] < 0:
             end -= 1

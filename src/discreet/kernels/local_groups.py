@@ -16,7 +16,20 @@ from discreet.kernels.covers import SET
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 from discreet.kernels.requirements import Requirement, holds
 
-__all__ = ["COUNT", "GROUP", "HEAD", "NEXT", "POINT", "SIZE", "TWIN", "Groups", "add", "make_groups", "move", "new_group"]
+__all__ = [
+    "COUNT",
+    "GROUP",
+    "HEAD",
+    "NEXT",
+    "POINT",
+    "SIZE",
+    "TWIN",
+    "Groups",
+    "add",
+    "make_groups",
+    "move",
+    "new_group",
+]
 
 POINT, COUNT, GROUP, NEXT, PREV, TWIN = 0, 1, 2, 3, 4, 5
 """Columns of a share: its point, its rows, its group, the next and the previous in the group, the point's next."""
@@ -25,6 +38,8 @@ HEAD, SIZE = 0, 1
 FREE_SHARE, FREE_GROUP, GROUPS, SPARE = 0, 1, 2, 3
 """What ``top`` holds: a free share, a free group, the group slots ever used, rows that may still be suppressed."""
 _NONE_LOW, _NONE_HIGH = 1 << 60, -1
+_MORE = 64
+"""Room for so many groups more than there can be in the end."""
 
 
 class Groups(NamedTuple):
@@ -63,7 +78,7 @@ def make_groups(
     n, m = codes.shape
     shares = n + n // 2 + 16
     used = int(group.max(initial=-1)) + 1
-    slots = max(min(int(weights.sum()) // max(k, 1), shares), used) + 1
+    slots = max(min(int(weights.sum()) // max(k, 1), shares), used) + _MORE
     share, head = np.full((shares, 6), -1, np.int64), np.zeros((slots, 2), np.int64)
     share[:-1, NEXT] = np.arange(1, shares)
     head[:-1, HEAD], head[-1, HEAD] = np.arange(1, slots), -1

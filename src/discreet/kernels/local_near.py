@@ -26,9 +26,7 @@ def _keep(near: Ints, rates: NDArray[np.float32], j: int, other: int, rate: floa
 
 
 @kernel
-def nearest(
-    shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: Ints, window: int, count: int
-) -> Ints:
+def nearest(shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: Ints, window: int, count: int) -> Ints:
     """For each point the ``count`` nearest others among those at most ``window`` places away in one of the orders.
 
     The nearest come first; -1 fills up.

@@ -95,7 +95,9 @@ def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: in
         elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high)
+            total += rate_at(
+                shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high
+            )
     return total
 
 
@@ -113,7 +115,9 @@ def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b:
         elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high)
+            total += rate_at(
+                shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high
+            )
     return total
 
 

@@ -123,7 +123,9 @@ def _nodes(task: Task, i: int, attribute: CodedAttribute) -> list[_Level]:
             rate = points.rate[start + level * leaves : start + (level + 1) * leaves]
         price = float((rate * rows).sum()) ** _NODES
         if not found or not np.array_equal(np.unique(block, return_inverse=True)[1], found[-1].block):
-            found.append(_Level(max(price, found[-1].price if found else 0.0), np.unique(block, return_inverse=True)[1]))
+            found.append(
+                _Level(max(price, found[-1].price if found else 0.0), np.unique(block, return_inverse=True)[1])
+            )
     return found
 
 

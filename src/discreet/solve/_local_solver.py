@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.kernels.requirements import Requirement, holds, tally
+from discreet.kernels.requirements import Requirement, holds
 from discreet.problem import Problem
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._local_task import Shares, Task, classes_of, make_task, total_cost

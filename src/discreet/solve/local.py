@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
+from discreet.kernels.covers import SET
 from discreet.kernels.local_order import split_order
 from discreet.kernels.local_rates import rate_at, shape_of
-from discreet.kernels.covers import SET
 from discreet.kernels.requirements import Requirement, holds
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_levels import make_levels
@@ -27,7 +27,8 @@ Effort = Literal["low", "default", "high"]
 
 _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
-_PAIRS = 2_000
+_PAIRS = 500
+"""Pairs of points that tell how much an attribute matters."""
 
 
 @SOLVERS.register
@@ -66,22 +67,23 @@ class LocalSearchSolver(LocalSolver):
         starts = split_order(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
         regions = _regions(task, requirement, order, starts)
         limits = _limits(task, regions)
-        plan = self._plan(n)
+        plan, random = self._plan(n), budget.random()
+        seeds = [random.getrandbits(63) | 1 for _ in regions]
 
         def solve(region: int) -> Shares:
-            return solve_region(ground, plan, regions[region], limits[region], budget)
+            return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
 
         with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
             return _together(list(pool.map(solve, range(len(regions)))))
 
     def _plan(self, n: int) -> Plan:
         if self.effort == "low":
-            return Plan(visits=200, window=0, near=0, sweeps=0)
+            return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high":
-            return Plan(visits=3000, window=8, near=16, sweeps=30)
+            return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=24, steps=400)
         if n > _REGION:
             return Plan(visits=300, window=4, near=8, sweeps=2)
-        return Plan(visits=1500, window=6, near=10, sweeps=6)
+        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=4)
 
 
 def _leaves(task: Task) -> IntArray:
@@ -105,7 +107,9 @@ def _spread(task: Task, shape: IntArray) -> FloatArray:
             found[i] = float((a != b).mean()) * points.rate[points.start[i] + 2]
         else:
             low, high = np.minimum(a, b), np.maximum(a, b)
-            found[i] = np.mean([rate_at(shape, points.rate, points.node, i, x, y) for x, y in zip(low, high)])
+            found[i] = np.mean(
+                [rate_at(shape, points.rate, points.node, i, x, y) for x, y in zip(low, high, strict=True)]
+            )
     return found
 
 
