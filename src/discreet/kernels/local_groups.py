@@ -18,17 +18,22 @@ from discreet.kernels.requirements import Requirement, holds
 
 __all__ = [
     "COUNT",
+    "FREE_SHARE",
     "GROUP",
+    "GROUPS",
     "HEAD",
     "NEXT",
     "POINT",
     "SIZE",
+    "SPARE",
     "TWIN",
     "Groups",
     "add",
+    "keeps",
     "make_groups",
     "move",
     "new_group",
+    "wake",
 ]
 
 POINT, COUNT, GROUP, NEXT, PREV, TWIN = 0, 1, 2, 3, 4, 5
@@ -256,7 +261,7 @@ def keeps(
     into: int,
     in_rows: int,
 ) -> bool:
-    """Whether a group keeps the requirement once rows of a point have left and rows of another have come; -1 is none."""
+    """Whether a group keeps the requirement once rows of a point left and rows of another came; -1 is none."""
     size = group[b, SIZE] - out_rows + in_rows
     if histogram.size == 0 or size == 0:
         return size == 0 or size >= requirement.smallest

@@ -25,6 +25,6 @@ def random_bits(state: State) -> np.uint64:  # state IN OUT
 
 
 @kernel
-def random_below(state: State, n: int) -> int:  # state IN OUT
+def random_below(state: State, n: int) -> np.int64:  # state IN OUT
     """A random whole number from 0 to n - 1."""
     return np.int64((random_bits(state) >> np.uint64(20)) % np.uint64(n))

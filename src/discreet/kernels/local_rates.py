@@ -60,7 +60,8 @@ def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: in
         elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, codes[j, i] | codes[q, i] if kind == SET else low, high)
+            bits = codes[j, i] | codes[q, i]
+            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
     return total
 
 
@@ -77,7 +78,8 @@ def joined(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: 
         elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, cover[b, i, 0] | code if kind == SET else low, high)
+            bits = cover[b, i, 0] | code
+            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
     return total
 
 
@@ -134,5 +136,6 @@ def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: 
         elif kind == RANGE and rate[start + high] >= rate[start + low]:
             total += rate[start + high] - rate[start + low]
         else:
-            total += rate_at(shape, rate, node, i, cover[b, i, 2] | code if kind == SET else low, high)
+            bits = cover[b, i, 2] | code
+            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
     return total

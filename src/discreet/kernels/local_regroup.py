@@ -1,4 +1,4 @@
-"""Regrouping: the members of a few near groups are put in another order and cut anew, and stay so if that is cheaper."""
+"""Regrouping: the members of a few near groups are put in another order and cut anew, if that is cheaper."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def place_rest(g: Groups, requirement: Requirement, near: Ints, weights: Ints) -
 
 
 @kernel
-def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int) -> int:
+def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int) -> np.int64:
     """The group that rows of a point cost least to join, of all that keep the requirement then; -1 if there is none."""
     none, zero = np.int64(-1), np.int64(0)
     best, found = np.inf, none

@@ -93,7 +93,7 @@ def _best_change(
     near: Ints,
     requirement: Requirement,
     e: int,
-) -> tuple[float, int, int, int, int]:
+) -> tuple[float, int, np.int64 | int, np.int64, np.int64]:
     """The best that can be done with one share, and what it saves: kind, the group it goes to, other share, rows.
 
     It moves to a near group; or swaps places with a member of it; or goes to the group where it costs least while
@@ -216,7 +216,7 @@ def cheapest_group(
     a: int,
     j: int,
     count: int,
-) -> tuple[float, int]:
+) -> tuple[float, np.int64]:
     """The near group other than a that rows of point j cost least to join, and what they cost there."""
     none, zero = np.int64(-1), np.int64(0)
     mark[-1] += 1

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, FloatArray, IntArray
+from discreet.counts import CodedAttribute, FloatArray
 from discreet.kernels.covers import BITS, SET, TABLE
+from discreet.kernels.local_rates import Ints
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve._local_task import Task, _contiguous
 
@@ -17,7 +18,7 @@ __all__ = ["Levels", "make_levels"]
 _BINS = 1024
 """Numbers are told apart by at most so many positions here."""
 _RUNS = 0.3
-"""What a run costs, as a share of its length: the rows in it are closer together than that, and there are other runs."""
+"""What a run costs, as a share of its length: the rows in it are closer together than that."""
 _NODES = 1.25
 """The power that makes nodes near the leaves cheaper than they are; so more attributes share the burden."""
 _LATTICE = 100_000
@@ -29,17 +30,17 @@ class Levels(NamedTuple):
 
     leaves: NDArray[np.int32]
     """(points, m) the leaf of each point, or the place of its number."""
-    first: IntArray
+    first: Ints
     price: FloatArray
     number: NDArray[np.uint64]
-    joins: IntArray
-    bits: IntArray
+    joins: Ints
+    bits: Ints
     """(m,) how many bits a leaf takes."""
 
 
 class _Level(NamedTuple):
     price: float
-    block: IntArray
+    block: Ints
 
 
 def make_levels(task: Task) -> Levels:
@@ -84,7 +85,7 @@ def _all_or_one(task: Task, i: int) -> list[_Level]:
     return [_Level(0.0, np.arange(bits)), _Level(float(shown) * _RUNS, np.zeros(bits, dtype=np.int64))]
 
 
-def _runs(task: Task, i: int, positions: FloatArray) -> tuple[IntArray, list[_Level]]:
+def _runs(task: Task, i: int, positions: FloatArray) -> tuple[Ints, list[_Level]]:
     """The place of each leaf, and runs of 1, 2, 4, ... places, beginning at the first place or half a run before it."""
     known = ~np.isnan(positions)
     least, whole = (positions[known].min(), np.ptp(positions[known])) if known.any() else (0.0, 0.0)

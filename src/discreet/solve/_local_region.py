@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import FloatArray
 from discreet.kernels.local_anneal import anneal
 from discreet.kernels.local_cut import cut_classes
 from discreet.kernels.local_groups import COUNT, GROUP, POINT, SIZE, SPARE, Groups, make_groups
@@ -16,6 +16,7 @@ from discreet.kernels.local_layers import layer_groups
 from discreet.kernels.local_near import nearest
 from discreet.kernels.local_order import split_order
 from discreet.kernels.local_random import State
+from discreet.kernels.local_rates import Ints
 from discreet.kernels.local_regroup import regroup
 from discreet.kernels.local_rest import place_rest
 from discreet.kernels.local_search import dissolve_groups, move_shares
@@ -62,14 +63,14 @@ class Ground:
     task: Task
     requirement: Requirement
     levels: Levels
-    shape: IntArray
-    leaves: IntArray
+    shape: Ints
+    leaves: NDArray[np.int32]
     """(points, m) the leaf of each point; for sets the number of its bit."""
     spread: FloatArray
     """(m,) what two rows drawn at random cost in each attribute."""
 
 
-def solve_region(ground: Ground, plan: Plan, members: IntArray, limit: int, seed: int, budget: Budget) -> Shares:
+def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: int, budget: Budget) -> Shares:
     """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
     members, state = members.copy(), np.array([seed], dtype=np.uint64)
@@ -102,10 +103,10 @@ def _layers(
     ground: Ground,
     requirement: Requirement,
     leaves: NDArray[np.int32],
-    codes: IntArray,
-    weights: IntArray,
+    codes: Ints,
+    weights: Ints,
     visits: int,
-) -> IntArray:
+) -> Ints:
     """The group of each point, -1 where it has none yet."""
     points, levels, n = ground.task.points, ground.levels, weights.size
     found, classes = layer_groups(
@@ -119,7 +120,7 @@ def _layers(
     return group
 
 
-def _orders(ground: Ground, leaves: NDArray[np.int32]) -> IntArray:
+def _orders(ground: Ground, leaves: NDArray[np.int32]) -> Ints:
     """Orders in which near points stand together: by all attributes, the dearest first, but one of them last."""
     n, dear = leaves.shape[0], np.argsort(-ground.spread, kind="stable")
     orders = [np.arange(n)]
@@ -139,9 +140,7 @@ def _cost(groups: Groups) -> float:
     return float(groups.each @ groups.group[:, SIZE])
 
 
-def _descend(
-    groups: Groups, requirement: Requirement, near: IntArray, sweeps: int, dissolve: int, budget: Budget
-) -> None:
+def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, dissolve: int, budget: Budget) -> None:
     """Go through the points again and again, in the first sweeps also through the groups, while that is worth it."""
     n, slots = near.shape[0], groups.group.shape[0]
     for sweep in range(sweeps):
@@ -155,9 +154,7 @@ def _descend(
             return
 
 
-def _anneal(
-    groups: Groups, requirement: Requirement, near: IntArray, steps: int, state: State, budget: Budget
-) -> Groups:
+def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, state: State, budget: Budget) -> Groups:
     """Return the better of the groups as they are and as they are after annealing."""
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
@@ -174,7 +171,7 @@ def _anneal(
 
 
 def _regroup(
-    ground: Ground, groups: Groups, near: IntArray, requirement: Requirement, rounds: int, state: State, budget: Budget
+    ground: Ground, groups: Groups, near: Ints, requirement: Requirement, rounds: int, state: State, budget: Budget
 ) -> None:
     """Regroup all groups so many times."""
     slots = groups.group.shape[0]
@@ -186,7 +183,7 @@ def _regroup(
         _descend(groups, requirement, near, 2, 0, budget)
 
 
-def _shares(groups: Groups, members: IntArray) -> Shares:
+def _shares(groups: Groups, members: Ints) -> Shares:
     there = np.flatnonzero(groups.share[:, POINT] >= 0)
     share = groups.share[there]
     gone = np.flatnonzero(groups.gone)

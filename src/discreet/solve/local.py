@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import FloatArray
 from discreet.errors import UsageError
 from discreet.kernels.covers import SET
 from discreet.kernels.local_order import split_order
-from discreet.kernels.local_rates import rate_at, shape_of
+from discreet.kernels.local_rates import Ints, Nodes, rate_at, shape_of
 from discreet.kernels.requirements import Requirement, holds
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_levels import make_levels
@@ -86,7 +87,7 @@ class LocalSearchSolver(LocalSolver):
         return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=4)
 
 
-def _leaves(task: Task) -> IntArray:
+def _leaves(task: Task) -> Nodes:
     """The leaf of each point in each attribute; for sets the number of its bit."""
     leaves = task.points.codes.astype(np.int32)
     for i in np.flatnonzero(task.points.kind == SET):
@@ -94,7 +95,7 @@ def _leaves(task: Task) -> IntArray:
     return leaves
 
 
-def _spread(task: Task, shape: IntArray) -> FloatArray:
+def _spread(task: Task, shape: Ints) -> FloatArray:
     """What two rows far apart in the table cost in each attribute, on average."""
     points = task.points
     n, m = points.codes.shape
@@ -113,11 +114,11 @@ def _spread(task: Task, shape: IntArray) -> FloatArray:
     return found
 
 
-def _regions(task: Task, requirement: Requirement, order: IntArray, starts: IntArray) -> list[IntArray]:
+def _regions(task: Task, requirement: Requirement, order: Ints, starts: Ints) -> list[Ints]:
     """The parts of an order; one that cannot keep the requirement goes with the next, the last with the one before."""
-    regions: list[IntArray] = []
+    regions: list[Ints] = []
     waiting = order[:0]
-    for a, b in zip(starts, starts[1:], strict=False):
+    for a, b in pairwise(starts):
         waiting = np.concatenate([waiting, order[a:b]])
         if _holds(task, requirement, waiting):
             regions.append(waiting)
@@ -129,14 +130,14 @@ def _regions(task: Task, requirement: Requirement, order: IntArray, starts: IntA
     return regions
 
 
-def _holds(task: Task, requirement: Requirement, members: IntArray) -> bool:
+def _holds(task: Task, requirement: Requirement, members: Ints) -> bool:
     weights, histogram = task.points.weights[members], np.zeros(requirement.cells, dtype=np.int64)
     for column in requirement.values[members].T:
         np.add.at(histogram, column, weights)
     return bool(holds(requirement, int(weights.sum()), histogram))
 
 
-def _limits(task: Task, regions: list[IntArray]) -> list[int]:
+def _limits(task: Task, regions: list[Ints]) -> list[int]:
     """How many rows each region may suppress: its part of the whole."""
     limit, n = task.problem.limit, task.problem.table.n
     ends = np.cumsum([0, *(int(task.points.weights[members].sum()) for members in regions)])
