@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels._numba import kernel
 
-__all__ = ["BITS", "RANGE", "SET", "TABLE", "TREE", "Points", "bits_of", "cover_point", "joined_rate", "point_rate", "rate_of"]
+__all__ = ["BITS", "RANGE", "SET", "TABLE", "TREE", "Points", "cover_point", "joined_rate", "point_rate", "rate_of"]
 
 TABLE, RANGE, TREE, SET = 0, 1, 2, 3
 """Kinds of attributes: few leaves, all rates in a table; positions of numbers; a tree of many leaves; value sets."""
@@ -49,8 +49,7 @@ class Points(NamedTuple):
 
 
 @kernel
-def bits_of(mask: int) -> int:
-    """How many bits of a set are there."""
+def _bits(mask: int) -> int:
     x = np.uint64(mask)
     x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -65,7 +64,7 @@ def rate_of(points: Points, i: int, low: int, high: int) -> float:
     if kind == TABLE:
         return points.rate[start + low * points.leaves[i] + high]
     if kind == SET:
-        return points.rate[start + bits_of(low)]
+        return points.rate[start + _bits(low)]
     if low == high:
         return 0.0
     if kind == RANGE:
