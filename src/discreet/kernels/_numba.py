@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-__all__ = ["PLAIN", "cache_folder", "forget_compiled", "kernel"]
+__all__ = ["PLAIN", "cache_folder", "forget_compiled", "inner_kernel", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,20 +57,33 @@ def forget_compiled() -> None:
 
 def kernel(function: F) -> F:
     """Compile a kernel: no GIL, cached on disk, no objects."""
+    return _compiled(function)
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a small function that kernels call in their innermost loops; it must not make arrays.
+
+    References to arrays are not counted in it. Counting would take twenty times as long as the few numbers such a
+    function reads, most of all where the arrays are in a named tuple.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function: F, **options: bool) -> F:
     if PLAIN:
         return function
     import numba
 
     config: Any = numba.config
+    njit: Any = numba.njit
 
     checks = os.environ.get("DISCREET_CHECK_BOUNDS") == "1"
     folder = None if checks else cache_folder()
     elsewhere = config.CACHE_DIR
     config.CACHE_DIR = str(folder or "")
     try:
-        compiled: Any = numba.njit(cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy")(
-            function
-        )
+        compile_it = njit(cache=folder is not None, nogil=True, boundscheck=checks, error_model="numpy", **options)
+        compiled: Any = compile_it(function)
     finally:
         config.CACHE_DIR = elsewhere
     return cast(F, compiled)

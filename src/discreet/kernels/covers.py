@@ -13,9 +13,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel
 
-__all__ = ["BITS", "RANGE", "SET", "TABLE", "TREE", "Points", "cover_point", "joined_rate", "point_rate", "rate_of"]
+__all__ = [
+    "BITS",
+    "RANGE",
+    "SET",
+    "TABLE",
+    "TREE",
+    "Points",
+    "count_bits",
+    "cover_point",
+    "joined_rate",
+    "point_rate",
+    "rate_of",
+]
 
 TABLE, RANGE, TREE, SET = 0, 1, 2, 3
 """Kinds of attributes: few leaves, all rates in a table; positions of numbers; a tree of many leaves; value sets."""
@@ -48,8 +60,9 @@ class Points(NamedTuple):
     """What suppressing one row costs."""
 
 
-@kernel
-def _bits(mask: int) -> int:
+@inner_kernel
+def count_bits(mask: int) -> int:
+    """The number of values in a set."""
     x = np.uint64(mask)
     x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -57,14 +70,14 @@ def _bits(mask: int) -> int:
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inner_kernel
 def rate_of(points: Points, i: int, low: int, high: int) -> float:
     """What a row costs in attribute i under a cover."""
     kind, start = points.kind[i], points.start[i]
     if kind == TABLE:
         return points.rate[start + low * points.leaves[i] + high]
     if kind == SET:
-        return points.rate[start + _bits(low)]
+        return points.rate[start + count_bits(low)]
     if low == high:
         return 0.0
     if kind == RANGE:
@@ -77,7 +90,7 @@ def rate_of(points: Points, i: int, low: int, high: int) -> float:
     return points.rate[start + low]
 
 
-@kernel
+@inner_kernel
 def cover_point(points: Points, j: int, cover: NDArray[np.int64]) -> None:  # cover OUT
     """Write the cover of one point: (m, 2)."""
     for i in range(points.kind.size):
@@ -85,7 +98,7 @@ def cover_point(points: Points, j: int, cover: NDArray[np.int64]) -> None:  # co
         cover[i, 1] = points.codes[j, i]
 
 
-@kernel
+@inner_kernel
 def joined_rate(points: Points, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     """What a row costs under the cover of two covers together."""
     total = 0.0
@@ -98,7 +111,7 @@ def joined_rate(points: Points, first: NDArray[np.int64], second: NDArray[np.int
     return total
 
 
-@kernel
+@inner_kernel
 def point_rate(points: Points, cover: NDArray[np.int64], j: int) -> float:
     """What a row costs under a cover once point j has joined."""
     total = 0.0

@@ -112,6 +112,8 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
         share = size / leaves if certainty else (size - 1) / max(leaves - 1, 1)
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
     under = np.stack([count[row] for count, row in zip(attribute.block_leaves, blocks, strict=True)])
+    if blocks[-1].any():  # a tree without a root: leaves with no node in common lose all
+        blocks, under = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([under, np.full(leaves, leaves)])
     share = under / leaves if certainty else (under - 1) / max(leaves - 1, 1)
     rate = weight * np.where(under == 1, 0.0, share)
     if leaves > _TABLE:
@@ -154,7 +156,7 @@ def _leaves_covered(
 ) -> IntArray:
     """How many leaves lie under what each group shows: a node, a range or a set."""
     if attribute.tree:
-        under = np.zeros(first.size, dtype=np.int64)
+        under = np.full(first.size, attribute.leaves, dtype=np.int64)
         for level in range(attribute.height, -1, -1):
             block = attribute.ancestors[level, code]
             least, most = np.minimum.reduceat(block, first), np.maximum.reduceat(block, first)

@@ -15,7 +15,7 @@ from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
 
-__all__ = ["TCloseness"]
+__all__ = ["TCloseness", "levels_apart"]
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -60,7 +60,7 @@ class TCloseness(SensitiveModel):
         elif self.distance == "ordered":
             distance = np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1)
         else:
-            levels = _levels(histogram.ancestors)
+            levels = levels_apart(histogram.ancestors)
             halves = [np.abs(_node_sums(apart, level)).sum(axis=1) / 2 for level in levels]
             distance = sum(halves, np.zeros(len(classes))) / max(len(levels), 1)
         return np.asarray(distance <= self.t + TOLERANCE)
@@ -76,7 +76,7 @@ class TCloseness(SensitiveModel):
         whole = groups.whole / groups.whole.sum()
         if self.distance == "ordered":
             return _ordered_distance(groups, known, whole)
-        levels = [np.arange(whole.size)] if self.distance == "equal" else _levels(groups.ancestors)
+        levels = [np.arange(whole.size)] if self.distance == "equal" else levels_apart(groups.ancestors)
         total = np.zeros(groups.sizes.size)
         for level in levels:
             nodes = int(level.max()) + 1
@@ -118,7 +118,7 @@ class TCloseness(SensitiveModel):
                 return np.asarray(np.maximum(np.maximum(below, above), 0).sum(axis=1))
         else:
             equal = self.distance == "equal"
-            levels = [np.arange(whole.size)] if equal else _levels(histogram.ancestors)
+            levels = [np.arange(whole.size)] if equal else levels_apart(histogram.ancestors)
             held = [_node_sums(counts, level) for level in levels]
             shares = [_node_sums(whole, level) for level in levels]
             scale = max(len(levels), 1)
@@ -142,7 +142,7 @@ class TCloseness(SensitiveModel):
             )
 
 
-def _levels(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
+def levels_apart(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
     """Return the levels below the root, at which two values can lie apart."""
     if ancestors is None:
         raise UsageError("The hierarchical distance of t-closeness needs a hierarchy of the sensitive attribute.")

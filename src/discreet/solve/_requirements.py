@@ -1,0 +1,103 @@
+"""The privacy models of a problem in the form kernels look at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, Histogram
+from discreet.kernels.requirements import CAPS, DISTINCT, ENTROPY, NODES, ORDERED, RECURSIVE, Requirement
+from discreet.problem import Problem
+from discreet.problem.privacy import PrivacyModel
+from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
+from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.problem.privacy.l_diversity import LDiversity
+from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
+from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
+from discreet.problem.privacy.t_closeness import TCloseness, levels_apart
+
+__all__ = ["make_requirement"]
+
+
+class _Form(NamedTuple):
+    """One model, in the words of :class:`Requirement`."""
+
+    histogram: Histogram
+    kind: int
+    limit: float
+    depth: int = 0
+    share: FloatArray = np.zeros(0)
+    member: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+
+def make_requirement(problem: Problem) -> Requirement:
+    """Return what every group must keep; its ``complete`` says whether that is all the problem asks for.
+
+    Each tuple of the table must have one value of every sensitive column that a model looks at. Models that are not
+    built in have no compiled form: of them only the smallest size is kept.
+    """
+    table = problem.table
+    others = [model for model in problem.privacy if type(model) is not KAnonymity]
+    forms = [form for model in others if (form := _form(model, table)) is not None]
+    columns = {form.histogram.name: form.histogram for form in forms}
+    ends = np.cumsum([0, *(histogram.cardinality for histogram in columns.values())], dtype=np.int64)
+    first = dict(zip(columns, ends[:-1].tolist(), strict=True))
+    values = [first[name] + _value_of_each_tuple(histogram) for name, histogram in columns.items()]
+    begins = np.array([first[form.histogram.name] for form in forms], dtype=np.int64)
+    lengths = np.array([form.histogram.cardinality for form in forms], dtype=np.int64)
+    return Requirement(
+        smallest=problem.smallest_class,
+        cells=int(ends[-1]),
+        complete=len(forms) == len(others),
+        values=np.stack(values, axis=1) if values else np.zeros((table.tuples, 0), dtype=np.int64),
+        kind=np.array([form.kind for form in forms], dtype=np.int64),
+        first=begins,
+        last=begins + lengths,
+        limit=np.array([form.limit for form in forms], dtype=np.float64),
+        depth=np.array([form.depth for form in forms], dtype=np.int64),
+        start=np.cumsum([0, *(form.share.size for form in forms)], dtype=np.int64)[:-1],
+        share=np.concatenate([np.zeros(0), *(form.share for form in forms)]),
+        member_start=np.cumsum([0, *(form.member.size for form in forms)], dtype=np.int64)[:-1],
+        member=np.concatenate([np.zeros(0, dtype=np.int64), *(form.member for form in forms)]),
+    )
+
+
+def _form(model: PrivacyModel, table: CountTable) -> _Form | None:
+    """The compiled form of a model, or None if it has none: a subclass may have changed what is ok."""
+    if type(model) is LDiversity:
+        return _Form(model.histogram(table), DISTINCT, model.l)
+    if type(model) is EntropyLDiversity:
+        return _Form(model.histogram(table), ENTROPY, model.l * (1 - TOLERANCE))
+    if type(model) is RecursiveDiversity:
+        return _Form(model.histogram(table), RECURSIVE, model.c * (1 - TOLERANCE), model.l)
+    if type(model) is LPlusDiversity:
+        histogram = model.histogram(table)
+        thetas = model.thetas(histogram.totals, histogram.labels)
+        return _Form(histogram, CAPS, 0.0, share=thetas * (1 + TOLERANCE))
+    if type(model) is TCloseness:
+        return _closeness(model, table)
+    return None
+
+
+def _closeness(model: TCloseness, table: CountTable) -> _Form:
+    histogram, limit = model.histogram(table), model.t + TOLERANCE
+    whole = histogram.totals / max(table.n, 1)
+    if model.distance == "ordered":
+        return _Form(histogram, ORDERED, limit, share=whole)
+    values = np.arange(histogram.cardinality, dtype=np.int64)
+    levels = [values] if model.distance == "equal" else levels_apart(histogram.ancestors)
+    members = []
+    for level in levels:
+        order = np.argsort(level, kind="stable").astype(np.int64)
+        ends = np.diff(level[order], append=-1) != 0
+        members.append(np.where(ends, ~order, order))
+    return _Form(histogram, NODES, limit, len(levels), whole, np.concatenate([values[:0], *members]))
+
+
+def _value_of_each_tuple(histogram: Histogram) -> NDArray[np.int64]:
+    """The one value that each tuple has."""
+    assert (np.diff(histogram.offsets) == 1).all(), "tuples must be told apart by their sensitive values"
+    return histogram.values.astype(np.int64)

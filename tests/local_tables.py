@@ -1,0 +1,103 @@
+"""Small random tasks of local recoding, and an audit of what a solver makes of them, in plain Python."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+
+import naive
+from discreet.counts import CountTable
+from discreet.problem import Classes, Problem
+from discreet.solve._local_task import make_task, total_cost
+from tables import count_table, random_sample
+
+__all__ = ["EXAMPLE_1", "audited", "groups_of", "local_task", "random_local_table"]
+
+EXAMPLE_1 = {"x": [10, 20, 20, 50, 50, 60], "y": [60, 70, 50, 20, 10, 15]}
+"""The six points of the utility paper's example 1, a to f, as far as their ranges tell."""
+
+
+def random_local_table(seed, *, sensitive=1, no_tree=0.3, **ranges):
+    """A table whose tuples are told apart by their sensitive values too; some attributes have no hierarchy."""
+    sample = random_sample(seed, sensitive=sensitive, label=False, **ranges)
+    rng = random.Random(seed)
+    plain = naive.Table(sample.naive.rows, {**sample.naive.hierarchies, **sample.sensitive}, sample.naive.numeric)
+    table, m = count_table(plain, sample.sensitive), len(sample.naive.hierarchies)
+    attributes = tuple(
+        replace(attribute, tree=False, ancestors=np.stack([attribute.ancestors[0], 0 * attribute.ancestors[0]]))
+        if rng.random() < no_tree
+        else attribute
+        for attribute in table.attributes[:m]
+    )
+    return CountTable(attributes, table.codes[:m].copy(), table.weights, table.sensitive)
+
+
+def local_task(columns, k, hierarchies=None, suppression="none"):
+    """A task of k-anonymity and NCP from columns of values; numbers have no hierarchy."""
+    trees = {name: [(v,) for v in sorted(set(column))] for name, column in columns.items()} | (hierarchies or {})
+    numbers = frozenset(columns) - frozenset(hierarchies or {})
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    table = count_table(naive.Table(rows, trees, numbers))
+    return make_task(Problem.build(table, privacy=f"k({k})", cost="NCP", scheme="local", suppression=suppression))
+
+
+def groups_of(task, solution):
+    """The groups found, after an audit, each as how often it has each tuple of codes; sorted."""
+    shares = solution.stats["shares"]
+    audited(task, shares)
+    found = defaultdict(dict)
+    for j, g, count in zip(shares.tuple.tolist(), shares.group.tolist(), shares.count.tolist(), strict=True):
+        found[g][tuple(task.problem.table.codes[:, j].tolist())] = count
+    return sorted(sorted(group.items()) for group in found.values())
+
+
+def audited(task, shares):
+    """Check that every row is in one group, that every group is ok, and what all cost; return the groups' sizes."""
+    problem, points = task.problem, task.points
+    table = problem.table
+    assert (shares.count > 0).all()
+    rows = np.bincount(shares.tuple, weights=shares.count, minlength=table.tuples)
+    assert rows.tolist() == table.weights.tolist()
+    members = defaultdict(list)
+    for j, g, count in zip(shares.tuple.tolist(), shares.group.tolist(), shares.count.tolist(), strict=True):
+        members[g].append((j, count))
+    lost = sum(count for _, count in members.pop(-1, []))
+    assert lost <= problem.limit
+    assert sorted(members) == list(range(len(members)))
+    sizes = np.array([sum(count for _, count in members[g]) for g in range(len(members))], dtype=np.int64)
+    histograms = {name: np.zeros((len(members), h.cardinality), dtype=np.int64) for name, h in table.sensitive.items()}
+    for name, histogram in table.sensitive.items():
+        for g, inside in members.items():
+            for j, count in inside:
+                histograms[name][g, histogram.values[j]] += count
+    assert problem.ok(Classes(table, sizes, sensitive=histograms)).all()
+    cost = sum(sizes[g] * sum(_rates(task, [j for j, _ in inside])) for g, inside in members.items())
+    np.testing.assert_allclose(total_cost(task, shares), cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
+    return sizes
+
+
+def _rates(task, inside):
+    """What a row of a group costs in each attribute, from the definitions."""
+    table, cost = task.problem.table, task.problem.cost
+    for i, attribute in enumerate(table.attributes):
+        weight, leaves = cost.weights.get(attribute.name, 1.0), attribute.leaves
+        codes = sorted({int(table.codes[i, j]) for j in inside})
+        if len(codes) == 1:
+            yield 0.0
+        elif attribute.positions is not None and (cost.name == "NCP" or not attribute.tree):
+            missing, place, whole = np.isnan(attribute.positions), attribute.positions, 0.0
+            if cost.name == "NCP":
+                whole = np.ptp(place[(attribute.rows > 0) & ~missing])
+            else:
+                place, whole = np.where(missing, np.nan, np.arange(leaves)), leaves - 1
+            spread = place[codes[-1]] - place[codes[0]]
+            yield weight * (1.0 if np.isnan(spread) else spread / whole)
+        else:
+            under = len(codes)
+            if attribute.tree:
+                shared = [level for level in attribute.ancestors if len({int(level[code]) for code in codes}) == 1]
+                under = int((shared[0] == shared[0][codes[0]]).sum()) if shared else leaves
+            yield weight * (under / leaves if cost.name == "NCP" else (under - 1) / (leaves - 1))
