@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.covers import SET
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 from discreet.kernels.requirements import Requirement, holds
@@ -105,7 +105,7 @@ def _fill(g: Groups, weights: Ints, group: Ints, used: int) -> None:
             add(g, j, weights[j], group[j])
 
 
-@kernel
+@inner_kernel
 def new_group(g: Groups) -> int:
     """An empty group, or -1 if there is no room."""
     b = g.top[FREE_GROUP]
@@ -118,13 +118,13 @@ def new_group(g: Groups) -> int:
     return b
 
 
-@kernel
+@inner_kernel
 def _cover_none(cover: Ints, b: int, i: int, is_set: bool) -> None:
     cover[b, i, 0] = cover[b, i, 2] = 0 if is_set else _NONE_LOW
     cover[b, i, 1] = cover[b, i, 3] = 0 if is_set else _NONE_HIGH
 
 
-@kernel
+@inner_kernel
 def _widen(cover: Ints, b: int, i: int, code: int, is_set: bool) -> None:
     if is_set:
         cover[b, i, 2] |= cover[b, i, 0] & code
@@ -142,7 +142,7 @@ def _widen(cover: Ints, b: int, i: int, code: int, is_set: bool) -> None:
         cover[b, i, 3] = code
 
 
-@kernel
+@inner_kernel
 def _price(shape: Ints, rate: Floats, node: Nodes, cover: Ints, b: int) -> float:
     total = 0.0
     for i in range(shape.shape[0]):
@@ -150,7 +150,7 @@ def _price(shape: Ints, rate: Floats, node: Nodes, cover: Ints, b: int) -> float
     return total
 
 
-@kernel
+@inner_kernel
 def add(g: Groups, j: int, count: int, b: int) -> None:
     """Put rows of a point into a group. There must be a free share, or one of the point in the group."""
     share, group, cover, codes, shape = g.share, g.group, g.cover, g.codes, g.shape
@@ -175,7 +175,7 @@ def add(g: Groups, j: int, count: int, b: int) -> None:
     g.each[b] = _price(shape, g.rate, g.node, cover, b)
 
 
-@kernel
+@inner_kernel
 def _remove(g: Groups, e: int) -> None:
     """Take a share out of its group. An emptied group is freed."""
     share, group, cover, codes, shape, first = g.share, g.group, g.cover, g.codes, g.shape, g.first
@@ -212,7 +212,7 @@ def _remove(g: Groups, e: int) -> None:
     g.each[b] = _price(shape, g.rate, g.node, cover, b)
 
 
-@kernel
+@inner_kernel
 def move(g: Groups, e: int, count: int, b: int) -> None:
     """Move rows of a share into group b, or with -1 suppress them."""
     j = g.share[e, POINT]
@@ -228,7 +228,7 @@ def move(g: Groups, e: int, count: int, b: int) -> None:
         g.top[SPARE] -= count
 
 
-@kernel
+@inner_kernel
 def wake(g: Groups, b: int) -> None:
     """Let the points of a group be looked at again."""
     if b < 0:
@@ -240,7 +240,7 @@ def wake(g: Groups, b: int) -> None:
         e = share[e, NEXT]
 
 
-@kernel
+@inner_kernel
 def _tally(share: Ints, values: Ints, histogram: Ints, e: int, times: int) -> None:
     """Count the rows of a share and of all that follow it."""
     while e >= 0:
@@ -249,7 +249,7 @@ def _tally(share: Ints, values: Ints, histogram: Ints, e: int, times: int) -> No
         e = share[e, NEXT]
 
 
-@kernel
+@inner_kernel
 def keeps(
     requirement: Requirement,
     share: Ints,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.requirements import Requirement, holds, tally
 
 __all__ = ["layer_groups"]
 
 
-@kernel
+@inner_kernel
 def _push(heap: NDArray[np.int64], size: int, cost: NDArray[np.float64], node: int) -> None:
     p = size
     heap[p] = node
@@ -27,7 +27,7 @@ def _push(heap: NDArray[np.int64], size: int, cost: NDArray[np.float64], node: i
         p = parent
 
 
-@kernel
+@inner_kernel
 def _pop(heap: NDArray[np.int64], size: int, cost: NDArray[np.float64]) -> int:
     top = heap[0]
     heap[0] = heap[size - 1]
@@ -45,7 +45,7 @@ def _pop(heap: NDArray[np.int64], size: int, cost: NDArray[np.float64]) -> int:
     return top
 
 
-@kernel
+@inner_kernel
 def _refuse(
     requirement: Requirement,
     weights: NDArray[np.int64],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.local_rates import Floats, Ints, Nodes, pair_rate
 
 __all__ = ["nearest"]
 
 
-@kernel
+@inner_kernel
 def _keep(near: Ints, rates: NDArray[np.float32], j: int, other: int, rate: float) -> None:
     """Put a point into the list of the nearest of point j, unless it is there."""
     count = near.shape[1]

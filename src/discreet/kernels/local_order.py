@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.covers import RANGE, SET, TABLE
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 
@@ -22,7 +22,7 @@ _FEW = 32
 """So few points are sorted; more are counted by leaf."""
 
 
-@kernel
+@inner_kernel
 def _price_cuts(
     shape: Ints, rate: Floats, node: Nodes, i: int, low: Ints, high: Ints, bins: int, price: Floats
 ) -> float:  # price OUT
@@ -57,7 +57,7 @@ def _price_cuts(
     return rate_at(shape, rate, node, i, least, most)
 
 
-@kernel
+@inner_kernel
 def _best_cut(
     low: Ints, high: Ints, weight: Ints, bins: int, k: int, price: Floats, whole: float
 ) -> tuple[float, int, int]:
@@ -86,7 +86,7 @@ def _best_cut(
     return found, first, last
 
 
-@kernel
+@inner_kernel
 def _sort_few(
     leaves: Nodes, weights: Ints, order: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints
 ) -> int:
@@ -110,7 +110,7 @@ def _sort_few(
     return bins
 
 
-@kernel
+@inner_kernel
 def _count_many(
     leaves: Nodes, weights: Ints, order: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints
 ) -> int:

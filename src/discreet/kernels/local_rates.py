@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
-from discreet.kernels.covers import RANGE, SET, TABLE, Points, bits_of
+from discreet.kernels._numba import inner_kernel
+from discreet.kernels.covers import RANGE, SET, TABLE, Points, count_bits
 
 __all__ = ["joined", "left", "pair_rate", "rate_at", "shape_of", "swapped", "swapped_at_best"]
 
@@ -26,14 +26,14 @@ def shape_of(points: Points) -> Ints:
     return np.stack((points.kind, points.start, points.leaves, points.node_start), axis=1)
 
 
-@kernel
+@inner_kernel
 def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int) -> float:
     """What a row costs in attribute i under a cover; for sets, ``low`` has the bits."""
     kind, start, leaves, above = shape[i, 0], shape[i, 1], shape[i, 2], shape[i, 3]
     if kind == TABLE:
         return rate[start + low * leaves + high]
     if kind == SET:
-        return rate[start + bits_of(low)]
+        return rate[start + count_bits(low)]
     if low == high:
         return 0.0
     if kind == RANGE:
@@ -45,97 +45,67 @@ def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int)
     return rate[start + low]
 
 
-# What follows has the common kinds written out: a call for each attribute would take five times as long.
-
-
-@kernel
+@inner_kernel
 def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: int) -> float:
     """What a row costs if two points are a group."""
     total = 0.0
     for i in range(shape.shape[0]):
-        kind, start = shape[i, 0], shape[i, 1]
         low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
-        if kind == TABLE:
-            total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] >= rate[start + low]:
-            total += rate[start + high] - rate[start + low]
-        else:
-            bits = codes[j, i] | codes[q, i]
-            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
+        if shape[i, 0] == SET:
+            low = codes[j, i] | codes[q, i]
+        total += rate_at(shape, rate, node, i, low, high)
     return total
 
 
-@kernel
+@inner_kernel
 def joined(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once point j has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
         low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
-        if kind == TABLE:
-            total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] >= rate[start + low]:
-            total += rate[start + high] - rate[start + low]
-        else:
-            bits = cover[b, i, 0] | code
-            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
+        if shape[i, 0] == SET:
+            low = cover[b, i, 0] | code
+        total += rate_at(shape, rate, node, i, low, high)
     return total
 
 
-@kernel
+@inner_kernel
 def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once its member point j has left; there must be others."""
     total = 0.0
     for i in range(shape.shape[0]):
-        kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
         low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
         high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
-        if kind == TABLE:
-            total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] >= rate[start + low]:
-            total += rate[start + high] - rate[start + low]
-        else:
-            total += rate_at(
-                shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) if kind == SET else low, high
-            )
+        if shape[i, 0] == SET:
+            low = cover[b, i, 2] | (cover[b, i, 0] & ~code)
+        total += rate_at(shape, rate, node, i, low, high)
     return total
 
 
-@kernel
+@inner_kernel
 def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int, q: int) -> float:
     """What a row of group b costs once its member point j has left and point q has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        kind, start = shape[i, 0], shape[i, 1]
         code, other = codes[j, i], codes[q, i]
         low = min(other, cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0])
         high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
-        if kind == TABLE:
-            total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] >= rate[start + low]:
-            total += rate[start + high] - rate[start + low]
-        else:
-            total += rate_at(
-                shape, rate, node, i, cover[b, i, 2] | (cover[b, i, 0] & ~code) | other if kind == SET else low, high
-            )
+        if shape[i, 0] == SET:
+            low = cover[b, i, 2] | (cover[b, i, 0] & ~code) | other
+        total += rate_at(shape, rate, node, i, low, high)
     return total
 
 
-@kernel
+@inner_kernel
 def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs at least once some member has left and point j has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        kind, start = shape[i, 0], shape[i, 1]
         code = codes[j, i]
         low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
-        if kind == TABLE:
-            total += rate[start + low * shape[i, 2] + high]
-        elif kind == RANGE and rate[start + high] >= rate[start + low]:
-            total += rate[start + high] - rate[start + low]
-        else:
-            bits = cover[b, i, 2] | code
-            total += rate_at(shape, rate, node, i, bits if kind == SET else low, high)
+        if shape[i, 0] == SET:
+            low = cover[b, i, 2] | code
+        total += rate_at(shape, rate, node, i, low, high)
     return total

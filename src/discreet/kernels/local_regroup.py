@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.local_cut import cut_order
 from discreet.kernels.local_groups import COUNT, GROUP, GROUPS, HEAD, NEXT, POINT, SIZE, Groups, move, new_group, wake
 from discreet.kernels.local_random import State, random_below
@@ -48,7 +48,7 @@ def _gather(
     return count, groups
 
 
-@kernel
+@inner_kernel
 def _sort(codes: Ints, share: Ints, place: Ints, count: int, attributes: Ints) -> None:  # place IN OUT
     """Sort shares by their codes, the first attribute first."""
     for p in range(1, count):
@@ -103,7 +103,7 @@ def regroup(
     return saved
 
 
-@kernel
+@inner_kernel
 def _apply(g: Groups, place: Ints, start: Ints, count: int) -> None:
     """Make a group of each run."""
     end = count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.local_groups import COUNT, GROUPS, HEAD, POINT, SIZE, Groups, add, keeps, move, new_group
 from discreet.kernels.local_rates import Ints, joined
 from discreet.kernels.local_search import cheapest_group
@@ -41,7 +41,7 @@ def place_rest(g: Groups, requirement: Requirement, near: Ints, weights: Ints) -
                 break
 
 
-@kernel
+@inner_kernel
 def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int) -> np.int64:
     """The group that rows of a point cost least to join, of all that keep the requirement then; -1 if there is none."""
     none, zero = np.int64(-1), np.int64(0)
@@ -55,7 +55,7 @@ def _any_group(g: Groups, requirement: Requirement, j: int, count: int, own: int
     return found
 
 
-@kernel
+@inner_kernel
 def _merge_nearest(g: Groups, own: int) -> bool:
     """Merge the group that is cheapest to join into another; False if there is none."""
     best, found = np.inf, -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.local_groups import (
     COUNT,
     FREE_SHARE,
@@ -55,7 +55,7 @@ def move_shares(g: Groups, requirement: Requirement, near: Ints, begin: int, end
     return saved
 
 
-@kernel
+@inner_kernel
 def _change(g: Groups, kind: int, e: int, b: int, other: int, rows: int) -> None:
     a = g.share[e, GROUP]
     if kind == _MOVE:
@@ -74,7 +74,7 @@ def _change(g: Groups, kind: int, e: int, b: int, other: int, rows: int) -> None
     wake(g, b)
 
 
-@kernel
+@inner_kernel
 def _best_change(
     shape: Ints,
     rate: Floats,
@@ -198,7 +198,7 @@ def _best_change(
     return (best, kind, best_group, best_share, best_rows) if kind >= 0 else (0.0, -1, -1, none, zero)
 
 
-@kernel
+@inner_kernel
 def cheapest_group(
     shape: Ints,
     rate: Floats,
@@ -276,7 +276,7 @@ def dissolve_groups(g: Groups, requirement: Requirement, near: Ints, begin: int,
     return saved
 
 
-@kernel
+@inner_kernel
 def _bring_back(g: Groups, went: Ints, moved: int, a: int) -> None:
     for u in range(moved - 1, -1, -1):
         j, b, count = went[u]
