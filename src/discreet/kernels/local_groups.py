@@ -33,6 +33,7 @@ __all__ = [
     "make_groups",
     "move",
     "new_group",
+    "part_heavy",
     "wake",
 ]
 
@@ -226,6 +227,37 @@ def move(g: Groups, e: int, count: int, b: int) -> None:
     else:
         g.gone[j] += count
         g.top[SPARE] -= count
+
+
+@inner_kernel
+def part_heavy(g: Groups, b: int, k: int) -> None:
+    """Let a share of very many rows be a group by itself; the others keep what they need of it to be k rows.
+
+    That is for groups of which only the number of rows matters.
+    """
+    share, group = g.share, g.group
+    if group[b, SIZE] < 2 * k or g.each[b] <= 0.0:
+        return
+    heavy, e = group[b, HEAD], group[b, HEAD]
+    while e >= 0:
+        if share[e, COUNT] > share[heavy, COUNT]:
+            heavy = e
+        e = share[e, NEXT]
+    lack = max(k - group[b, SIZE] + share[heavy, COUNT], 0)
+    if share[heavy, COUNT] < k + lack or g.top[FREE_SHARE] < 0:
+        return
+    other = new_group(g)
+    if other < 0:
+        return
+    if lack > 0:
+        move(g, heavy, lack, other)
+    e = group[b, HEAD]
+    while e >= 0:
+        following = share[e, NEXT]
+        if e != heavy:
+            move(g, e, share[e, COUNT], other)
+        e = following
+    wake(g, other)
 
 
 @inner_kernel

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels._numba import inner_kernel, kernel
-from discreet.kernels.local_groups import COUNT, GROUPS, HEAD, POINT, SIZE, Groups, add, keeps, move, new_group
+from discreet.kernels.local_groups import (
+    COUNT,
+    GROUPS,
+    HEAD,
+    POINT,
+    SIZE,
+    Groups,
+    add,
+    keeps,
+    move,
+    new_group,
+    part_heavy,
+)
 from discreet.kernels.local_rates import Ints, joined
 from discreet.kernels.local_search import cheapest_group
 from discreet.kernels.requirements import Requirement
@@ -39,6 +51,10 @@ def place_rest(g: Groups, requirement: Requirement, near: Ints, weights: Ints) -
         while not keeps(requirement, g.share, g.group, g.histogram, own, none, zero, none, zero):
             if not _merge_nearest(g, own):
                 break
+    if requirement.kind.size == 0:
+        for b in range(g.top[GROUPS]):
+            if g.group[b, SIZE] > 0:
+                part_heavy(g, b, requirement.smallest)
 
 
 @inner_kernel

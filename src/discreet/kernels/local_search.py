@@ -20,6 +20,7 @@ from discreet.kernels.local_groups import (
     add,
     keeps,
     move,
+    part_heavy,
     wake,
 )
 from discreet.kernels.local_rates import Floats, Ints, Nodes, joined, left, swapped, swapped_at_best
@@ -50,6 +51,8 @@ def move_shares(g: Groups, requirement: Requirement, near: Ints, begin: int, end
                 saved += gain
                 g.active[j] = True
                 _change(g, kind, e, b, other, rows)
+                if b >= 0 and requirement.kind.size == 0:
+                    part_heavy(g, b, requirement.smallest)
                 break
             e = g.share[e, TWIN]
     return saved
@@ -96,10 +99,11 @@ def _best_change(
 ) -> tuple[float, int, np.int64 | int, np.int64, np.int64]:
     """The best that can be done with one share, and what it saves: kind, the group it goes to, other share, rows.
 
-    It moves to a near group; or swaps places with a member of it; or goes to the group where it costs least while
-    a share of a third group that can spare it takes its place.
+    It moves to a near group, which may be one tuple of very many rows that lends some; or swaps places with a member of
+    it; or goes to the group where it costs least while a share of a third group that can spare it takes its place.
     """
     k, none, zero = requirement.smallest, np.int64(-1), np.int64(0)
+    lending = requirement.kind.size == 0
     a, j, count = share[e, GROUP], share[e, POINT], share[e, COUNT]
     mark[-1] += 1
     stamp = mark[-1]
@@ -115,7 +119,7 @@ def _best_change(
     # Unless the group shrinks without it, the others will find any swap with it that saves something.
     swaps = not whole and without < each[a]
     if some == 0 and not swaps:
-        return 0.0, -1, -1, -1, 0
+        return 0.0, -1, none, none, zero
     best, kind, best_group, best_share, best_rows = _LEAST, -1, none, none, zero
     cheapest, there = np.inf, -2
     if some > 0 and some <= spare and freed - some * penalty > best:
@@ -138,6 +142,8 @@ def _best_change(
             cost_b = size_b * each[b]
             if some > 0:
                 gain = freed - (size_b + some) * with_j + cost_b
+                if lending and each[b] <= 0.0 and some < k and size_b + some >= 2 * k:
+                    gain = freed - k * with_j
                 if gain > best and keeps(requirement, share, group, histogram, b, none, zero, j, some):
                     best, kind, best_group, best_rows = gain, _MOVE, b, some
             if not swaps:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
+from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import UnsupportedCombinationError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
 from discreet.problem import Classes, Problem
@@ -129,7 +129,9 @@ def _positions(attribute: CodedAttribute, weight: float, certainty: bool) -> Flo
     """Numbers whose differences are the rates of ranges; the last is the rate of a range with missing values."""
     assert attribute.positions is not None
     missing = np.isnan(attribute.positions)
-    place = attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
+    place = (
+        attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
+    )
     occurs = place[(attribute.rows > 0) & ~missing] if certainty else place[~missing]
     whole = float(np.ptp(occurs)) if certainty and occurs.size else float(max(attribute.leaves - 1, 1))
     return np.append(weight * place / (whole or 1.0), weight)

@@ -68,7 +68,7 @@ class LocalSearchSolver(LocalSolver):
         starts = split_order(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
         regions = _regions(task, requirement, order, starts)
         limits = _limits(task, regions)
-        plan, random = self._plan(n), budget.random()
+        plan, random = self._plan(n, k), budget.random()
         seeds = [random.getrandbits(63) | 1 for _ in regions]
 
         def solve(region: int) -> Shares:
@@ -77,14 +77,14 @@ class LocalSearchSolver(LocalSolver):
         with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
             return _together(list(pool.map(solve, range(len(regions)))))
 
-    def _plan(self, n: int) -> Plan:
+    def _plan(self, n: int, k: int) -> Plan:
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high":
             return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=24, steps=400)
         if n > _REGION:
             return Plan(visits=300, window=4, near=8, sweeps=2)
-        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=4)
+        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(2, min(8, 160 // k)))
 
 
 def _leaves(task: Task) -> Nodes:
