@@ -1,0 +1,195 @@
+"""Local recoding of one region: groups by layers, then local search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import FloatArray
+from discreet.kernels.local_anneal import anneal
+from discreet.kernels.local_cut import cut_classes
+from discreet.kernels.local_groups import COUNT, GROUP, POINT, SIZE, SPARE, Groups, make_groups
+from discreet.kernels.local_layers import layer_groups
+from discreet.kernels.local_near import nearest
+from discreet.kernels.local_order import split_order
+from discreet.kernels.local_random import State
+from discreet.kernels.local_rates import Ints
+from discreet.kernels.local_regroup import regroup
+from discreet.kernels.local_rest import place_rest
+from discreet.kernels.local_search import dissolve_groups, move_shares
+from discreet.kernels.requirements import Requirement
+from discreet.solve._base import Budget
+from discreet.solve._local_levels import Levels
+from discreet.solve._local_task import Shares, Task
+
+__all__ = ["Ground", "Plan", "solve_region"]
+
+_STEPS = 1 << 17
+"""Steps of annealing between two looks at the clock."""
+_HOT, _COLD = 0.15, 0.01
+"""The temperatures annealing begins and ends with, as shares of what a group costs."""
+_WORTH = 1e-4
+"""A sweep that saves less than this share of the cost is the last."""
+_CHANGING = ("share", "first", "group", "cover", "each", "gone", "top", "mark", "active")
+_AT_ONCE = 4096
+"""Points or groups looked at between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much work goes into each point."""
+
+    visits: int
+    """Layers a point is looked at in, at most, on average."""
+    window: int
+    """Places in each order to look for near points in."""
+    near: int
+    """Near points to know of each point."""
+    sweeps: int
+    """How often to go through all points, at most."""
+    rounds: int = 0
+    """How often to regroup all groups."""
+    steps: int = 0
+    """Steps of annealing for each point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What all regions share."""
+
+    task: Task
+    requirement: Requirement
+    levels: Levels
+    shape: Ints
+    leaves: NDArray[np.int32]
+    """(points, m) the leaf of each point; for sets the number of its bit."""
+    spread: FloatArray
+    """(m,) what two rows drawn at random cost in each attribute."""
+
+
+def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: int, budget: Budget) -> Shares:
+    """Group the members; at most ``limit`` rows are suppressed."""
+    points, k = ground.task.points, ground.requirement.smallest
+    members, state = members.copy(), np.array([seed], dtype=np.uint64)
+    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, 1)
+    codes, weights = points.codes[members], points.weights[members]
+    requirement = ground.requirement._replace(values=ground.requirement.values[members])
+    leaves = ground.levels.leaves[members]
+    group = _layers(ground, requirement, leaves, codes, weights, 0 if budget.exhausted else plan.visits)
+    near = np.zeros((members.size, 0), dtype=np.int64)
+    if plan.sweeps and not budget.exhausted:
+        orders = _orders(ground, leaves)
+        near = nearest(ground.shape, points.rate, points.node, codes, orders, plan.window, plan.near)
+    groups = make_groups(
+        codes, weights, ground.shape, points.rate, points.node, points.penalty, group, k, requirement.cells
+    )
+    place_rest(groups, requirement, near, weights)
+    if near.size:
+        _descend(groups, requirement, near, plan.sweeps, 2 if plan.sweeps > 2 else 1, budget)
+        if plan.steps:
+            groups = _anneal(groups, requirement, near, plan.steps * weights.size, state, budget)
+        _regroup(ground, groups, near, requirement, plan.rounds, state, budget)
+    if near.size and limit:
+        groups.top[SPARE] = limit
+        groups.active[:] = True
+        _descend(groups, requirement, near, 8, 2, budget)
+    return _shares(groups, members)
+
+
+def _layers(
+    ground: Ground,
+    requirement: Requirement,
+    leaves: NDArray[np.int32],
+    codes: Ints,
+    weights: Ints,
+    visits: int,
+) -> Ints:
+    """The group of each point, -1 where it has none yet."""
+    points, levels, n = ground.task.points, ground.levels, weights.size
+    found, classes = layer_groups(
+        leaves, weights, levels.first, levels.price, levels.number, levels.joins, requirement, visits * n
+    )
+    found = np.where(found < 0, classes, found)
+    order = np.argsort(found, kind="stable")
+    starts = np.flatnonzero(np.diff(found[order], prepend=-1, append=-1))
+    group = np.full(n, -1)
+    cut_classes(codes, weights, ground.shape, points.rate, points.node, requirement, order, starts, group, 0)
+    return group
+
+
+def _orders(ground: Ground, leaves: NDArray[np.int32]) -> Ints:
+    """Orders in which near points stand together: by all attributes, the dearest first, but one of them last."""
+    n, dear = leaves.shape[0], np.argsort(-ground.spread, kind="stable")
+    orders = [np.arange(n)]
+    for last in dear:
+        key, used = np.zeros(n, dtype=np.int64), 0
+        for i in [*dear[dear != last], last]:
+            bits = int(ground.levels.bits[i])
+            if used + bits > 62:
+                break
+            key = (key << bits) | leaves[:, i]
+            used += bits
+        orders.append(np.argsort(key, kind="stable"))
+    return np.stack(orders)
+
+
+def _cost(groups: Groups) -> float:
+    return float(groups.each @ groups.group[:, SIZE])
+
+
+def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, dissolve: int, budget: Budget) -> None:
+    """Go through the points again and again, in the first sweeps also through the groups, while that is worth it."""
+    n, slots = near.shape[0], groups.group.shape[0]
+    for sweep in range(sweeps):
+        saved = 0.0
+        for kernel, end in ((move_shares, n), (dissolve_groups, slots if sweep < dissolve else 0)):
+            for begin in range(0, end, _AT_ONCE):
+                if budget.exhausted:
+                    return
+                saved += kernel(groups, requirement, near, begin, min(begin + _AT_ONCE, end))
+        if saved <= _WORTH * _cost(groups):
+            return
+
+
+def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, state: State, budget: Budget) -> Groups:
+    """Return the better of the groups as they are and as they are after annealing."""
+    arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
+    warm = groups._replace(**arrays)
+    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
+    portions = -(-steps // _STEPS)
+    heat = unit * _HOT * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
+    for hot, cold in pairwise(heat.tolist()):
+        if budget.exhausted:
+            break
+        anneal(warm, requirement, near, min(_STEPS, steps), hot, cold, state)
+    warm.active[:] = True
+    _descend(warm, requirement, near, 8, 2, budget)
+    return min(groups, warm, key=_cost)
+
+
+def _regroup(
+    ground: Ground, groups: Groups, near: Ints, requirement: Requirement, rounds: int, state: State, budget: Budget
+) -> None:
+    """Regroup all groups so many times."""
+    slots = groups.group.shape[0]
+    for _ in range(rounds):
+        for begin in range(0, slots, _AT_ONCE):
+            if budget.exhausted:
+                return
+            regroup(groups, requirement, near, ground.spread, begin, min(begin + _AT_ONCE, slots), state)
+        _descend(groups, requirement, near, 2, 0, budget)
+
+
+def _shares(groups: Groups, members: Ints) -> Shares:
+    there = np.flatnonzero(groups.share[:, POINT] >= 0)
+    share = groups.share[there]
+    gone = np.flatnonzero(groups.gone)
+    number = np.unique(share[:, GROUP], return_inverse=True)[1]
+    return Shares(
+        members[np.concatenate([share[:, POINT], gone])],
+        np.concatenate([number, np.full(gone.size, -1)]),
+        np.concatenate([share[:, COUNT], groups.gone[gone]]),
+    )

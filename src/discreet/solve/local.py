@@ -1,0 +1,158 @@
+"""The default for local recoding: groups by layers, improved by local search, region by region."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from discreet.counts import FloatArray
+from discreet.errors import UsageError
+from discreet.kernels.covers import SET
+from discreet.kernels.local_order import split_order
+from discreet.kernels.local_rates import Ints, Nodes, rate_at, shape_of
+from discreet.kernels.requirements import Requirement, holds
+from discreet.solve._base import SOLVERS, Budget
+from discreet.solve._local_levels import make_levels
+from discreet.solve._local_region import Ground, Plan, solve_region
+from discreet.solve._local_solver import LocalSolver
+from discreet.solve._local_task import Shares, Task
+
+__all__ = ["Effort", "LocalSearchSolver"]
+
+Effort = Literal["low", "default", "high"]
+
+_REGION = 32_768
+"""Points of a region, at most; regions are solved one by one."""
+_PAIRS = 500
+"""Pairs of points that tell how much an attribute matters."""
+
+
+@SOLVERS.register
+@dataclass(frozen=True)
+class LocalSearchSolver(LocalSolver):
+    """Puts rows into groups layer by layer, then moves, swaps and regroups them as long as that saves something.
+
+    A layer recodes every attribute to one level; numbers are recoded to runs of 1, 2, 4, ... neighbours. From the
+    cheapest layer to the dearest, every class of enough rows among those that have no group yet becomes one or
+    more groups. Large tables are first split into regions where a split saves most.
+
+    ``effort`` says how much work goes into each row: ``low``, ``default`` or ``high``.
+
+    >>> LocalSearchSolver(effort="high").text
+    'local(effort=high)'
+    """
+
+    name: ClassVar[str] = "local"
+    baseline: ClassVar[bool] = False
+
+    effort: Effort = "default"
+
+    def __post_init__(self) -> None:
+        if self.effort not in ("low", "default", "high"):
+            raise UsageError("The effort of local is low, default or high.")
+
+    def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
+        """Group region by region; the result does not depend on how many are solved at once."""
+        points, shape = task.points, shape_of(task.points)
+        levels = make_levels(task)
+        leaves = _leaves(task)
+        ground = Ground(task, requirement, levels, shape, leaves, _spread(task, shape))
+        n, k = points.weights.size, requirement.smallest
+        order = np.arange(n)
+        largest = max(_REGION, 16 * k)
+        starts = split_order(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
+        regions = _regions(task, requirement, order, starts)
+        limits = _limits(task, regions)
+        plan, random = self._plan(n, k), budget.random()
+        seeds = [random.getrandbits(63) | 1 for _ in regions]
+
+        def solve(region: int) -> Shares:
+            return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
+
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
+            return _together(list(pool.map(solve, range(len(regions)))))
+
+    def _plan(self, n: int, k: int) -> Plan:
+        if self.effort == "low":
+            return Plan(visits=300, window=0, near=0, sweeps=0)
+        if self.effort == "high":
+            return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=24, steps=400)
+        if n > _REGION:
+            return Plan(visits=300, window=4, near=8, sweeps=2)
+        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(2, min(8, 160 // k)))
+
+
+def _leaves(task: Task) -> Nodes:
+    """The leaf of each point in each attribute; for sets the number of its bit."""
+    leaves = task.points.codes.astype(np.int32)
+    for i in np.flatnonzero(task.points.kind == SET):
+        leaves[:, i] = np.rint(np.log2(np.abs(task.points.codes[:, i].astype(np.float64))))
+    return leaves
+
+
+def _spread(task: Task, shape: Ints) -> FloatArray:
+    """What two rows far apart in the table cost in each attribute, on average."""
+    points = task.points
+    n, m = points.codes.shape
+    one = np.linspace(0, n - 1, min(n, _PAIRS)).astype(np.int64)
+    other = (one * 7919 + n // 2) % n
+    found = np.zeros(m)
+    for i in range(m):
+        a, b = points.codes[one, i], points.codes[other, i]
+        if points.kind[i] == SET:
+            found[i] = float((a != b).mean()) * points.rate[points.start[i] + 2]
+        else:
+            low, high = np.minimum(a, b), np.maximum(a, b)
+            found[i] = np.mean(
+                [rate_at(shape, points.rate, points.node, i, x, y) for x, y in zip(low, high, strict=True)]
+            )
+    return found
+
+
+def _regions(task: Task, requirement: Requirement, order: Ints, starts: Ints) -> list[Ints]:
+    """The parts of an order; one that cannot keep the requirement goes with the next, the last with the one before."""
+    regions: list[Ints] = []
+    waiting = order[:0]
+    for a, b in pairwise(starts):
+        waiting = np.concatenate([waiting, order[a:b]])
+        if _holds(task, requirement, waiting):
+            regions.append(waiting)
+            waiting = order[:0]
+    if waiting.size:
+        regions[-1:] = [np.concatenate([*regions[-1:], waiting])]
+    while len(regions) > 1 and not _holds(task, requirement, regions[-1]):
+        regions[-2:] = [np.concatenate(regions[-2:])]
+    return regions
+
+
+def _holds(task: Task, requirement: Requirement, members: Ints) -> bool:
+    weights, histogram = task.points.weights[members], np.zeros(requirement.cells, dtype=np.int64)
+    for column in requirement.values[members].T:
+        np.add.at(histogram, column, weights)
+    return bool(holds(requirement, int(weights.sum()), histogram))
+
+
+def _limits(task: Task, regions: list[Ints]) -> list[int]:
+    """How many rows each region may suppress: its part of the whole."""
+    limit, n = task.problem.limit, task.problem.table.n
+    ends = np.cumsum([0, *(int(task.points.weights[members].sum()) for members in regions)])
+    parts: list[int] = np.diff([int(end) * limit // n for end in ends]).tolist()
+    return parts
+
+
+def _together(parts: list[Shares]) -> Shares:
+    """The shares of all regions, with groups numbered through."""
+    group, used = [], 0
+    for part in parts:
+        group.append(np.where(part.group < 0, -1, part.group + used))
+        used += int(part.group.max(initial=-1)) + 1
+    return Shares(
+        np.concatenate([part.tuple for part in parts]),
+        np.concatenate(group),
+        np.concatenate([part.count for part in parts]),
+    )

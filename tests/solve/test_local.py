@@ -1,0 +1,154 @@
+"""The solver local: whatever the table and the models, every row is in one group that is ok; and it costs little."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import discreet.solve.local as local
+from cases import MODELS
+from discreet.counts import CodedAttribute, CountTable
+from discreet.errors import UsageError
+from discreet.problem import Problem
+from discreet.solve import SOLVERS, Budget
+from discreet.solve._local_task import make_task
+from local_tables import audited, local_task, random_local_table
+
+EFFORTS = ["low", "default", "high"]
+COSTS = ["NCP", "LM", "NCP(weights={q0: 3})"]
+
+
+def solve(problem, effort="default", **budget):
+    """Solve with a seed."""
+    return SOLVERS.make(f"local(effort={effort})").solve(problem, Budget(**{"seed": 1, **budget}))
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_random_tables(effort):
+    rng = np.random.default_rng(EFFORTS.index(effort))
+    solved = 0
+    for seed in rng.integers(0, 1 << 30, size=250).tolist():
+        kind = str(rng.choice(["none", "none", "budget(0.2)", "class-records"]))
+        privacy = MODELS[str(rng.choice(list(MODELS)))](rng)
+        ranges = {"rows": (2, 60), "attributes": (1, 4), "leaves": (1, 7), "height": (0, 3), "values": (2, 4)}
+        table = random_local_table(seed, sensitive=2, **ranges)
+        try:
+            cost = str(rng.choice(COSTS))
+            problem = Problem.build(table, privacy=privacy, cost=cost, suppression=kind, scheme="local")
+        except UsageError:
+            continue
+        found = solve(problem, effort)
+        if found.status != "infeasible":
+            solved += 1
+            assert found.classes == audited(make_task(problem), found.stats["shares"]).size
+    assert solved > 80
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_k_alone_with_repeated_rows(effort):
+    for seed in range(20):
+        table = random_local_table(seed, sensitive=0, rows=(60, 300), attributes=(1, 4), leaves=(2, 6))
+        for k in (2, 5, 9):
+            task = make_task(Problem.build(table, privacy=f"k({k})", cost="NCP", scheme="local"))
+            assert audited(task, solve(task.problem, effort).stats["shares"]).min() >= k
+
+
+def large_table(n, leaves, trees, seed=0):
+    """Many leaves, so that ranges and trees are not in tables."""
+    rng = np.random.default_rng(seed)
+    codes = np.unique(rng.integers(0, leaves, size=(3, n)), axis=1).astype(np.int32)
+    levels = np.stack([np.arange(leaves), np.arange(leaves) // 30, np.zeros(leaves)]).astype(np.int32)
+    attributes = tuple(
+        CodedAttribute(
+            f"q{i}",
+            levels if tree else levels[[0, 2]],
+            np.bincount(code, minlength=leaves),
+            None if tree else np.where(np.arange(leaves) < leaves - 5, np.arange(leaves) * 2.5, np.nan),
+            tree=tree,
+        )
+        for i, (tree, code) in enumerate(zip(trees, codes, strict=True))
+    )
+    return CountTable(attributes, codes, rng.integers(1, 3, codes.shape[1]))
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_many_leaves(effort):
+    table = large_table(800, 600, (True, False, False))
+    task = make_task(Problem.build(table, privacy="k(4)", cost="NCP", scheme="local"))
+    assert audited(task, solve(task.problem, effort).stats["shares"]).min() >= 4
+
+
+def test_more_effort_costs_less():
+    table = large_table(2000, 100, (True, False, True))
+    problem = Problem.build(table, privacy="k(5)", cost="NCP", scheme="local")
+    low, default, high = (solve(problem, effort).cost for effort in EFFORTS)
+    assert high <= default < low
+    assert default < solve_with(problem, "top-down")
+
+
+def solve_with(problem, text):
+    """What another solver's groups cost."""
+    return SOLVERS.make(text).solve(problem, Budget(seed=1)).cost
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_regions_and_threads(threads, monkeypatch):
+    table = large_table(3000, 40, (True, False, False))
+    problem = Problem.build(table, privacy="k(3)", cost="LM", scheme="local", suppression="budget(0.01)")
+    monkeypatch.setattr(local, "_REGION", 300)
+    monkeypatch.setattr(local.os, "cpu_count", lambda: 3)
+    expected = solve(problem).stats["shares"]
+    audited(make_task(problem), expected)
+    monkeypatch.setattr(local.os, "cpu_count", lambda: threads)
+    found = solve(problem).stats["shares"]
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_suppression_is_used_for_outliers_only_and_never_makes_it_worse():
+    columns = {"x": [1, 1, 2, 2, 3, 3, 1, 2, 90], "y": [5, 5, 5, 6, 6, 6, 6, 5, 99]}
+    kept = solve(local_task(columns, 4).problem)
+    task = local_task(columns, 4, suppression="budget(1)")
+    found = solve(task.problem)
+    audited(task, found.stats["shares"])
+    assert found.suppressed_rows == 1
+    assert found.cost < kept.cost
+    for seed in range(30):
+        table = random_local_table(seed, sensitive=0, rows=(30, 80), attributes=(2, 3), leaves=(3, 7))
+        costs = [
+            solve(Problem.build(table, privacy="k(5)", cost="NCP", scheme="local", suppression=kind)).cost
+            for kind in ("none", "budget(3)")
+        ]
+        assert costs[1] <= costs[0] + 1e-9
+
+
+def test_the_same_seed_gives_the_same_groups():
+    table = random_local_table(3, rows=(300, 300), attributes=(4, 4), leaves=(6, 9))
+    problem = Problem.build(table, privacy="k(4)", cost="NCP", scheme="local")
+    for effort in EFFORTS:
+        first, again = (solve(problem, effort).stats["shares"] for _ in range(2))
+        assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_stopped_at_once_it_still_returns_valid_groups(effort):
+    stop = threading.Event()
+    stop.set()
+    for seed in range(20):
+        table = random_local_table(seed, rows=(50, 100), attributes=(2, 3), leaves=(3, 6), values=(3, 4))
+        task = make_task(Problem.build(table, privacy=["k(4)", "distinct-l(2)"], cost="NCP", scheme="local"))
+        audited(task, solve(task.problem, effort, stop=stop).stats["shares"])
+
+
+def test_heavy_tuples_lend_rows():
+    task = local_task({"x": [1] * 20 + [2, 2, 2]}, 4)
+    found = solve(task.problem)
+    assert audited(task, found.stats["shares"]).tolist() in ([19, 4], [4, 19])
+
+
+def test_the_effort_is_checked():
+    with pytest.raises(UsageError, match="low, default or high"):
+        SOLVERS.make("local(effort=much)")
+    assert replace(local.LocalSearchSolver(), effort="low").text == "local(effort=low)"
