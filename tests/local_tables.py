@@ -41,6 +41,7 @@ def local_task(columns, k, hierarchies=None, suppression="none"):
     numbers = frozenset(columns) - frozenset(hierarchies or {})
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     table = count_table(naive.Table(rows, trees, numbers))
+    table = replace(table, attributes=tuple(replace(a, tree=a.name not in numbers) for a in table.attributes))
     return make_task(Problem.build(table, privacy=f"k({k})", cost="NCP", scheme="local", suppression=suppression))
 
 
@@ -87,7 +88,7 @@ def _rates(task, inside):
         codes = sorted({int(table.codes[i, j]) for j in inside})
         if len(codes) == 1:
             yield 0.0
-        elif attribute.positions is not None and (cost.name == "NCP" or not attribute.tree):
+        elif attribute.positions is not None and not attribute.tree:
             missing, place, whole = np.isnan(attribute.positions), attribute.positions, 0.0
             if cost.name == "NCP":
                 whole = np.ptp(place[(attribute.rows > 0) & ~missing])
@@ -101,3 +102,9 @@ def _rates(task, inside):
                 shared = [level for level in attribute.ancestors if len({int(level[code]) for code in codes}) == 1]
                 under = int((shared[0] == shared[0][codes[0]]).sum()) if shared else leaves
             yield weight * (under / leaves if cost.name == "NCP" else (under - 1) / (leaves - 1))
+
+
+def same_groups(first, second):
+    """Whether two solutions put the same rows into the same groups."""
+    names = ("tuple", "group", "count")
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)

@@ -15,7 +15,7 @@ from discreet.errors import UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._local_task import make_task
-from local_tables import audited, local_task, random_local_table
+from local_tables import audited, local_task, random_local_table, same_groups
 
 EFFORTS = ["low", "default", "high"]
 COSTS = ["NCP", "LM", "NCP(weights={q0: 3})"]
@@ -43,7 +43,7 @@ def test_random_tables(effort):
         found = solve(problem, effort)
         if found.status != "infeasible":
             solved += 1
-            assert found.classes == audited(make_task(problem), found.stats["shares"]).size
+            assert found.classes == audited(make_task(problem), found.groups).size
     assert solved > 80
 
 
@@ -53,7 +53,7 @@ def test_k_alone_with_repeated_rows(effort):
         table = random_local_table(seed, sensitive=0, rows=(60, 300), attributes=(1, 4), leaves=(2, 6))
         for k in (2, 5, 9):
             task = make_task(Problem.build(table, privacy=f"k({k})", cost="NCP", scheme="local"))
-            assert audited(task, solve(task.problem, effort).stats["shares"]).min() >= k
+            assert audited(task, solve(task.problem, effort).groups).min() >= k
 
 
 def large_table(n, leaves, trees, seed=0):
@@ -78,7 +78,7 @@ def large_table(n, leaves, trees, seed=0):
 def test_many_leaves(effort):
     table = large_table(800, 600, (True, False, False))
     task = make_task(Problem.build(table, privacy="k(4)", cost="NCP", scheme="local"))
-    assert audited(task, solve(task.problem, effort).stats["shares"]).min() >= 4
+    assert audited(task, solve(task.problem, effort).groups).min() >= 4
 
 
 def test_more_effort_costs_less():
@@ -100,11 +100,11 @@ def test_regions_and_threads(threads, monkeypatch):
     problem = Problem.build(table, privacy="k(3)", cost="LM", scheme="local", suppression="budget(0.01)")
     monkeypatch.setattr(local, "_REGION", 300)
     monkeypatch.setattr(local.os, "cpu_count", lambda: 3)
-    expected = solve(problem).stats["shares"]
+    expected = solve(problem).groups
     audited(make_task(problem), expected)
     monkeypatch.setattr(local.os, "cpu_count", lambda: threads)
-    found = solve(problem).stats["shares"]
-    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    found = solve(problem).groups
+    assert same_groups(found, expected)
 
 
 def test_suppression_is_used_for_outliers_only_and_never_makes_it_worse():
@@ -112,7 +112,7 @@ def test_suppression_is_used_for_outliers_only_and_never_makes_it_worse():
     kept = solve(local_task(columns, 4).problem)
     task = local_task(columns, 4, suppression="budget(1)")
     found = solve(task.problem)
-    audited(task, found.stats["shares"])
+    audited(task, found.groups)
     assert found.suppressed_rows == 1
     assert found.cost < kept.cost
     for seed in range(30):
@@ -128,8 +128,8 @@ def test_the_same_seed_gives_the_same_groups():
     table = random_local_table(3, rows=(300, 300), attributes=(4, 4), leaves=(6, 9))
     problem = Problem.build(table, privacy="k(4)", cost="NCP", scheme="local")
     for effort in EFFORTS:
-        first, again = (solve(problem, effort).stats["shares"] for _ in range(2))
-        assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+        first, again = (solve(problem, effort).groups for _ in range(2))
+        assert same_groups(first, again)
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -139,13 +139,13 @@ def test_stopped_at_once_it_still_returns_valid_groups(effort):
     for seed in range(20):
         table = random_local_table(seed, rows=(50, 100), attributes=(2, 3), leaves=(3, 6), values=(3, 4))
         task = make_task(Problem.build(table, privacy=["k(4)", "distinct-l(2)"], cost="NCP", scheme="local"))
-        audited(task, solve(task.problem, effort, stop=stop).stats["shares"])
+        audited(task, solve(task.problem, effort, stop=stop).groups)
 
 
 def test_heavy_tuples_lend_rows():
     task = local_task({"x": [1] * 20 + [2, 2, 2]}, 4)
     found = solve(task.problem)
-    assert audited(task, found.stats["shares"]).tolist() in ([19, 4], [4, 19])
+    assert audited(task, found.groups).tolist() in ([19, 4], [4, 19])
 
 
 def test_the_effort_is_checked():

@@ -33,11 +33,11 @@ from discreet.kernels.fronts import (
 
 __all__ = ["Guess", "choose", "learn"]
 
-_REFRESH = 50
+_REFRESH = 25
 """Evaluations after which all candidates are counted afresh."""
-_HUNT = 50
+_HUNT = 100
 """Evaluations after which a node is tried that may be on the front."""
-_FAILURES = 5
+_FAILURES = 4
 """Nodes in a row that turned out not to be on the front before the hunt is given up for a while."""
 _CERTAIN = 10
 """How much more a node counts that is closed for certain than one that may be closed later."""

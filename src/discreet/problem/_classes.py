@@ -45,5 +45,8 @@ class Classes:
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
 
+    local: bool = False
+    """Whether each class shows its values in its own way, of which ``block_leaves`` speaks."""
+
     def __len__(self) -> int:
         return int(self.sizes.size)

@@ -70,7 +70,7 @@ def make_levels(task: Task) -> Levels:
 def _positions(task: Task, attribute: CodedAttribute) -> FloatArray | None:
     """The numbers that ranges are made of, where there are no nodes."""
     certainty = isinstance(task.problem.cost, Certainty)
-    if attribute.positions is None or (attribute.tree and not certainty):
+    if attribute.positions is None or attribute.tree:
         return None
     if certainty:
         return attribute.positions

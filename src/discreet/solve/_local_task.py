@@ -62,7 +62,7 @@ def make_task(problem: Problem) -> Task:
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     starts, node_starts, rate_end, node_end = [], [], 0, 0
     for i, attribute in enumerate(table.attributes):
-        order, blocks = _contiguous(attribute, by_number=isinstance(problem.cost, Certainty))
+        order, blocks = _contiguous(attribute)
         kind, rate, node = _rates(problem, i, order, blocks)
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
@@ -89,12 +89,9 @@ def make_task(problem: Problem) -> Task:
     return Task(problem, points)
 
 
-def _contiguous(attribute: CodedAttribute, *, by_number: bool = False) -> tuple[IntArray, IntArray]:
-    """The leaves in an order in which every node is a run, and the levels in that order.
-
-    Without a tree, and for numbers where only their range counts, the order is their own.
-    """
-    if not attribute.tree or (by_number and attribute.positions is not None):
+def _contiguous(attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
+    """The leaves in an order in which every node is a run, and the levels in that order; without a tree their own."""
+    if not attribute.tree:
         return np.arange(attribute.leaves), attribute.ancestors
     order = np.lexsort(attribute.ancestors)  # by root first, by leaf last
     return order, attribute.ancestors[:, order]
@@ -106,7 +103,7 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
     weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
     leaves, none = attribute.leaves, np.zeros(0, dtype=np.int32)
     certainty = isinstance(cost, Certainty)
-    if attribute.positions is not None and (certainty or not attribute.tree):
+    if attribute.positions is not None and not attribute.tree:
         position = _positions(attribute, weight, certainty)
         if leaves > _TABLE:
             return RANGE, position, none
@@ -272,6 +269,17 @@ def _lowest_nodes(attribute: CodedAttribute, code: IntArray, first: IntArray) ->
     return level_of, block_of
 
 
+def _leaves_under(attribute: CodedAttribute, code: IntArray, first: IntArray, cover: Cover) -> IntArray:
+    """How many leaves lie under the node each group shows; all of them where there is no node above its values."""
+    under = np.full(first.size, attribute.leaves, dtype=np.int64)
+    for level, leaves in enumerate(attribute.block_leaves):
+        here = np.flatnonzero(cover.first == level)
+        block = attribute.ancestors[level, code]
+        least, most = np.minimum.reduceat(block, first)[here], np.maximum.reduceat(block, first)[here]
+        under[here] = np.where(least == most, leaves[least], attribute.leaves)
+    return under
+
+
 def classes_of(task: Task, shares: Shares) -> Classes:
     """The groups as classes, with everything the cost looks at; suppressed rows are not in them."""
     table = task.problem.table
@@ -279,16 +287,12 @@ def classes_of(task: Task, shares: Shares) -> Classes:
     m = len(table.attributes)
     low, high, under = (np.zeros((first.size, m), dtype=np.int64) for _ in range(3))
     if not first.size:
-        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under)
+        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under, local=True)
     for i, (attribute, cover) in enumerate(zip(table.attributes, _covers(task, shares), strict=True)):
         code = table.codes[i, shares.tuple[kept]].astype(np.int64)
         low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
         if cover.form == "node":
-            width = max(count.size for count in attribute.block_leaves)
-            leaves = np.zeros((attribute.height + 1, width), dtype=np.int64)
-            for level, count in enumerate(attribute.block_leaves):
-                leaves[level, : count.size] = count
-            under[:, i] = leaves[cover.first, cover.second]
+            under[:, i] = _leaves_under(attribute, code, first, cover)
         elif cover.form == "set":
             under[:, i] = cover.second - cover.first
         else:
@@ -296,7 +300,7 @@ def classes_of(task: Task, shares: Shares) -> Classes:
             mixed = np.isnan(attribute.positions[high[:, i]]) & (low[:, i] < high[:, i])
             under[:, i] = np.where(mixed, attribute.leaves, high[:, i] - low[:, i] + 1)
     sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
-    return Classes(table, sizes, low=low, high=high, block_leaves=under)
+    return Classes(table, sizes, low=low, high=high, block_leaves=under, local=True)
 
 
 def total_cost(task: Task, shares: Shares) -> float:

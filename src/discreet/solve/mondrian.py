@@ -11,7 +11,6 @@ from discreet.counts import CodedAttribute, FloatArray
 from discreet.kernels.mondrian import Cutting, Space, cut_groups
 from discreet.kernels.requirements import Requirement
 from discreet.problem._checks import one_of
-from discreet.problem.costs.certainty import Certainty
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_solver import LocalSolver
 from discreet.solve._local_task import Shares, Task
@@ -82,12 +81,11 @@ class MondrianSolver(LocalSolver):
 def _space(task: Task, *, trees: bool) -> Space:
     """The space that is cut."""
     table, cost = task.problem.table, task.problem.cost
-    by_number = isinstance(cost, Certainty)
     no_nodes = np.zeros(0, dtype=np.int32)
     places, nodes, levels = [], [], []
     for attribute in table.attributes:
         weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
-        tree = trees and attribute.tree and not (by_number and attribute.positions is not None)
+        tree = trees and attribute.tree
         levels.append(attribute.height + 1 if tree else 0)
         places.append(weight * (_node_widths(attribute) if tree else _positions(attribute)))
         nodes.append(attribute.ancestors.astype(np.int32).ravel() if tree else no_nodes)

@@ -26,7 +26,8 @@ class Certainty(PerRow):
     The spread of a number or date is the range of the class over that of the table, or 1 where missing and
     known values mix. That of text is the share of the hierarchy's leaves under the lowest common ancestor of
     the values that occur, or 1 if they have none, or the share of the values themselves where there is no hierarchy;
-    0 for a single value.
+    0 for a single value. Under the scheme ``local`` a number or date with a hierarchy is shown as a node of it, and
+    counts like text.
 
     >>> Certainty(weights={"age": 0.5}).text
     'NCP(weights={age: 0.5})'
@@ -48,7 +49,8 @@ class Certainty(PerRow):
         total = np.zeros(len(classes))
         each = zip(classes.table.attributes, weight_array(self.weights, classes.table), strict=True)
         for column, (attribute, weight) in enumerate(each):
-            if attribute.tree or attribute.positions is not None:
+            shows_range = attribute.positions is not None and not (classes.local and attribute.tree)
+            if shows_range or (attribute.tree and not classes.local):
                 spread = _text_spread if attribute.positions is None else _number_spread
                 total += weight * spread(attribute, low[:, column], high[:, column])
             else:
