@@ -45,12 +45,12 @@ class Walk(NamedTuple):
     dearest: Floats
     """(m, most cells) the highest price in each."""
     at: Ints
-    """(m, 3) how many cells occur, and the first and last of the run looked at."""
+    """(m, 5) how many cells occur, the first and last of the run looked at, and the cell before which ``top`` ends, as it
+    was after so many prices had been lowered."""
     rate: Floats
     """(m, 2) the rate of the box so far, and the mean of its k highest prices."""
-    point: Ints
-    """(k + 1,) room for the dearest points of a box, and the rows of each that count."""
-    taken: Ints
+    top: Ints
+    """(m, k + 2, 2) the points of highest price in the run looked at."""
     spare: NDArray[np.int32]
     count: NDArray[np.int32]
     counters: Ints
@@ -69,61 +69,67 @@ class Cuts(NamedTuple):
 
 
 @kernel
-def _dearest(
-    cells: Cells, prices: Floats, members: NDArray[np.int32], k: int, point: Ints, rows: Ints
-) -> int:  # point, rows OUT
-    """Write the k rows of highest price, dearest first; returns how many points they are of."""
-    found, total, least = 0, 0, -np.inf
+def _add(cells: Cells, prices: Floats, members: NDArray[np.int32], k: int, top: Ints) -> None:  # top OUT
+    """Keep the points with the k rows of highest price, dearest first, after some more points have come.
+
+    ``top[0]`` tells how many points and how many rows these are, the others the points and the rows of each.
+    """
+    found, total = top[0]
+    least = prices[top[found, 0]] if total >= k else -np.inf
     for j in members:
         price = prices[j]
         if price <= least:
             continue
         total += cells.weights[j]
-        while found > 0 and prices[point[found - 1]] <= price and total - rows[found - 1] >= k:
+        while found > 0 and prices[top[found, 0]] <= price and total - top[found, 1] >= k:
+            total -= top[found, 1]
             found -= 1
-            total -= rows[found]
-        place = found
-        while place > 0 and prices[point[place - 1]] < price:
-            point[place], rows[place] = point[place - 1], rows[place - 1]
+        place = found + 1
+        while place > 1 and prices[top[place - 1, 0]] < price:
+            top[place, 0], top[place, 1] = top[place - 1, 0], top[place - 1, 1]
             place -= 1
-        point[place], rows[place] = j, cells.weights[j]
+        top[place, 0], top[place, 1] = j, cells.weights[j]
         found += 1
         if total >= k:
-            least = prices[point[found - 1]]
-    rows[found - 1] -= max(total - k, 0)
-    return found
+            least = prices[top[found, 0]]
+    top[0, 0], top[0, 1] = found, total
 
 
 @kernel
-def _sum(prices: Floats, point: Ints, rows: Ints, found: int) -> float:
-    total = 0.0
-    for x in range(found):
-        total += rows[x] * prices[point[x]]
+def _sum(prices: Floats, k: int, top: Ints) -> float:
+    """Sum of the k highest prices."""
+    found = top[0, 0]
+    total = (k - top[0, 1]) * prices[top[found, 0]]
+    for x in range(1, found + 1):
+        total += top[x, 1] * prices[top[x, 0]]
     return total
 
 
 @kernel
 def _lower(
-    cells: Cells, prices: Floats, members: NDArray[np.int32], k: int, most: float, walk: Walk, cuts: Cuts
+    cells: Cells, prices: Floats, members: NDArray[np.int32], k: int, most: float, top: Ints, walk: Walk, cuts: Cuts
 ) -> None:  # prices, cuts OUT
     """Lower the dearest prices of a box, no further than they must be, and remember the rows."""
-    point, rows, counters = walk.point, walk.taken, walk.counters
+    counters = walk.counters
     while True:
-        found = _dearest(cells, prices, members, k, point, rows)
-        above = _sum(prices, point, rows, found) - most
+        top[0] = 0
+        _add(cells, prices, members, k, top)
+        above = _sum(prices, k, top) - most
         if above <= _ROUNDING * (1.0 + most):
             return
         counters[LOWERED] += 1
+        found = top[0, 0]
+        top[found, 1] -= top[0, 1] - k
         norm = 0.0
-        for x in range(found):
-            norm += rows[x] * rows[x] / cells.weights[point[x]]
+        for x in range(1, found + 1):
+            norm += top[x, 1] * top[x, 1] / cells.weights[top[x, 0]]
         force = above / norm
-        for x in range(found):
-            prices[point[x]] -= force * rows[x] / cells.weights[point[x]]
+        for x in range(1, found + 1):
+            prices[top[x, 0]] -= force * top[x, 1] / cells.weights[top[x, 0]]
         c, e = counters[CUTS], counters[ENTRIES]
         if c + 1 < cuts.first.size and e + found <= cuts.point.size:
             for x in range(found):
-                cuts.point[e + x], cuts.rows[e + x] = point[x], rows[x]
+                cuts.point[e + x], cuts.rows[e + x] = top[x + 1, 0], top[x + 1, 1]
             cuts.first[c + 1] = e + found
             cuts.most[c], cuts.force[c] = most, force
             counters[CUTS], counters[ENTRIES] = c + 1, e + found
@@ -134,25 +140,35 @@ def _open(cells: Cells, walk: Walk, depth: int, n: int, prices: Floats) -> None:
     """Sort the members of a box by the attribute of a depth, and find the cells that occur."""
     i = walk.order[depth]
     members, values, first, rows = walk.members[depth], walk.values[depth], walk.first[depth], walk.rows[depth]
-    size = cells.cells[i]
-    spare, count = walk.spare, walk.count
-    for cell in range(size + 1):
-        count[cell] = 0
-    for x in range(n):
-        spare[x] = members[x]
-        count[cells.codes[members[x], i] + 1] += 1
     found = 0
-    for cell in range(size):
-        if count[cell + 1] > 0:
-            values[found], first[found] = cell, count[cell]
-            walk.dearest[depth, found] = -np.inf
-            found += 1
-        count[cell + 1] += count[cell]
+    if n < cells.cells[i]:
+        for x in range(1, n):
+            new, y = members[x], x
+            while y > 0 and cells.codes[members[y - 1], i] > cells.codes[new, i]:
+                members[y] = members[y - 1]
+                y -= 1
+            members[y] = new
+        for x in range(n):
+            cell = cells.codes[members[x], i]
+            if found == 0 or cell != values[found - 1]:
+                values[found], first[found] = cell, x
+                found += 1
+    else:
+        spare, count = walk.spare, walk.count
+        count[:] = 0
+        for x in range(n):
+            spare[x] = members[x]
+            count[cells.codes[members[x], i] + 1] += 1
+        for cell in range(cells.cells[i]):
+            if count[cell + 1] > 0:
+                values[found], first[found] = cell, count[cell]
+                found += 1
+            count[cell + 1] += count[cell]
+        for x in range(n):
+            cell = cells.codes[spare[x], i]
+            members[count[cell]] = spare[x]
+            count[cell] += 1
     first[found] = n
-    for x in range(n):
-        cell = cells.codes[spare[x], i]
-        members[count[cell]] = spare[x]
-        count[cell] += 1
     rows[0] = 0
     for v in range(found):
         total, dearest = 0, -np.inf
@@ -161,7 +177,7 @@ def _open(cells: Cells, walk: Walk, depth: int, n: int, prices: Floats) -> None:
             dearest = max(dearest, prices[members[x]])
         rows[v + 1] = rows[v] + total
         walk.dearest[depth, v] = dearest
-    walk.at[depth, 0], walk.at[depth, 1], walk.at[depth, 2] = found, 0, -1
+    walk.at[depth, 0], walk.at[depth, 1], walk.at[depth, 2], walk.at[depth, 3] = found, 0, -1, 0
 
 
 @kernel
@@ -192,7 +208,7 @@ def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, ste
         steps -= 1
         b = at[2] + 1 if at[2] >= a else a
         if b == found or rows[found] - rows[a] < k:
-            at[1], at[2] = a + 1 if b == found else found, -1
+            at[1], at[2], at[3] = a + 1 if b == found else found, -1, 0
             continue
         row = start + values[a] * size
         last = walk.reach[row + values[b]]
@@ -202,7 +218,7 @@ def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, ste
         own = cells.rate[row + values[b]]
         rate = walk.rate[depth, 0] + own
         if rate >= walk.rate[depth, 1]:
-            at[1], at[2] = a + 1, -1
+            at[1], at[2], at[3] = a + 1, -1, 0
             continue
         if rows[b + 1] - rows[a] < k or (a > 0 and cells.rate[start + values[a - 1] * size + values[b]] <= own):
             continue
@@ -212,14 +228,18 @@ def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, ste
         if dearest <= rate:
             continue
         members = walk.members[depth, first[a] : first[b + 1]]
-        steps -= members.size
+        top = walk.top[depth]
+        if at[3] <= a or at[4] != walk.counters[LOWERED]:
+            top[0], at[3], at[4] = 0, a, walk.counters[LOWERED]
+        steps -= first[b + 1] - first[at[3]]
         walk.counters[BOXES] += 1
-        points = _dearest(cells, prices, members, k, walk.point, walk.taken)
-        mean = _sum(prices, walk.point, walk.taken, points) / k
+        _add(cells, prices, walk.members[depth, first[at[3]] : first[b + 1]], k, top)
+        at[3] = b + 1
+        mean = _sum(prices, k, top) / k
         if mean <= rate + _ROUNDING:
             continue
         if depth + 1 == m:
-            _lower(cells, prices, members, k, k * rate, walk, cuts)
+            _lower(cells, prices, members, k, k * rate, top, walk, cuts)
             continue
         depth += 1
         for x in range(members.size):
