@@ -15,15 +15,28 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import kernel
 from discreet.kernels.local_bounds import Cells
 
-__all__ = ["CUTS", "DEPTH", "DONE", "ENTRIES", "Cuts", "Walk", "start_walk", "sweep", "walk_boxes"]
+__all__ = [
+    "COUNTERS",
+    "CUTS",
+    "DEPTH",
+    "ENTRIES",
+    "STEPS",
+    "Cuts",
+    "Walk",
+    "cap_prices",
+    "drop_idle",
+    "rate_cuts",
+    "start_walk",
+    "sweep",
+    "walk_boxes",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DEPTH, CUTS, ENTRIES, BOXES, LOWERED = range(5)
-"""Places in ``Walk.counters``."""
-DONE = -1
-"""The depth of a walk that is over."""
+DEPTH, CUTS, ENTRIES, LOWERED, STEPS = range(5)
+"""Places in ``Walk.counters``: the depth, -1 when the walk is over, what the cuts hold, and work done so far."""
+COUNTERS = 5
 _ROUNDING = 1e-12
 
 
@@ -186,8 +199,7 @@ def start_walk(cells: Cells, prices: Floats, walk: Walk) -> None:
     for j in range(cells.weights.size):
         walk.members[0, j] = j
     walk.counters[DEPTH] = 0
-    walk.counters[BOXES] = 0
-    walk.counters[LOWERED] = 0
+    walk.counters[STEPS] = 0
     walk.rate[0, 0], walk.rate[0, 1] = 0.0, np.inf
     _open(cells, walk, 0, cells.weights.size, prices)
 
@@ -196,7 +208,7 @@ def start_walk(cells: Cells, prices: Floats, walk: Walk) -> None:
 def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, steps: int) -> None:  # prices, walk, cuts OUT
     """Go on through the boxes for about so many steps, lowering prices; the walk is over when its depth says so."""
     m = cells.cells.size
-    depth = walk.counters[DEPTH]
+    depth, allowed = walk.counters[DEPTH], steps
     while depth >= 0 and steps > 0:
         i = walk.order[depth]
         at, values, first, rows = walk.at[depth], walk.values[depth], walk.first[depth], walk.rows[depth]
@@ -232,7 +244,6 @@ def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, ste
         if at[3] <= a or at[4] != walk.counters[LOWERED]:
             top[0], at[3], at[4] = 0, a, walk.counters[LOWERED]
         steps -= first[b + 1] - first[at[3]]
-        walk.counters[BOXES] += 1
         _add(cells, prices, walk.members[depth, first[at[3]] : first[b + 1]], k, top)
         at[3] = b + 1
         mean = _sum(prices, k, top) / k
@@ -248,17 +259,63 @@ def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, ste
         steps -= members.size
         _open(cells, walk, depth, members.size, prices)
     walk.counters[DEPTH] = depth
+    walk.counters[STEPS] += allowed - steps
 
 
 @kernel
-def sweep(cells: Cells, prices: Floats, cuts: Cuts, number: int, times: int) -> float:  # prices, cuts OUT
-    """Let each cut in turn lower its prices if they are too high, or give back what it need not have lowered.
+def cap_prices(cells: Cells, prices: Floats, most: float, walk: Walk, cuts: Cuts) -> None:  # prices, cuts OUT
+    """Lower all prices to ``most``, and remember it as cuts of one point each."""
+    counters = walk.counters
+    for j in range(prices.size):
+        c, e = counters[CUTS], counters[ENTRIES]
+        if prices[j] > most:
+            if c + 1 < cuts.first.size and e < cuts.point.size:
+                cuts.point[e], cuts.rows[e] = j, cells.weights[j]
+                cuts.first[c + 1] = e + 1
+                cuts.most[c], cuts.force[c] = most * cells.weights[j], prices[j] - most
+                counters[CUTS], counters[ENTRIES] = c + 1, e + 1
+            prices[j] = most
 
-    Returns by how much prices changed in the last sweep.
-    """
-    moved = 0.0
+
+@kernel
+def rate_cuts(cells: Cells, k: int, cuts: Cuts, number: int) -> None:  # cuts OUT
+    """Write what the prices of each cut's k rows may sum to after the cells have changed."""
+    for c in range(number):
+        rows = 0
+        for e in range(cuts.first[c], cuts.first[c + 1]):
+            rows += cuts.rows[e]
+        if rows != k:  # a cap
+            continue
+        rate = 0.0
+        for i in range(cells.cells.size):
+            low = high = cells.codes[cuts.point[cuts.first[c]], i]
+            for e in range(cuts.first[c], cuts.first[c + 1]):
+                code = cells.codes[cuts.point[e], i]
+                low, high = min(low, code), max(high, code)
+            rate += cells.rate[cells.start[i] + low * cells.cells[i] + high]
+        cuts.most[c] = k * rate
+
+
+@kernel
+def drop_idle(cuts: Cuts, walk: Walk) -> None:  # cuts OUT
+    """Forget the cuts that lower nothing."""
+    kept, entries = 0, 0
+    for c in range(walk.counters[CUTS]):
+        if cuts.force[c] > 0.0:
+            first, last = cuts.first[c], cuts.first[c + 1]
+            for e in range(first, last):
+                cuts.point[entries], cuts.rows[entries] = cuts.point[e], cuts.rows[e]
+                entries += 1
+            cuts.most[kept], cuts.force[kept] = cuts.most[c], cuts.force[c]
+            kept += 1
+            cuts.first[kept] = entries
+    walk.counters[CUTS], walk.counters[ENTRIES] = kept, entries
+
+
+@kernel
+def sweep(cells: Cells, prices: Floats, cuts: Cuts, number: int, times: int) -> None:  # prices, cuts OUT
+    """Let each cut in turn lower its prices if they are too high, or give back what it need not have lowered."""
     for _ in range(times):
-        moved = 0.0
         for c in range(number):
             total, norm = -cuts.most[c], 0.0
             for e in range(cuts.first[c], cuts.first[c + 1]):
@@ -267,8 +324,6 @@ def sweep(cells: Cells, prices: Floats, cuts: Cuts, number: int, times: int) -> 
             force = max(total / norm, -cuts.force[c])
             if force == 0.0:
                 continue
-            moved += abs(force)
             cuts.force[c] += force
             for e in range(cuts.first[c], cuts.first[c + 1]):
                 prices[cuts.point[e]] -= force * cuts.rows[e] / cells.weights[cuts.point[e]]
-    return moved
