@@ -43,11 +43,11 @@ _VISITS = 2000
 """How many boxes the search for the neighbours of one point may look into at most..."""
 _ALL_VISITS = 40_000_000
 """... and the searches for those of all points, but for 32 each."""
-_STEPS = 20_000_000
+_STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
-_WALK = 1_000_000_000
+_WALK = 600_000_000
 """Steps after which a walk is given up."""
-_ALL_STEPS = 4_000_000_000
+_ALL_STEPS = 1_000_000_000
 """Steps after which no new walk begins."""
 _CUTS, _ENTRIES = 400_000, 4_000_000
 """How many cuts are remembered, and how many points in all of them."""
@@ -55,9 +55,9 @@ _SWEEPS = 40
 """Times that all cuts are gone through before a walk."""
 _FIRST = 1.5
 """The prices tried first, as a multiple of what the nearest neighbours prove."""
-_WIDTHS = (8, 16, 32, 64, 128, 256)
+_WIDTHS = (16, 32, 64, 128)
 """Ranges are first looked at in so few cells, then in more."""
-_SMALL, _TINY = 3e-3, 2e-4
+_SMALL, _TINY = 3e-2, 1e-3
 """Gains of a walk, as shares of the bound, after which cells are made smaller, and after which the search ends."""
 
 
@@ -173,7 +173,7 @@ class _Search:
                 sweep(cells, prices, self.cuts, self.counters[CUTS], _SWEEPS)
                 if not self._prove(cells, walk, prices):
                     return
-                last = last or self.counters[STEPS] > _WALK // 6
+                last = last or self.counters[STEPS] > _WALK // 4
                 after = prices
                 grown = min(2 * step, 2 * self._mean()) if step else self._mean() / 2
                 if step:
