@@ -205,7 +205,9 @@ def start_walk(cells: Cells, prices: Floats, walk: Walk) -> None:
 
 
 @kernel
-def walk_boxes(cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, steps: int) -> None:  # prices, walk, cuts OUT
+def walk_boxes(
+    cells: Cells, k: int, prices: Floats, walk: Walk, cuts: Cuts, steps: int
+) -> None:  # prices, walk, cuts OUT
     """Go on through the boxes for about so many steps, lowering prices; the walk is over when its depth says so."""
     m = cells.cells.size
     depth, allowed = walk.counters[DEPTH], steps

@@ -28,10 +28,14 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
 
 def prepare() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
-    from discreet.solve import _paper_judge, cuts, lattice, partitions
+    from discreet.solve import _local_bound, _paper_judge, cuts, front, lattice, partitions
+    from discreet.solve._local_solver import LocalSolver, load_kernels
 
-    for module in (lattice, cuts, partitions, _paper_judge):
+    for module in (lattice, cuts, partitions, _paper_judge, front, _local_bound):
         module.prepare()
+    for member in SOLVERS.members().values():
+        if issubclass(member, LocalSolver):
+            load_kernels(member)
 
 
 def solve(

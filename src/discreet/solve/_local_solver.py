@@ -3,40 +3,80 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from discreet.kernels.requirements import Requirement, holds
 from discreet.problem import Problem
+from discreet.problem._checks import one_of
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
-from discreet.solve._local_task import Shares, Task, finish, make_task
+from discreet.solve._local_bound import nearest_bound, price_bound
+from discreet.solve._local_task import Shares, Task, finish, make_task, total_cost
 from discreet.solve._requirements import make_requirement
+from discreet.solve._warm_up import two_rows, warm_up
 
-__all__ = ["LocalSolver", "all_together"]
+__all__ = ["LocalSolver", "all_together", "load_kernels"]
 
 
+@dataclass(frozen=True)
 class LocalSolver(Solver):
-    """A solver that puts rows into groups. It proves nothing about what it finds."""
+    """A solver that puts rows into groups.
+
+    It proves nothing by itself. ``bound`` says what is proven beside it about all groupings: ``nearest``, quick and
+    loose, from how far each row is from its nearest neighbours; ``prices``, slow and tight; or ``none``.
+    """
 
     schemes: ClassVar[frozenset[str]] = frozenset({"local"})
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
     baseline: ClassVar[bool] = True
+
+    bound: str = "nearest"
+
+    def __post_init__(self) -> None:
+        one_of(self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
 
     @abstractmethod
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Return groups that keep the requirement; asked only where all rows together keep it."""
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
-        """Return the groups found; if not even all rows together keep models closed under unions, nothing does."""
+        """Return the groups found, and what is proven about all groupings."""
+        with budget.paused():
+            load_kernels(type(self))
         task, requirement = make_task(problem), make_requirement(problem)
         if not all_together(requirement, task):
-            return Solution("infeasible", np.inf, np.inf)
+            return _nothing(task)
         shares = self.groups(task, requirement, budget)
-        solution = finish(task, shares)
+        found = total_cost(task, shares)
+        trace = [Progress(budget.seconds, found, 0.0, 1)]
         if progress is not None:
-            progress(Progress(budget.seconds, solution.cost, 0.0, 1))
-        return solution
+            progress(trace[-1])
+        bound = 0.0
+        if self.bound == "nearest":
+            bound = nearest_bound(task, budget)
+        elif self.bound == "prices":
+            bound, _ = price_bound(task, budget, shares)
+        trace.append(Progress(budget.seconds, found, min(bound, found), 1))
+        if progress is not None:
+            progress(trace[-1])
+        return finish(task, shares, bound, trace=trace)
+
+
+def _nothing(task: Task) -> Solution:
+    """Not even all rows together keep the models: everything is suppressed, if that is allowed."""
+    tuples = np.arange(task.problem.table.tuples)
+    return finish(task, Shares(tuples, np.full(tuples.size, -1), task.points.weights))
+
+
+@cache
+def load_kernels(solver: type[LocalSolver]) -> None:
+    """Load the kernels of a solver, or compile them the first time ever, on a table of two rows."""
+    problem = Problem.build(two_rows(), privacy="k(1)", cost="LM", scheme="local")
+    task = make_task(problem)
+    warm_up(lambda: (solver().groups(task, make_requirement(problem), Budget(seed=1)), nearest_bound(task, Budget())))
 
 
 def all_together(requirement: Requirement, task: Task) -> bool:

@@ -53,6 +53,7 @@ class LocalSearchSolver(LocalSolver):
     effort: Effort = "default"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.effort not in ("low", "default", "high"):
             raise UsageError("The effort of local is low, default or high.")
 

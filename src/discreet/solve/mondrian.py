@@ -46,6 +46,7 @@ class MondrianSolver(LocalSolver):
     categories: str = "ordered"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_of(self.cut, "The cut of mondrian", ("strict", "relaxed"))
         one_of(self.categories, "The categories of mondrian", ("ordered", "tree"))
 

@@ -45,6 +45,7 @@ class TopDownSolver(LocalSolver):
     rounds: int = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole_number(self.rounds, "The rounds of top-down", least=1)
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
