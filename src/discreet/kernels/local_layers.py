@@ -91,7 +91,10 @@ def layer_groups(
     requirement: Requirement,
     visits: int,
 ) -> tuple[NDArray[np.int64], int]:
-    """The group of each point, -1 for those left over, and the number of groups; at most so many points are visited."""
+    """The group of each point, -1 for those left over, and the number of groups; at most so many points are visited.
+
+    After a quarter of the visits without a new group, it stops too.
+    """
     (n, m), k = leaves.shape, requirement.smallest
     models, histogram = requirement.kind.size > 0, np.zeros(requirement.cells, np.int64)
     link = np.empty(n if models else 0, np.int64)
@@ -116,11 +119,13 @@ def layer_groups(
     table_key, table_rows = np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.int64)
     table_last = np.empty(table_rows.size if models else 0, np.int64)
     left, groups = n, 0
-    while heaped > 0 and visits > 0 and left > 0:
+    patience = idle = visits // 4
+    while heaped > 0 and visits > 0 and idle > 0 and left > 0:
         node = _pop(heap, heaped, cost)
         heaped -= 1
         if largest[node] >= k:
             visits -= left
+            idle -= left
             while (1 << bits) > 4 * left and bits > 4:
                 bits -= 1
             mask = np.uint64((1 << bits) - 1)
@@ -155,6 +160,7 @@ def layer_groups(
                     else:
                         rest[kept], key[kept] = rest[p], key[p]
                         kept += 1
+                idle = patience if kept < left else idle
                 left = kept
                 most = k if models else k - 1
             largest[node] = most

@@ -82,7 +82,8 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high":
-            return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=24, steps=400)
+            rounds, steps = max(6, min(24, 480 // k)), max(100, min(1000, 5000 // k))
+            return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=rounds, steps=steps)
         if n > _REGION:
             return Plan(visits=300, window=4, near=8, sweeps=2)
         return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(2, min(8, 160 // k)))
