@@ -278,13 +278,14 @@ def cap_prices(cells: Cells, prices: Floats, most: float, walk: Walk, cuts: Cuts
 
 
 @kernel
-def rate_cuts(cells: Cells, k: int, cuts: Cuts, number: int) -> None:  # cuts OUT
-    """Write what the prices of each cut's k rows may sum to after the cells have changed."""
+def rate_cuts(cells: Cells, k: int, most: float, cuts: Cuts, number: int) -> None:  # cuts OUT
+    """Write what the prices of each cut's rows may sum to, after the cells or ``most`` have changed."""
     for c in range(number):
         rows = 0
         for e in range(cuts.first[c], cuts.first[c + 1]):
             rows += cuts.rows[e]
-        if rows != k:  # a cap
+        if rows != k:  # all rows of one point, which would cost nothing if they were k
+            cuts.most[c] = most * rows
             continue
         rate = 0.0
         for i in range(cells.cells.size):

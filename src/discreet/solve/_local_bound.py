@@ -37,12 +37,12 @@ __all__ = ["nearest_bound", "prepare", "price_bound"]
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than what rounding can add to sums of them."""
-_AT_A_TIME = 2000
-"""Points between two looks at the clock."""
+_AT_A_TIME = 500
+"""Boxes of points between two looks at the clock."""
 _VISITS = 2000
 """How many boxes the search for the neighbours of one point may look into at most..."""
-_ALL_VISITS = 40_000_000
-"""... and the searches for those of all points, but for 32 each."""
+_ALL_VISITS = 10_000_000
+"""... and the searches for those of all points, but for 16 each."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
 _WALK = 600_000_000
@@ -131,11 +131,11 @@ def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
     boxes = build_boxes(cells)
     sorted_ = cells._replace(codes=cells.codes[boxes.order], weights=cells.weights[boxes.order])
     rates = np.zeros(boxes.order.size)
-    visits = min(max(_ALL_VISITS // max(rates.size, 1), 32), _VISITS)
-    for begin in range(0, rates.size, _AT_A_TIME):
+    visits = min(max(_ALL_VISITS // max(rates.size, 1), 16), _VISITS)
+    for begin in range(0, boxes.first.size, _AT_A_TIME):
         if budget.exhausted:
             break
-        nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, rates.size), rates)
+        nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
     found = np.empty_like(rates)
     found[boxes.order] = rates
     return found
@@ -166,11 +166,13 @@ class _Search:
         before, step = self.best, 0.0
         for number, cells in enumerate(stages):
             walk = self._walk_over(cells)
-            rate_cuts(cells, self.k, self.cuts, self.counters[CUTS])
-            last = number == len(stages) - 1
-            while True:
+            last, idle = number == len(stages) - 1, 0
+            while idle < (2 if last else 1):
                 known = self.value
+                most = self._highest(prices)
+                rate_cuts(cells, self.k, most, self.cuts, self.counters[CUTS])
                 sweep(cells, prices, self.cuts, self.counters[CUTS], _SWEEPS)
+                cap_prices(cells, prices, most, walk, self.cuts)
                 if not self._prove(cells, walk, prices):
                     return
                 last = last or self.counters[STEPS] > _WALK // 4
@@ -184,19 +186,23 @@ class _Search:
                     prices = after + grown
                     self.cuts.force[: self.counters[CUTS]] = 0.0
                 before, step = after, grown
-                if self.value - known < (_TINY if last else _SMALL) * self.value:
-                    break
+                idle = idle + 1 if self.value - known <= (_TINY if last else _SMALL) * self.value else 0
             if last:
                 return
+
+    def _highest(self, prices: FloatArray) -> float:
+        """Return what no price need exceed: higher ones are no more than as many rows as may be suppressed."""
+        if not self.task.problem.limit:
+            return np.inf
+        order = np.argsort(-prices, kind="stable")
+        rank = int(np.searchsorted(np.cumsum(self.weights[order]), self.task.problem.limit, side="right"))
+        return max(self.task.points.penalty, float(prices[order[rank]]) if rank < order.size else 0.0)
 
     def _mean(self) -> float:
         return float(self.weights @ np.abs(self.best)) / float(self.weights.sum())
 
     def _prove(self, cells: Cells, walk: Walk, prices: FloatArray) -> bool:
         """Lower prices until they are proven, and keep them if they are the best; returns whether to go on."""
-        penalty, limit = self.task.points.penalty, self.task.problem.limit
-        if limit and self.weights[prices > penalty].sum() <= limit:
-            cap_prices(cells, prices, penalty, walk, self.cuts)
         start_walk(cells, prices, walk)
         while self.counters[DEPTH] >= 0:
             if self.budget.exhausted or self.counters[STEPS] > _WALK:
