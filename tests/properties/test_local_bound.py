@@ -9,8 +9,9 @@ import pytest
 
 from discreet.counts import CodedAttribute, CountTable
 from discreet.problem import Problem
+from discreet.solve import _local_bound, _local_cells, _local_task
 from discreet.solve._base import Budget
-from discreet.solve._local_bound import nearest_bound
+from discreet.solve._local_bound import nearest_bound, price_bound
 from discreet.solve._local_task import Shares, Task, classes_of, make_task
 
 KINDS = ("range", "range with missing", "tree", "numbers in a tree", "set")
@@ -75,19 +76,23 @@ def random_task(seed: int, *, most_rows: int = 8) -> Task:
     )
 
 
-def least_cost(task: Task) -> float:
-    """The cheapest of all groupings; infinite if there is none. Sets of rows are numbers, a bit for each row."""
-    table, penalty, limit = task.problem.table, task.points.penalty, task.problem.limit
+def all_groups(task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The tuple of each row; for each set of rows, a number with a bit for each row, its cost and its size."""
+    table = task.problem.table
     row = np.repeat(np.arange(table.tuples), table.weights)
-    n = row.size
-    member = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    member = (np.arange(1, 2**row.size)[:, None] >> np.arange(row.size)) & 1
     group, where = np.nonzero(member)
     classes = classes_of(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64)))
-    cost = np.append(0.0, task.problem.cost.published(classes))
-    size = np.append(0, classes.sizes)
-    best = np.full((limit + 1, 2**n), np.inf)
+    return row, np.append(0.0, task.problem.cost.published(classes)), np.append(0, classes.sizes)
+
+
+def least_cost(task: Task) -> float:
+    """The cheapest of all groupings; infinite if there is none."""
+    row, cost, size = all_groups(task)
+    penalty, limit, everything = task.points.penalty, task.problem.limit, 2**row.size
+    best = np.full((limit + 1, everything), np.inf)
     best[:, 0] = 0.0
-    for rows in range(1, 2**n):
+    for rows in range(1, everything):
         lowest = rows & -rows
         rest = rows ^ lowest
         for lost in range(limit + 1):
@@ -100,12 +105,43 @@ def least_cost(task: Task) -> float:
                     break
                 others = (others - 1) & rest
             best[lost, rows] = found
-    return float(best[limit, 2**n - 1])
+    return float(best[limit, everything - 1])
 
 
-@pytest.mark.parametrize("part", range(10))
-def test_no_grouping_is_below_the_bound(part):
-    for seed in range(part * 60, part * 60 + 60):
-        task = random_task(seed, most_rows=8 if seed % 4 == 0 else 6)
-        best = least_cost(task)
-        assert nearest_bound(task, Budget()) <= best, seed
+def check(task: Task, seed: int) -> tuple[float, float, float]:
+    """Check both bounds and the prices; returns the bounds and the best cost."""
+    best, near = least_cost(task), nearest_bound(task, Budget())
+    bound, prices = price_bound(task, Budget())
+    assert near <= best, seed
+    assert near - 1e-12 <= bound <= best, seed
+    row, cost, size = all_groups(task)
+    member = (np.arange(cost.size)[:, None] >> np.arange(row.size)) & 1
+    assert (member @ prices[row] <= cost)[size >= task.k].all(), seed
+    if not task.problem.limit:
+        assert bound == pytest.approx(max(float(prices[row].sum()), 0.0), abs=1e-8), seed
+    return near, bound, best
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_no_grouping_is_below_the_bounds(part):
+    seeds = range(part * 250, part * 250 + 250)
+    found = [check(random_task(seed, most_rows=8 if seed % 4 == 0 else 6), seed) for seed in seeds]
+    near, bound, best = np.array(found).T
+    assert 0 < near.sum() < bound.sum() < best.sum()
+    assert bound.sum() > 0.8 * best.sum()
+    assert np.isclose(bound, best).mean() > 0.5  # where no fraction of a group helps, prices prove the optimum
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_bounds_hold_where_values_share_cells(part, monkeypatch):
+    for module, name, value in (
+        (_local_task, "_TABLE", 0),  # ranges and trees as of many values
+        (_local_task, "BITS", 2),
+        (_local_cells, "BITS", 2),
+        (_local_cells, "_CELLS", (1, 2, 3)[part % 3]),
+        (_local_bound, "_WIDTHS", (2, 3)),
+        (_local_bound, "_VISITS", 2),
+    ):
+        monkeypatch.setattr(module, name, value)
+    found = [check(random_task(seed, most_rows=6), seed) for seed in range(part * 200, part * 200 + 200)]
+    assert sum(bound for _, bound, _ in found) > 0

@@ -43,6 +43,7 @@ class Boxes(NamedTuple):
     """(points,) in which each box holds the points from ``first`` to before ``last``."""
     first: Ints
     last: Ints
+    parent: Ints
     child: Ints
     """-1 for a box that is not split."""
     low: NDArray[np.int16]
@@ -102,7 +103,8 @@ def build_boxes(cells: Cells) -> Boxes:
     n, m = codes.shape
     room = 2 * n + 1
     order = np.arange(n)
-    first, last, child = np.zeros(room, np.int64), np.zeros(room, np.int64), np.full(room, -1)
+    first, last = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    parent, child = np.full(room, -1), np.full(room, -1)
     low, high = np.zeros((64, m), np.int16), np.zeros((64, m), np.int16)
     last[0] = n
     boxes, b = 1, 0
@@ -125,9 +127,10 @@ def build_boxes(cells: Cells) -> Boxes:
             child[b] = boxes
             first[boxes], last[boxes] = first[b], cut
             first[boxes + 1], last[boxes + 1] = cut, last[b]
+            parent[boxes : boxes + 2] = b
             boxes += 2
         b += 1
-    return Boxes(order, first[:boxes].copy(), last[:boxes].copy(), child[:boxes].copy(), low[:boxes], high[:boxes])
+    return Boxes(order, first[:boxes], last[:boxes], parent[:boxes], child[:boxes], low[:boxes], high[:boxes])
 
 
 @kernel
@@ -154,59 +157,75 @@ def _pop(bound: Floats, box: Ints, size: int) -> None:
 
 
 @kernel
+def _least(cells: Cells, boxes: Boxes, at: Ints, row: Ints, b: int) -> float:
+    """What a point costs at least together with any point of a box: ``row`` is where the rates of its cells begin."""
+    total = 0.0
+    for i in range(at.size):
+        if at[i] < boxes.low[b, i]:
+            total += cells.rate[row[i] + boxes.low[b, i]]
+        elif at[i] > boxes.high[b, i]:
+            total += cells.rate[row[i] + boxes.high[b, i]]
+    return total
+
+
+@kernel
 def nearest_rates(cells: Cells, boxes: Boxes, k: int, visits: int, begin: int, end: int, rates: Floats) -> None:
     """Write what each point costs at least together with the k-th nearest row, itself counted.
 
-    This is for the points from ``begin`` to before ``end``, which must be in the order of the boxes; infinite where
-    there are not k rows. After so many ``visits`` to boxes a search ends with what it knows: no box it has not looked
-    into costs less than the next.
+    Points must be in the order of the boxes. This is for those in the boxes from ``begin`` to before ``end`` that are
+    not split; infinite where there are not k rows. After so many ``visits`` to boxes a search ends with what it knows:
+    no box it has not looked into costs less than the next.
     """
-    codes, weights, start, rate = cells.codes, cells.weights, cells.start, cells.rate
-    first, last, child, low, high = boxes.first, boxes.last, boxes.child, boxes.low, boxes.high
     m = cells.cells.size
     near, rows = np.zeros(k + 1), np.zeros(k + 1, np.int64)
-    bound, box = np.zeros(visits + 2), np.zeros(visits + 2, np.int64)
+    bound, box = np.zeros(visits + 64), np.zeros(visits + 64, np.int64)
     at, row = np.zeros(m, np.int64), np.zeros(m, np.int64)
-    for j in range(begin, end):
-        for i in range(m):
-            at[i] = codes[j, i]
-            row[i] = start[i] + at[i] * cells.cells[i]
-        found, total, most = 0, 0, np.inf
-        bound[0], box[0] = 0.0, 0
-        size, left = 1, visits
-        while size > 0 and bound[0] < most and left > 0:
-            b = box[0]
-            _pop(bound, box, size)
-            size -= 1
-            left -= 1
-            if child[b] >= 0:
-                for c in range(child[b], child[b] + 2):
-                    least = 0.0
-                    for i in range(m):
-                        if at[i] < low[c, i]:
-                            least += rate[row[i] + low[c, i]]
-                        elif at[i] > high[c, i]:
-                            least += rate[row[i] + high[c, i]]
-                    if least < most:
-                        _push(bound, box, size, least, c)
-                        size += 1
-                continue
-            for other in range(first[b], last[b]):
-                new = 0.0
-                for i in range(m):
-                    new += rate[row[i] + codes[other, i]]
-                if new >= most:
+    for own in range(begin, end):
+        for j in range(boxes.first[own], boxes.last[own] if boxes.child[own] < 0 else 0):
+            for i in range(m):
+                at[i] = cells.codes[j, i]
+                row[i] = cells.start[i] + at[i] * cells.cells[i]
+            found, total, most = 0, 0, np.inf
+            bound[0], box[0] = 0.0, own
+            size, left, above = 1, visits, own
+            while above > 0:  # all that is beside the way from the top
+                other = 2 * boxes.child[boxes.parent[above]] + 1 - above
+                least = _least(cells, boxes, at, row, other)
+                if size == bound.size:
+                    bound, box = np.append(bound, np.zeros(size)), np.append(box, np.zeros(size, np.int64))
+                _push(bound, box, size, least, other)
+                size += 1
+                above = boxes.parent[above]
+            while size > 0 and bound[0] < most and left > 0:
+                b = box[0]
+                _pop(bound, box, size)
+                size -= 1
+                left -= 1
+                if boxes.child[b] >= 0:
+                    for c in range(boxes.child[b], boxes.child[b] + 2):
+                        least = _least(cells, boxes, at, row, c)
+                        if least < most:
+                            if size == bound.size:
+                                bound, box = np.append(bound, np.zeros(size)), np.append(box, np.zeros(size, np.int64))
+                            _push(bound, box, size, least, c)
+                            size += 1
                     continue
-                total += weights[other]
-                while found > 0 and near[found - 1] >= new and total - rows[found - 1] >= k:
-                    found -= 1
-                    total -= rows[found]
-                place = found
-                while place > 0 and near[place - 1] > new:
-                    near[place], rows[place] = near[place - 1], rows[place - 1]
-                    place -= 1
-                near[place], rows[place] = new, weights[other]
-                found += 1
-                if total >= k:
-                    most = near[found - 1]
-        rates[j] = most if size == 0 else min(most, bound[0])
+                for other in range(boxes.first[b], boxes.last[b]):
+                    new = 0.0
+                    for i in range(m):
+                        new += cells.rate[row[i] + cells.codes[other, i]]
+                    if new >= most:
+                        continue
+                    total += cells.weights[other]
+                    while found > 0 and near[found - 1] >= new and total - rows[found - 1] >= k:
+                        found -= 1
+                        total -= rows[found]
+                    place = found
+                    while place > 0 and near[place - 1] > new:
+                        near[place], rows[place] = near[place - 1], rows[place - 1]
+                        place -= 1
+                    near[place], rows[place] = new, cells.weights[other]
+                    found += 1
+                    if total >= k:
+                        most = near[found - 1]
+            rates[j] = most if size == 0 else min(most, bound[0])

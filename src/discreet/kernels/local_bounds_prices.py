@@ -1,8 +1,8 @@
 """Row prices that no box exceeds: go through all boxes, lower prices where they are too high, and remember where.
 
 A box is a run of cells in each attribute. The prices of a box are too high if those of its k dearest rows sum to more
-than k times its rate. Boxes are built attribute by attribute. What is in a box that is not yet narrowed in all attributes
-holds what it will be narrowed to, and its rate so far is no more: if its prices are not too high now, they never are.
+than k times its rate. Boxes are narrowed attribute by attribute: further narrowing leaves fewer rows, and the rate
+grows. So if the prices of a box are not too high for its rate so far, they are not in any box within.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Walk(NamedTuple):
     dearest: Floats
     """(m, most cells) the highest price in each."""
     at: Ints
-    """(m, 5) how many cells occur, the first and last of the run looked at, and the cell before which ``top`` ends, as it
-    was after so many prices had been lowered."""
+    """(m, 5) how many cells occur, the first and last of the run looked at, the cell before which ``top`` ends, and how
+    often prices had been lowered when it was found."""
     rate: Floats
     """(m, 2) the rate of the box so far, and the mean of its k highest prices."""
     top: Ints
@@ -280,13 +280,14 @@ def cap_prices(cells: Cells, prices: Floats, most: float, walk: Walk, cuts: Cuts
 
 
 @kernel
-def rate_cuts(cells: Cells, k: int, cuts: Cuts, number: int) -> None:  # cuts OUT
-    """Write what the prices of each cut's k rows may sum to after the cells have changed."""
+def rate_cuts(cells: Cells, k: int, most: float, cuts: Cuts, number: int) -> None:  # cuts OUT
+    """Write what the prices of each cut's rows may sum to, after the cells or ``most`` have changed."""
     for c in range(number):
         rows = 0
         for e in range(cuts.first[c], cuts.first[c + 1]):
             rows += cuts.rows[e]
-        if rows != k:  # a cap
+        if rows != k:  # all rows of one point, which would cost nothing if they were k
+            cuts.most[c] = most * rows
             continue
         rate = 0.0
         for i in range(cells.cells.size):

@@ -1,8 +1,8 @@
 """What no grouping of the rows can cost less than: bounds for local recoding, with their proofs.
 
-Both bounds know of the privacy models only how few rows a group may have. Whatever else the models ask makes fewer groups
-valid, and the bounds stay true. Both look at points with few cells per attribute, whose rates are never above the true
-ones (:mod:`discreet.solve._local_cells`).
+Both bounds know of the privacy models only how few rows a group may have. Whatever else the models ask makes fewer
+groups valid, and the bounds stay true. Both look at points with few cells per attribute, whose rates are never above
+the true ones (:mod:`discreet.solve._local_cells`).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ __all__ = ["nearest_bound", "prepare", "price_bound"]
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than what rounding can add to sums of them."""
-_AT_A_TIME = 2000
-"""Points between two looks at the clock."""
+_AT_A_TIME = 500
+"""Boxes of points between two looks at the clock."""
 _VISITS = 2000
 """How many boxes the search for the neighbours of one point may look into at most..."""
-_ALL_VISITS = 40_000_000
-"""... and the searches for those of all points, but for 32 each."""
+_ALL_VISITS = 10_000_000
+"""... and the searches for those of all points, but for 16 each."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
 _WALK = 600_000_000
@@ -62,10 +62,14 @@ _SMALL, _TINY = 3e-2, 1e-3
 
 
 @cache
-def prepare() -> None:
-    """Compile the kernels, or load them."""
+def prepare(*, prices: bool = False) -> None:
+    """Compile the kernels, or load them: those of the nearest neighbours, or those of prices too."""
     task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
-    warm_up(lambda: _Search(task, Budget(), make_cells(task)[0], np.inf).run())
+    cells, _ = make_cells(task)
+    if prices:
+        warm_up(lambda: _Search(task, Budget(), cells, np.inf).run())
+    else:
+        warm_up(lambda: _nearest(cells, task.k, Budget()))
 
 
 def nearest_bound(task: Task, budget: Budget) -> float:
@@ -88,12 +92,12 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     """Return a bound from row prices, and the prices: one for each point, which all its rows have.
 
     A box is what a cover covers. The prices are such that in every box with at least k rows the k highest prices
-    sum to at most k times the box's rate. A group of s >= k rows lies in its cover's box; the mean of its prices is at
-    most the mean of its k highest, which is at most that of the k highest in the box, and so at most the rate: the prices of a
-    group sum to no more than what the group costs. Every row is in one group, so the sum of all prices is no more than what any
-    grouping costs. This is the dual of the linear program that covers each row exactly once by groups, so prices may
-    be negative. Where rows may be suppressed, each such row costs the penalty instead of its price: the rows with
-    the highest prices, as many as may go, count no more than the penalty.
+    sum to at most k times the box's rate. A group of s >= k rows lies in its cover's box. The mean of its prices is at
+    most the mean of its k highest, which is at most that of the k highest in the box, which is at most the rate: the
+    prices of a group sum to no more than s times the rate, what the group costs. Every row is in one group, so all
+    prices sum to no more than what any grouping costs. This is the dual of the linear program that covers each row
+    exactly once by groups, so prices may be negative. A row that is suppressed costs the penalty instead: of the rows
+    with the highest prices, as many as may go count no more than the penalty.
 
     The prices begin with the nearest neighbours and are raised again and again, by about as much for each row; a
     walk over all boxes then lowers those that are too high, by the least sum of squares, and remembers the rows that
@@ -103,7 +107,7 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     also ends when nothing is left to prove.
     """
     with budget.paused():
-        prepare()
+        prepare(prices=True)
     cells, of = make_cells(task)
     cost = np.inf if shares is None else total_cost(task, shares)
     search = _Search(task, budget, cells, cost * (1 - 2 * _RELATIVE))
@@ -131,11 +135,11 @@ def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
     boxes = build_boxes(cells)
     sorted_ = cells._replace(codes=cells.codes[boxes.order], weights=cells.weights[boxes.order])
     rates = np.zeros(boxes.order.size)
-    visits = min(max(_ALL_VISITS // max(rates.size, 1), 32), _VISITS)
-    for begin in range(0, rates.size, _AT_A_TIME):
+    visits = min(max(_ALL_VISITS // max(rates.size, 1), 16), _VISITS)
+    for begin in range(0, boxes.first.size, _AT_A_TIME):
         if budget.exhausted:
             break
-        nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, rates.size), rates)
+        nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
     found = np.empty_like(rates)
     found[boxes.order] = rates
     return found
@@ -166,11 +170,13 @@ class _Search:
         before, step = self.best, 0.0
         for number, cells in enumerate(stages):
             walk = self._walk_over(cells)
-            rate_cuts(cells, self.k, self.cuts, self.counters[CUTS])
-            last = number == len(stages) - 1
-            while True:
+            last, idle = number == len(stages) - 1, 0
+            while idle < (2 if last else 1):
                 known = self.value
+                most = self._highest(prices)
+                rate_cuts(cells, self.k, most, self.cuts, self.counters[CUTS])
                 sweep(cells, prices, self.cuts, self.counters[CUTS], _SWEEPS)
+                cap_prices(cells, prices, most, walk, self.cuts)
                 if not self._prove(cells, walk, prices):
                     return
                 last = last or self.counters[STEPS] > _WALK // 4
@@ -184,19 +190,23 @@ class _Search:
                     prices = after + grown
                     self.cuts.force[: self.counters[CUTS]] = 0.0
                 before, step = after, grown
-                if self.value - known < (_TINY if last else _SMALL) * self.value:
-                    break
+                idle = idle + 1 if self.value - known <= (_TINY if last else _SMALL) * self.value else 0
             if last:
                 return
+
+    def _highest(self, prices: FloatArray) -> float:
+        """Return what no price need exceed: higher ones are no more than as many rows as may be suppressed."""
+        if not self.task.problem.limit:
+            return np.inf
+        order = np.argsort(-prices, kind="stable")
+        rank = int(np.searchsorted(np.cumsum(self.weights[order]), self.task.problem.limit, side="right"))
+        return max(self.task.points.penalty, float(prices[order[rank]]) if rank < order.size else 0.0)
 
     def _mean(self) -> float:
         return float(self.weights @ np.abs(self.best)) / float(self.weights.sum())
 
     def _prove(self, cells: Cells, walk: Walk, prices: FloatArray) -> bool:
         """Lower prices until they are proven, and keep them if they are the best; returns whether to go on."""
-        penalty, limit = self.task.points.penalty, self.task.problem.limit
-        if limit and self.weights[prices > penalty].sum() <= limit:
-            cap_prices(cells, prices, penalty, walk, self.cuts)
         start_walk(cells, prices, walk)
         while self.counters[DEPTH] >= 0:
             if self.budget.exhausted or self.counters[STEPS] > _WALK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -40,7 +41,7 @@ def make_cells(task: Task) -> tuple[Cells, IntArray]:
     return _put_together([(code[first], table) for code, table in each], weights), of
 
 
-def _put_together(each: list[tuple[IntArray, FloatArray]], weights: IntArray) -> Cells:
+def _put_together(each: Sequence[tuple[IntArray, FloatArray]], weights: NDArray[np.int64]) -> Cells:
     sizes = np.array([len(table) for _, table in each], dtype=np.int64)
     return Cells(
         codes=np.stack([code.astype(np.int16) for code, _ in each], axis=1),
@@ -93,7 +94,7 @@ def _shares(counts: IntArray, parts: int) -> IntArray:
     array([0, 0, 0, 1, 2, 2])
     """
     before = np.cumsum(counts) - counts
-    return np.minimum(before * parts // max(int(counts.sum()), 1), parts - 1)
+    return np.asarray(np.minimum(before * parts // max(int(counts.sum()), 1), parts - 1))
 
 
 def _tree(points: Points, i: int) -> tuple[IntArray, FloatArray]:
@@ -125,7 +126,7 @@ def coarsen(cells: Cells, most: int) -> Cells:
     """
     each = []
     for i, table in enumerate(_tables(cells)):
-        code = cells.codes[:, i]
+        code: IntArray = cells.codes[:, i]
         if len(table) > most and runs(cells, i) > 3 * len(table):
             part = _shares(np.bincount(code, minlength=len(table)), most)
             _, first, part = np.unique(part, return_index=True, return_inverse=True)
