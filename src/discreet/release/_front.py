@@ -317,6 +317,10 @@ def check_front_file(path: Path) -> None:
     """Refuse a name that says nothing a front can be written as, or a place where nothing can be."""
     if path.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"A front is written as {', '.join(_SUFFIXES)}; '{path.name}' says none of these.")
+    if path.suffix.lower() == ".png":
+        from discreet.release._front_plot import check_png
+
+        check_png()
     check_target(path)
 
 
