@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def pareto(
         check_front_file(Path(name))
     if release_to is not None:
         check_output(release_to, told["data"])
-    check_apart([Path(name) for name in (*outputs, *filter(None, [release_to]))], [Path(told["data"])])
+    check_apart([Path(name) for name in (*outputs, *filter(None, [release_to]))], job.files_read())
 
     from discreet.cli._watch import Watch
 
@@ -107,6 +108,10 @@ def pareto(
             click.echo(front.explain())
         if release is not None:
             click.echo(release.summary())
+        for name in outputs:
+            click.echo(f"The front is in {name}.")
+        if release_to is not None:
+            click.echo(f"The release is in {release_to}.")
     if watch.interrupted:
         click.echo("discreet: stopped early; the front so far was kept.", err=True)
         click.get_current_context().exit(InterruptedRun.exit_code)
@@ -119,6 +124,9 @@ def _wanted(text: str | None, release_to: str | None) -> float | None:
     if text is None or text == "knee":
         return None
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise click.UsageError("--release is a number, as 5, or knee.") from None
+        number = nan
+    if not isfinite(number):
+        raise click.UsageError("--release is a number, as 5, or knee.")
+    return number

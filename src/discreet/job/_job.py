@@ -137,16 +137,20 @@ class Job(BaseModel):
         from discreet.release._output import check_apart, check_output
         from discreet.release._report import check_report
 
-        source, output = self._folder / self.input, self.locate(self.output)
+        output = self.locate(self.output)
         if output is not None:
-            check_output(output, source)
+            check_output(output, self._folder / self.input)
         reports = [self._folder / name for name in self.report]
         for report in reports:
             check_report(report)
+        written = [*reports, *([] if output is None else [output]), *([] if save_as is None else [Path(save_as)])]
+        check_apart(written, self.files_read())
+
+    def files_read(self) -> list[Path]:
+        """Return the table and the files of hierarchies."""
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
-        written = [*reports, *([] if output is None else [output]), *([] if save_as is None else [Path(save_as)])]
-        check_apart(written, [source, *trees])
+        return [self._folder / self.input, *trees]
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""

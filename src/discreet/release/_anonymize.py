@@ -11,7 +11,7 @@ from discreet.engines import Missing
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._make import make_release
-from discreet.release._prepare import check_unknown, interruptible, prepare, several
+from discreet.release._prepare import check_time_limit, check_unknown, interruptible, prepare, several
 from discreet.release._release import Release
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def anonymize(
 
     """
     with interruptible():
-        _check_options(time_limit, seed)
+        check_time_limit(time_limit)
+        _check_seed(seed)
         models = [PRIVACY.make(model) for model in several(privacy)]
         loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
@@ -132,11 +133,7 @@ def anonymize(
         return make_release(prepared, problem, solution, job)
 
 
-def _check_options(time_limit: Any, seed: Any) -> None:
-    if time_limit is not None and (
-        isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
-    ):
-        raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
+def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
 

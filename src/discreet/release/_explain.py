@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable
+from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.release._knee import number_text
 
 if TYPE_CHECKING:
     from discreet.release._front import FrontPoint
@@ -22,7 +23,8 @@ class Change:
     """What happens to one attribute: its level, how many values are told apart, and how much detail rows keep."""
 
     attribute: str
-    levels: tuple[int, int]
+    levels: tuple[int, int] | None
+    """None where the scheme is not full-domain."""
     values: tuple[int, int]
     detail: tuple[float, float]
     """1 where every row keeps its own value, 0 where all rows show the same."""
@@ -30,11 +32,12 @@ class Change:
     @property
     def text(self) -> str:
         """The change in words."""
-        verb = "loses" if self.detail[1] <= self.detail[0] else "gains"
+        before, after = self.detail
+        verb = "loses" if after < before else "gains" if after > before else "changes"
+        level = "" if self.levels is None else f" (level {self.levels[0]} → {self.levels[1]})"
         return (
-            f"'{self.attribute}' {verb}: {self.values[0]:,} → {self.values[1]:,} different values "
-            f"(level {self.levels[0]} → {self.levels[1]}), "
-            f"detail {100 * self.detail[0]:.0f} → {100 * self.detail[1]:.0f} %"
+            f"'{self.attribute}' {verb}: {self.values[0]:,} → {self.values[1]:,} different values{level}, "
+            f"detail {100 * before:.0f} → {100 * after:.0f} %"
         )
 
 
@@ -47,55 +50,73 @@ class Step:
     changes: tuple[Change, ...]
 
     @property
+    def gained(self) -> list[str]:
+        """What gets better, in words."""
+        more = [change.text for change in self.changes if change.detail[1] > change.detail[0]]
+        return self._moved(1) + more + self._rows(-1)
+
+    @property
+    def lost(self) -> list[str]:
+        """What gets worse, in words."""
+        less = [change.text for change in self.changes if change.detail[1] <= change.detail[0]]
+        return [*self._moved(-1), self._loss, *less, *self._rows(1)]
+
+    @property
     def text(self) -> str:
         """The step in words."""
-        gained = ", ".join(
-            f"{axis} {_text(self.before.values[axis])} → {_text(value)}" for axis, value in self.after.values.items()
-        )
-        share = (self.after.loss - self.before.loss) / self.before.loss if self.before.loss else None
-        dearer = "" if share is None else f" ({100 * share:+.1f} %)"
-        parts = [change.text for change in self.changes]
-        rows = self.after.suppressed - self.before.suppressed
-        if rows:
-            noun = "row" if abs(rows) == 1 else "rows"
-            parts.append(f"{abs(rows):,} {noun} {'more' if rows > 0 else 'fewer'} suppressed")
+        parts = [*(change.text for change in self.changes), *self._rows(1), *self._rows(-1)]
         what = "; ".join(parts) or "no attribute changes"
-        return f"{gained}: loss {self.before.loss:,.6g} → {self.after.loss:,.6g}{dearer}; {what}."
+        return f"{', '.join(self._moved(1) + self._moved(-1))}: {self._loss}; {what}."
+
+    @property
+    def _loss(self) -> str:
+        before, after = self.before.loss, self.after.loss
+        dearer = f" ({100 * (after - before) / before:+.1f} %)" if before else ""
+        return f"loss {before:,.6g} → {after:,.6g}{dearer}"
+
+    def _moved(self, sign: int) -> list[str]:
+        """The axes on which the step leads up (1) or down (-1)."""
+        return [
+            f"{axis} {number_text(self.before.values[axis])} → {number_text(value)}"
+            for (axis, value), before, after in zip(
+                self.after.values.items(), self.before.reached, self.after.reached, strict=True
+            )
+            if sign * (after - before) > 0
+        ]
+
+    def _rows(self, sign: int) -> list[str]:
+        """How many rows more (1) or fewer (-1) are suppressed, if so."""
+        rows = sign * (self.after.suppressed - self.before.suppressed)
+        if rows <= 0:
+            return []
+        return [f"{rows:,} {'row' if rows == 1 else 'rows'} {'more' if sign > 0 else 'fewer'} suppressed"]
 
 
 def steps_between(points: Sequence[FrontPoint], table: CountTable) -> list[Step]:
     """Return the steps from each point to the next."""
-    known = {attribute.name: attribute for attribute in table.attributes}
+    return [Step(before, after, tuple(_changes(before, after, table))) for before, after in pairwise(points)]
+
+
+def _changes(before: FrontPoint, after: FrontPoint, table: CountTable) -> list[Change]:
     found = []
-    for before, after in pairwise(points):
-        changes = [
-            _change(known[name], before.levels[name], level)
-            for name, level in after.levels.items()
-            if before.levels[name] != level
-        ]
-        found.append(Step(before, after, tuple(changes)))
+    for attribute, old, new in zip(table.attributes, _blocks(before, table), _blocks(after, table), strict=True):
+        name = attribute.name
+        if not np.array_equal(old, new):
+            levels = (before.levels[name], after.levels[name]) if name in before.levels else None
+            (values, detail), (values_after, detail_after) = _left(attribute, old), _left(attribute, new)
+            found.append(Change(name, levels, (values, values_after), (detail, detail_after)))
     return found
 
 
-def _change(attribute: CodedAttribute, before: int, after: int) -> Change:
-    return Change(
-        attribute.name,
-        (before, after),
-        (_values(attribute, before), _values(attribute, after)),
-        (_detail(attribute, before), _detail(attribute, after)),
-    )
+def _blocks(point: FrontPoint, table: CountTable) -> Sequence[IntArray]:
+    """For each attribute the block of every leaf."""
+    if point.solved is not None:
+        return point.solved.solution.blocks
+    return [attribute.ancestors[point.levels[attribute.name]] for attribute in table.attributes]
 
 
-def _values(attribute: CodedAttribute, level: int) -> int:
-    return int(np.count_nonzero(attribute.block_rows[level]))
-
-
-def _detail(attribute: CodedAttribute, level: int) -> float:
-    """What is left of the attribute by the loss metric, on average over the rows."""
-    lost = (attribute.block_leaves[level] - 1) / max(attribute.leaves - 1, 1)
-    rows = attribute.block_rows[level]
-    return float(1.0 - (lost * rows).sum() / max(rows.sum(), 1))
-
-
-def _text(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+def _left(attribute: CodedAttribute, blocks: IntArray) -> tuple[int, float]:
+    """How many values rows show, and what is left of the attribute by the loss metric, on average over the rows."""
+    rows = np.bincount(blocks, weights=attribute.rows)
+    lost = (np.bincount(blocks) - 1) / max(attribute.leaves - 1, 1)
+    return int(np.count_nonzero(rows)), float(1.0 - (lost * rows).sum() / max(rows.sum(), 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet._replacing import replacing
-from discreet.counts import FloatArray
+from discreet._replacing import check_target, replacing
+from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem import Axis, Problem
 from discreet.release._explain import Step, steps_between
-from discreet.release._knee import Knee, find_knee
+from discreet.release._knee import Knee, find_knee, number_text
 from discreet.release._make import make_release
+from discreet.release._output import check_apart, check_output, sources
 from discreet.release._prepare import Prepared
 from discreet.release._release import Release
 
@@ -59,7 +60,8 @@ class FrontPoint:
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain data."""
         names = ("values", "loss", "normalized_loss", "levels", "suppressed", "classes", "also", "proven")
-        return {name: getattr(self, name) for name in names}
+        told = {name: getattr(self, name) for name in names}
+        return told if self.lower_bound is None else {**told, "lower_bound": self.lower_bound}
 
 
 @dataclass(eq=False, repr=False)
@@ -67,7 +69,7 @@ class Front:
     """All choices no other is better than. Made by :func:`discreet.pareto`."""
 
     points: tuple[FrontPoint, ...]
-    """By rising privacy, and so by rising loss."""
+    """By rising privacy on the first axis; where it is the only one, by rising loss too."""
     axes: tuple[str, ...]
     cost: str
     n: int
@@ -88,6 +90,8 @@ class Front:
     """With the method poka: the true points it does not have."""
     false: tuple[FrontPoint, ...] = ()
     """With the method poka: the points it has though others are better."""
+    compared: bool = False
+    """With the method poka: whether there was time to find out what it missed."""
 
     @property
     def evaluated(self) -> float:
@@ -103,19 +107,28 @@ class Front:
     def __getitem__(self, number: int) -> FrontPoint:
         return self.points[number]
 
+    @property
+    def _main(self) -> int:
+        """The number of the axis that ``k`` speaks of: that of k, or else the first."""
+        return self.axes.index("k") if "k" in self.axes else 0
+
     def point(self, k: float) -> FrontPoint:
-        """Return the cheapest point that reaches at least this much privacy on the first axis."""
-        axis = self.parts[0]
+        """Return the cheapest point with at least so much privacy: its k, or the first axis where there is no k."""
+        axis, at = self.parts[self._main], self._main
         wanted = k if axis.shown(1.0) > 0 else -k
-        able = [point for point in self.points if point.reached[0] >= wanted - 1e-12]
+        able = [point for point in self.points if point.reached[at] >= wanted - 1e-12]
         if not able:
-            best = max(self.points, key=lambda point: point.reached[0])
-            raise UsageError(f"No point of the front reaches {axis.text} = {k}; the best has {best.k}.")
+            best = max(point.reached[at] for point in self.points)
+            raise UsageError(
+                f"No point of the front reaches {axis.text} = {number_text(k)}; the best has "
+                f"{number_text(axis.shown(best))}."
+            )
         return min(able, key=lambda point: point.loss)
 
     def knee(self) -> Knee:
         """Suggest a point: the one from which on more privacy gets dear; ``reason`` says why in words."""
-        return find_knee(self.points, self.axes[0])
+        at = self._main
+        return find_knee(sorted(self.points, key=lambda point: point.reached[at]), self.parts[at])
 
     def steps(self) -> list[Step]:
         """Return what is gained and what is lost at each step along the front."""
@@ -127,6 +140,14 @@ class Front:
 
     def to_frame(self) -> Any:
         """Return the points as a table, of the kind the data came in (polars for files)."""
+        kind, frame = self.prepared.source.kind, self._table()
+        if kind == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(frame.to_dict(as_series=False))
+        return frame.to_arrow() if kind == "pyarrow" else frame
+
+    def _table(self) -> pl.DataFrame:
         rows = [
             {
                 **point.values,
@@ -140,20 +161,14 @@ class Front:
             }
             for point in self.points
         ]
-        frame = pl.DataFrame(rows)
-        kind = self.prepared.source.kind
-        if kind == "pandas":
-            return frame.to_pandas()
-        return frame.to_arrow() if kind == "pyarrow" else frame
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     def release(
         self, k: float | None = None, *, point: FrontPoint | None = None, output: str | PathLike[str] | None = None
     ) -> Release:
         """Make the release a point stands for: the cheapest that reaches ``k``, or the one given, or the knee."""
-        from dataclasses import replace
-
-        from discreet.release._output import check_output
-
+        if k is not None and point is not None:
+            raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
         prepared = self.prepared
         if output is not None:
@@ -165,22 +180,25 @@ class Front:
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:
         """The problem a point is an answer to, and the point as its solution, with what is proven of it there."""
         from discreet.solve import Budget, choose_solver
-        from discreet.solve._gather import Released
+        from discreet.solve._gather import Released, group
         from discreet.solve._recoded import Recoder
 
         if chosen.solved is not None:
             return chosen.solved.problem, chosen.solved.solution
-        promised = [axis.promise(value) for axis, value in zip(self.parts, chosen.reached, strict=True)]
         told = self.problem
+        released = Released.by_levels(told.table, list(chosen.levels.values()))
+        promised = [axis.promise(value) for axis, value in zip(self.parts, chosen.reached, strict=True)]
+        if self.parts[0].of_table:
+            promised.append(f"k({_smallest_kept(group(told.table, released.blocks).sizes, chosen.suppressed)})")
         problem = Problem.build(
             told.table,
-            privacy=[model for model in promised if model is not None] or ["k(1)"],
+            privacy=[model for model in promised if model is not None],
             cost=told.cost,
             suppression=told.suppression,
             min_levels=dict(zip(told.table.names, told.lowest, strict=True)),
             max_levels=dict(zip(told.table.names, told.highest, strict=True)),
         )
-        recoded = Recoder(problem).evaluate(Released.by_levels(told.table, list(chosen.levels.values())))
+        recoded = Recoder(problem).evaluate(released)
         best = choose_solver(problem).solve(problem, Budget(_SECONDS))
         proven = best.status == "optimal" and recoded.cost <= best.lower_bound * (1 + 1e-12)
         stats = {"space": self.space, "examined": self.examined}
@@ -196,13 +214,15 @@ class Front:
         """Write the front: an interactive page (.html), a picture (.svg, .png), data (.json) or a table (.csv)."""
         target = Path(path)
         check_front_file(target)
+        check_apart([target], sources(self.prepared.data))
         content: str | bytes
-        if target.suffix == ".json":
+        kind = target.suffix.lower()
+        if kind == ".json":
             content = self.to_json()
-        elif target.suffix == ".csv":
-            content = pl.DataFrame(self.to_frame()).write_csv()
+        elif kind == ".csv":
+            content = self._table().write_csv()
         else:
-            content = self.plot().render(target.suffix[1:])
+            content = self.plot().render(kind[1:])
         with replacing(target) as unfinished:
             unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
         return target
@@ -227,6 +247,7 @@ class Front:
             told["knee"] = {"values": knee.point.values, "reason": knee.reason}
         if self.method == "poka":
             told["depth"] = self.stats.get("depth")
+            told["compared"] = self.compared
             told["missed"] = [point.to_dict() for point in self.missed]
             told["false"] = [point.to_dict() for point in self.false]
         return told
@@ -238,15 +259,14 @@ class Front:
     def summary(self) -> str:
         """Return the points as a block of text."""
         head = [*self.axes, "loss", "share of all", "suppressed", "classes", ""]
-        marks = {True: "", False: "not proven"}
         rows = [
             [
-                *(f"{value:,}" if isinstance(value, int) else f"{value:.4g}" for value in point.values.values()),
+                *map(number_text, point.values.values()),
                 f"{point.loss:,.6g}",
                 f"{100 * point.normalized_loss:.1f} %",
                 f"{point.suppressed:,}",
                 f"{point.classes:,}",
-                marks[point.proven],
+                _mark(point),
             ]
             for point in self.points
         ]
@@ -256,17 +276,30 @@ class Front:
         if self.space:
             lines.append(f"{self.examined:,} of {self.space:,} nodes were evaluated ({100 * self.evaluated:.1f} %).")
         if self.method == "poka":
-            lines.append(f"POkA missed {len(self.missed)} true points and reported {len(self.false)} that are not.")
+            lines.append(self._missed())
+        elif not self.complete and all(point.proven for point in self.points):
+            lines.append("The search is not complete: there may be points between these.")
         elif not self.complete:
             lines.append("The search is not complete: there may be more points, and those not proven may be beaten.")
         if len(self.points) > 2:
             lines.append(self.knee().reason)
         return "\n".join(lines)
 
+    def _missed(self) -> str:
+        """What POkA did not find, in words."""
+        if not self.compared:
+            return "What POkA missed is not known: the search for the true front was stopped."
+        true = len(self.points) - len(self.false) + len(self.missed)
+        return (
+            f"POkA missed {len(self.missed)} of {true} true points; {len(self.false)} of the {len(self.points)} it "
+            "reports are beaten by others."
+        )
+
     def __repr__(self) -> str:
-        ends = f"{self.points[0].k} to {self.points[-1].k}" if self.points else "nothing"
+        ends = " to ".join(number_text(point.values[self.axes[0]]) for point in (self.points[0], self.points[-1]))
         how = "complete" if self.complete else "not complete"
-        return f"Front({len(self.points)} points, {self.axes[0]} from {ends}, {how}, {self.evaluated:.1%} evaluated)"
+        looked = f", {self.evaluated:.1%} evaluated" if self.space else ""
+        return f"Front({len(self.points)} points, {self.axes[0]} from {ends}, {how}{looked})"
 
     def __str__(self) -> str:
         return self.summary()
@@ -281,11 +314,29 @@ _SUFFIXES = (".html", ".svg", ".png", ".json", ".csv")
 
 
 def check_front_file(path: Path) -> None:
-    """Refuse a name that says nothing a front can be written as."""
-    if path.suffix not in _SUFFIXES:
+    """Refuse a name that says nothing a front can be written as, or a place where nothing can be."""
+    if path.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"A front is written as {', '.join(_SUFFIXES)}; '{path.name}' says none of these.")
-    if not path.parent.is_dir():
-        raise UsageError(f"There is no folder '{path.parent}' for the front.")
+    if path.suffix.lower() == ".png":
+        from discreet.release._front_plot import check_png
+
+        check_png()
+    check_target(path)
+
+
+def _mark(point: FrontPoint) -> str:
+    """What is not proven about a point."""
+    if point.proven:
+        return ""
+    if point.lower_bound is None:
+        return "not proven"
+    return f"not proven; no less than {point.lower_bound:,.6g}"
+
+
+def _smallest_kept(sizes: IntArray, suppressed: int) -> int:
+    """The rows of the smallest class that stays when so many rows go, from the smallest class up."""
+    ordered = np.sort(sizes)
+    return int(ordered[np.searchsorted(np.cumsum(ordered), suppressed, side="right")])
 
 
 def _plain(value: Any) -> Any:

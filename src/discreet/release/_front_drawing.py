@@ -63,7 +63,7 @@ def picture_of(front: Front) -> FrontPicture:
     share = f"{100 * front.evaluated:.1f} % of {front.space:,} recodings evaluated" if front.space else front.method
     state = "choices, all of them proven" if front.complete and front.method != "poka" else "choices found so far"
     if front.method == "poka":
-        state = f"found by POkA, which missed {len(front.missed)}"
+        state = f"found by POkA, which missed {len(front.missed)}" if front.compared else "found by POkA"
     return FrontPicture(
         points=[
             _point(front, point, knee.reason if knee is not None and point is knee.point else "")
@@ -103,17 +103,11 @@ def _point(front: Front, point: FrontPoint, reason: str) -> PicturePoint:
         knee=bool(reason),
         second=float(values[1]) if len(values) > 1 else None,
         note=reason,
-        python=f"release = front.release({values[0]!r})",
-        command=f"discreet pareto … --release {values[0]} --release-to safe.csv",
+        python=f"release = front.release({point.k!r})",
+        command=f"discreet pareto … --release {point.k} --release-to safe.csv",
     )
 
 
 def _row(step: Step) -> ExplainRow:
-    gained = [f"{axis} {step.before.values[axis]:,} → {value:,}" for axis, value in step.after.values.items()]
-    gained += [change.text for change in step.changes if change.detail[1] > change.detail[0]]
-    lost = [f"loss {step.before.loss:,.6g} → {step.after.loss:,.6g}"]
-    lost += [change.text for change in step.changes if change.detail[1] <= change.detail[0]]
-    rows = step.after.suppressed - step.before.suppressed
-    if rows:
-        (lost if rows > 0 else gained).append(f"{abs(rows):,} rows {'more' if rows > 0 else 'fewer'} suppressed")
-    return gained[0], gained, lost
+    gained = step.gained
+    return gained[0], gained, step.lost

@@ -15,7 +15,7 @@ from discreet.errors import UsageError
 from discreet.release._front_picture import FrontPicture, PicturePoint
 from discreet.release._front_scale import Scale, plain, share
 
-__all__ = ["DARK", "LIGHT", "Colours", "draw", "png", "svg"]
+__all__ = ["DARK", "LIGHT", "check_png", "Colours", "draw", "png", "svg"]
 
 
 class Colours(NamedTuple):
@@ -58,10 +58,15 @@ def svg(picture: FrontPicture, width: float = 900, height: float = 560, *, dark:
     return drawn.replace(">", f">{paper}", 1) + "\n"
 
 
-def png(svg_text: str, scale: float = 2.0) -> bytes:
-    """Turn an SVG file into a PNG file, ``scale`` times as large."""
+def check_png() -> None:
+    """Refuse to write PNG files where what they need is not installed."""
     if importlib.util.find_spec("resvg_py") is None:
         raise UsageError("To write PNG files, install the extra: pip install 'discreet[plot]'.")
+
+
+def png(svg_text: str, scale: float = 2.0) -> bytes:
+    """Turn an SVG file into a PNG file, ``scale`` times as large."""
+    check_png()
     import resvg_py
 
     blank, letter = (

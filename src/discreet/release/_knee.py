@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.counts import FloatArray
 from discreet.errors import UsageError
+from discreet.problem import Axis
 
 if TYPE_CHECKING:
     from discreet.release._front import FrontPoint
 
-__all__ = ["Knee", "find_knee"]
+__all__ = ["Knee", "find_knee", "number_text"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +28,27 @@ class Knee:
         return self.reason
 
 
-def find_knee(points: Sequence[FrontPoint], axis: str) -> Knee:
+def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     """Return the point farthest from the line between the first choice that protects anybody and the last.
 
     Privacy is measured as risk: among k rows that look alike the right one is found with a chance of 1/k, and a value
-    among l with 1/l; θ, t and the average risk are risks themselves. Risk and loss are measured on their own scale.
+    among l with 1/l; θ and the average risk are risks themselves, and t is a distance. Risk and loss are measured on
+    their own scale. ``points`` are in the order of the axis.
     """
-    choices = [point for point in points if point.k != 1] or list(points)
-    if not choices:
+    if not points:
         raise UsageError("The front has no points, so that there is nothing to suggest.")
+
+    def named(point: FrontPoint) -> str:
+        return f"{axis.text} = {number_text(point.values[axis.text])}"
+
+    choices = [point for point in points if point.values[axis.text] != 1]
+    if not choices:
+        return Knee(points[-1], f"There is no choice but {named(points[-1])}, which protects nobody.")
     first, last = choices[0], choices[-1]
     if len(choices) < 3:
-        return Knee(first, f"Suggested: {axis} = {_text(first.k)}, the first choice that protects anybody.")
-    risk, loss = _risks(choices), np.array([point.loss for point in choices])
+        return Knee(first, f"Suggested: {named(first)}, the first choice that protects anybody.")
+    risk = np.array([_risk(axis, point) for point in choices])
+    loss = np.array([point.loss for point in choices])
     gained = (risk[0] - risk) / ((risk[0] - risk[-1]) or 1.0)
     paid = (loss - loss[0]) / ((loss[-1] - loss[0]) or 1.0)
     at = int(np.argmax(gained - paid))
@@ -49,26 +57,37 @@ def find_knee(points: Sequence[FrontPoint], axis: str) -> Knee:
     if at == 0:
         return Knee(
             chosen,
-            f"Suggested: {axis} = {_text(chosen.k)}, at {share[1]:.0f} % of the loss of suppressing everything; from "
+            f"Suggested: {named(chosen)}, at {share[1]:.0f} % of the loss of suppressing everything; from "
             "there on every step costs more than it protects.",
         )
+    kind = _KINDS.get(axis.name, "highest risk")
+    before, now, least = (number_text(value) if kind == "distance" else _percent(value) for value in risk[[0, at, -1]])
     return Knee(
         chosen,
-        f"Suggested: {axis} = {_text(chosen.k)}. Up to there the highest risk falls from {_percent(risk[0])} to "
-        f"{_percent(risk[at])} while the loss rises from {share[0]:.0f} to {share[1]:.0f} % of that of suppressing "
-        f"everything; the last step, {axis} = {_text(last.k)}, would leave {_percent(risk[-1])} at {share[2]:.0f} %.",
+        f"Suggested: {named(chosen)}. Up to there the {kind} falls from {before} to {now} while the loss rises from "
+        f"{share[0]:.0f} to {share[1]:.0f} % of that of suppressing everything; the last step, {named(last)}, would "
+        f"leave {least} at {share[2]:.0f} %.",
     )
 
 
-def _risks(points: Sequence[FrontPoint]) -> FloatArray:
-    """The chance of an attacker at each point."""
-    counts = all(point.k >= 1 for point in points)
-    return np.array([1 / point.k if counts else point.k for point in points], dtype=np.float64)
+_KINDS = {"average-risk": "average risk", "t": "distance"}
+"""What is not the highest risk of anybody."""
+
+
+def _risk(axis: Axis, point: FrontPoint) -> float:
+    """The chance of an attacker; numbers of which less is better are taken as they are."""
+    value = float(point.values[axis.text])
+    return 1 / value if axis.shown(1.0) > 0 else value
 
 
 def _percent(risk: float) -> str:
     return f"{100 * risk:.3g} %"
 
 
-def _text(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+def number_text(value: float) -> str:
+    """Return a number of an axis as people read it.
+
+    >>> number_text(12000), number_text(0.123456)
+    ('12,000', '0.1235')
+    """
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"

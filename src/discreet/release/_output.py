@@ -14,7 +14,7 @@ from discreet._replacing import check_target
 from discreet.engines import Format, files_read, format_of
 from discreet.errors import OutputError
 
-__all__ = ["Output", "check_apart", "check_output", "like_input"]
+__all__ = ["Output", "check_apart", "check_output", "like_input", "sources"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def check_output(path: str | PathLike[str], data: Any) -> Output:
     target = Path(path)
     found = format_of(target)
     target = target.resolve()
-    if any(_same(target, source) for source in _sources(data)):
+    if any(_same(target, source) for source in sources(data)):
         raise OutputError(f"The output '{target.name}' is the input itself; give the release another name.")
     check_target(target)
     return Output(target, found)
@@ -52,7 +52,7 @@ def like_input(output: Output, separator: str | None) -> Output:
     return replace(output, format=replace(output.format, separator=separator))
 
 
-def _sources(data: Any) -> list[Path]:
+def sources(data: Any) -> list[Path]:
     """Return the files data comes from, as far as they are known."""
     if isinstance(data, str | PathLike):
         return [Path(data)]

@@ -11,7 +11,7 @@ from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import AXES, COSTS, SUPPRESSION, Axis, Problem, Scheme, make_schemes
 from discreet.problem.axes.k import K
 from discreet.release._front import Front, FrontPoint
-from discreet.release._prepare import Prepared, interruptible, prepare, several
+from discreet.release._prepare import Prepared, check_time_limit, interruptible, prepare, several
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -78,6 +78,9 @@ def pareto(
         raise UsageError(f"The method of a front is exact or poka, not '{method}'.")
     if not exact:
         method = "poka"
+    if depth is not None and method != "poka":
+        raise UsageError("The depth is one of the method poka; leave it out, or choose that method.")
+    check_time_limit(time_limit)
     from discreet.solve import Budget
 
     axes = [AXES.make(axis) for axis in several(privacy)]
@@ -101,6 +104,8 @@ def pareto(
             budget = Budget(time_limit)
         elif time_limit is not None:
             budget.time_limit, budget.started = time_limit, time.monotonic()
+        if not all(choice.is_global for choice in prepared.schemes.values()):
+            raise UnsupportedCombinationError("A front", "the scheme local", "choose full-domain or another global one")
         full = all(choice.name == "full-domain" for choice in prepared.schemes.values())
 
         def problem_for(k: int = 1) -> Problem:
@@ -115,6 +120,9 @@ def pareto(
             )
 
         resolved = [axis.resolve(prepared.counted.table) for axis in axes]
+        for place, axis in enumerate(resolved):
+            if axis in resolved[:place]:
+                raise UsageError(f"The axis {axis.text} is given twice.")
         with prepared.clock("solve"):
             job = {
                 "cost": loss,
@@ -155,12 +163,14 @@ def _over_levels(
     from discreet.solve.poka import compare_fronts, poka_front
 
     found = poka_front(problem, axes, budget, progress, depth=depth)
-    front = _front(prepared, problem, axes, found, "poka", job)
     truth = exact_front(problem, axes, budget)
-    comparison = compare_fronts(found, truth)
-    front.stats["depth"] = found.stats.get("depth")
-    front.missed = tuple(_points(prepared, problem, axes, comparison.missed))
-    front.false = tuple(_points(prepared, problem, axes, comparison.false))
+    front = _front(prepared, problem, axes, found, "poka", job)
+    front.stats["depth"] = found.stats["depth"]
+    if truth.complete:
+        comparison = compare_fronts(found, truth)
+        front.missed = tuple(_points(prepared, problem, axes, comparison.missed)[::-1])
+        front.false = tuple(_points(prepared, problem, axes, comparison.false)[::-1])
+        front.compared = True
     return front
 
 

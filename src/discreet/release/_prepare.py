@@ -17,7 +17,7 @@ from discreet.release._clock import Clock
 from discreet.release._output import Output, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
-__all__ = ["Prepared", "check_unknown", "interruptible", "prepare", "several"]
+__all__ = ["Prepared", "check_time_limit", "check_unknown", "interruptible", "prepare", "several"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,14 @@ def interruptible() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
+
+
+def check_time_limit(time_limit: Any) -> None:
+    """Refuse what is no time."""
+    if time_limit is not None and (
+        isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
+    ):
+        raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
 
 
 def several(privacy: Any) -> list[Any]:

@@ -103,7 +103,8 @@ def _search(release: Release) -> list[tuple[str, str]]:
     stats, facts = release.stats, []
     if "examined" in stats:
         examined, space = int(stats["examined"]), stats.get("space")
-        whole = f" of {count_text(space)} recodings ({100 * (examined / space):.2g} %)" if space else ""
+        share = 100 * (examined / space) if space else 0.0
+        whole = f" of {count_text(space)} recodings ({share:.{2 if share < 99.5 else 3}g} %)" if space else ""
         formal = stats.get("formal_space", space)
         papers = f"; papers count {count_text(formal)}" if formal and formal != space else ""
         facts.append(("examined", f"{examined:,}{whole}{papers}"))

@@ -23,6 +23,9 @@ _FINE = 20
 _COARSE = 1.15
 """Beyond, k grows by this factor at least."""
 
+_EQUAL = 1e-12
+"""Losses closer than this, relatively, count as equal."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solved:
@@ -50,7 +53,7 @@ def front_by_solves(
         reached = _smallest_class(problem, solution)
         if reached == 0:  # everything is suppressed
             break
-        while found and found[-1].solution.cost >= solution.cost:
+        while found and found[-1].solution.cost >= solution.cost * (1 - _EQUAL):
             found.pop()
         found.append(Solved(reached, problem, solution, min(bound, solution.cost)))
         if told is not None:

@@ -54,6 +54,8 @@ def front_of_many(
             if budget.exhausted:
                 break
     except KeyboardInterrupt:
+        if not search.front:
+            raise
         budget.stop.set()
     return search.found(complete=complete)
 
@@ -73,11 +75,20 @@ class _Search:
         self.most = np.full((len(axes), nodes), np.inf)
         self.nodes: list[int] = []
         self.seen: list[Look] = []
-        self.goods = np.zeros((0, len(axes)))
-        """Values of each evaluated node."""
-        self.losses = np.zeros(0)
+        self.known = np.zeros((0, len(axes) + 1))
+        """Values and loss of each evaluated node."""
         self.front: list[int] = []
         """Evaluated nodes that none found so far is better than, of those alike the first."""
+
+    @property
+    def goods(self) -> FloatArray:
+        """The values of each evaluated node."""
+        return self.known[:, :-1]
+
+    @property
+    def losses(self) -> FloatArray:
+        """The loss of each evaluated node."""
+        return self.known[:, -1]
 
     def levels(self, number: int) -> NDArray[np.int64]:
         """Return the levels of a node."""
@@ -116,12 +127,10 @@ class _Search:
         return tuple(slice(level, None) for level in where), tuple(slice(0, level + 1) for level in where)
 
     def _tell(self, number: int, look: Look) -> None:
-        """Take in what the evaluation of a node gave."""
-        self.open[number] = False
+        """Take in what the evaluation of a node gave; it stays open until the end, so that Ctrl-C does no harm."""
         self.nodes.append(number)
         self.seen.append(look)
-        self.goods = np.vstack([self.goods, look.values])
-        self.losses = np.append(self.losses, look.loss)
+        self.known = np.vstack([self.known, [*look.values, look.loss]])
         up, down = self._around(number)
         low = self.low.reshape(self.span)[up]
         np.maximum(low, look.total, out=low)
@@ -129,6 +138,7 @@ class _Search:
             most = bound.reshape(self.span)[down]
             np.minimum(most, value, out=most)
         self._note()
+        self.open[number] = False
 
     def _note(self) -> None:
         """Take the node evaluated last into the front if it belongs there."""
@@ -154,8 +164,9 @@ class _Search:
             part = slice(begin, begin + at_once)
             better = self._better(goods[part], losses[part], self.most[:, still], self.low[still])
             still = still[~better.any(axis=0)]
-        self.open[:] = False
-        self.open[still] = True
+        left = np.zeros_like(self.open)
+        left[still] = True
+        self.open = left
 
     def _better(self, goods: FloatArray, losses: FloatArray, most: FloatArray, low: FloatArray) -> BoolArray:
         """Whether each point is at least as good as each node can be, and better in something."""
@@ -188,11 +199,11 @@ class _Search:
         return FoundFront(
             points=tuple(points),
             space=self.open.size,
-            examined=len(self.nodes),
+            examined=len(self.known),
             complete=complete,
-            cloud=np.column_stack([self.goods, self.losses]),
+            cloud=self.known.copy(),
             stats={
                 "open": int(self.open.sum()),
-                "suppressed": np.array([look.lost for look in self.seen], dtype=np.float64),
+                "suppressed": np.array([look.lost for look in self.seen[: len(self.known)]], dtype=np.float64),
             },
         )

@@ -140,13 +140,13 @@ def _exact_front(problem: Problem, axis: Axis, budget: Budget, progress: FrontCa
                 )  # fmt: skip
             else:
                 outcome, fronts = _plain_steps(fronts, guess, plain, lowest)
+            if outcome == 2:
+                fronts = _grown(fronts, problem.limit)
+            if progress is not None:
+                evaluated, left, points = (int(fronts.count[c]) for c in (EVALUATED_NODES, OPEN_NODES, FRONT))
+                progress(FrontProgress(budget.seconds, evaluated, left, points))
         except KeyboardInterrupt:
             budget.stop.set()
-        if outcome == 2:
-            fronts = _grown(fronts, problem.limit)
-        if progress is not None:
-            evaluated, left, points = (int(fronts.count[c]) for c in (EVALUATED_NODES, OPEN_NODES, FRONT))
-            progress(FrontProgress(budget.seconds, evaluated, left, points))
         if outcome and budget.exhausted and fronts.count[EVALUATED_NODES]:
             break
     return _found(problem, fronts, plain, lowest, complete=outcome == 0)
