@@ -7,6 +7,8 @@ the true ones (:mod:`discreet.solve._local_cells`).
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -136,10 +138,14 @@ def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
     sorted_ = cells._replace(codes=cells.codes[boxes.order], weights=cells.weights[boxes.order])
     rates = np.zeros(boxes.order.size)
     visits = min(max(_ALL_VISITS // max(rates.size, 1), 16), _VISITS)
-    for begin in range(0, boxes.first.size, _AT_A_TIME):
-        if budget.exhausted:
-            break
-        nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
+
+    def look(begin: int) -> None:
+        if not budget.exhausted:
+            nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for _ in pool.map(look, range(0, boxes.first.size, _AT_A_TIME)):
+            pass
     found = np.empty_like(rates)
     found[boxes.order] = rates
     return found

@@ -62,7 +62,7 @@ class LocalSolver(Solver):
         trace.append(Progress(budget.seconds, found, min(bound, found), 1))
         if progress is not None:
             progress(trace[-1])
-        return finish(task, shares, bound, trace=trace)
+        return finish(task, shares, bound, trace=trace, cost=found)
 
 
 def _nothing(task: Task) -> Solution:

@@ -147,14 +147,19 @@ def finish(
     lower_bound: float = 0.0,
     stats: dict[str, Any] | None = None,
     trace: Sequence[Progress] = (),
+    cost: float | None = None,
 ) -> Solution:
-    """Make sure that every group is ok, price the groups from the definition, and say what they show."""
-    problem = task.problem
+    """Make sure that every group is ok, price the groups from the definition, and say what they show.
+
+    ``cost`` is what the groups cost as they came, where that is known.
+    """
+    problem, before = task.problem, shares
     shares = mended(task, shares)
     lost = int(shares.count[shares.group < 0].sum())
     if lost > problem.limit:
         return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
-    cost = total_cost(task, shares)
+    if cost is None or not np.array_equal(shares.group, before.group):
+        cost = total_cost(task, shares)
     bound = min(lower_bound, cost)
     show = str(getattr(problem.schemes[0], "show", "cover"))
     groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), show)

@@ -28,6 +28,8 @@ Effort = Literal["low", "default", "high"]
 
 _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
+_LARGE = 8 * _REGION
+"""Points above which the least is done for each by default."""
 _PAIRS = 500
 """Pairs of points that tell how much an attribute matters."""
 
@@ -84,6 +86,8 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "high":
             rounds, steps = max(6, min(24, 480 // k)), max(100, min(1000, 5000 // k))
             return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=rounds, steps=steps)
+        if n > _LARGE:
+            return Plan(visits=300, window=3, near=4, sweeps=1)
         if n > _REGION:
             return Plan(visits=300, window=4, near=8, sweeps=2)
         return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(2, min(8, 160 // k)))
