@@ -15,7 +15,7 @@ from discreet.errors import UsageError
 from discreet.release._front_picture import FrontPicture, PicturePoint
 from discreet.release._front_scale import Scale, plain, share
 
-__all__ = ["DARK", "LIGHT", "check_png", "Colours", "draw", "png", "svg"]
+__all__ = ["DARK", "LIGHT", "Colours", "check_png", "draw", "png", "svg"]
 
 
 class Colours(NamedTuple):
