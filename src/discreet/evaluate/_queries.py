@@ -234,7 +234,7 @@ def _read(
     rows = tuples[tuples.columns[-1]].to_numpy().astype(np.float64)
     attributes, spreads, places = [], [], []
     for name in names:
-        values = tuples[name].unique()
+        values = tuples[name].unique().sort()
         attribute, spread, place = understood(name, values)
         attributes.append(attribute)
         spreads.append(spread)
@@ -245,7 +245,8 @@ def _read(
         amounts.append(rows * spreads[i].mean(_positions(attributes[i]))[places[i]])
     elif sum_of is not None:
         amounts.append(rows * _numbers(sum_of, tuples[sum_of]))
-    return _Table(spreads, places, np.array(amounts)), attributes
+    order = np.lexsort([*amounts, *places])  # the same each time, and so is what adding up rounds off
+    return _Table(spreads, [place[order] for place in places], np.array(amounts)[:, order]), attributes
 
 
 def _positions(attribute: Attribute) -> FloatArray:
