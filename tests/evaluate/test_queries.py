@@ -217,11 +217,15 @@ def test_selectivity_sets_how_wide_predicates_are():
     assert {query["x"].right - query["x"].left + 1 for query in report.workload} == {50}
 
 
-@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "ordered", "set", "local"])
-def test_releases_of_every_kind(scheme):
+@pytest.mark.parametrize(
+    ("scheme", "solver"),
+    [("full-domain", "auto"), ("ordered", "auto"), ("set", "auto"), ("local", "mondrian"), ("local", "top-down")],
+)
+def test_releases_of_every_kind(scheme, solver):
     people = dc.sample(400, seed=2).select("sex", "education", "children", "marital_status")
     forms = {name: dc.samples.HIERARCHIES.get(name) for name in people.columns}
-    release = dc.anonymize(people, quasi_identifiers=forms, privacy="k(4)", scheme=scheme, time_limit=2, seed=1)
+    choice = {"scheme": scheme, "solver": solver, "time_limit": 1, "seed": 1}
+    release = dc.anonymize(people, quasi_identifiers=forms, privacy="k(4)", **choice)
     report = queries(people, release, quasi_identifiers=forms, count=50)
     assert 0 < report.mean < 50
     whole = queries(people, release, quasi_identifiers=forms, workload=[{}])

@@ -238,7 +238,7 @@ def _read(
         attribute, spread, place = understood(name, values)
         attributes.append(attribute)
         spreads.append(spread)
-        places.append(tuples[name].replace_strict(values, place, return_dtype=pl.Int64).to_numpy())
+        places.append(tuples[name].replace_strict(values, place, return_dtype=pl.Int64).to_numpy().astype(np.int64))
     amounts = [rows]
     if sum_of is not None and sum_of in names:
         i = names.index(sum_of)
@@ -263,9 +263,7 @@ def _numbers(column: str, values: pl.Series) -> FloatArray:
 
 
 def _no_numbers(column: str) -> UsageError:
-    return UsageError(
-        f"Column '{column}' cannot be added up, as it does not hold numbers; choose another.", column=column
-    )
+    return UsageError(f"Column '{column}' holds no numbers to add up; choose another one.", column=column)
 
 
 def _asked(names: Sequence[str], dimensions: int | Sequence[str] | None, sum_of: str | None) -> list[int]:
