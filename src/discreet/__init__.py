@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet import evaluate
     from discreet.errors import (
         AuditError,
         DataError,
@@ -116,6 +117,7 @@ _PLACES = {
     ),
     "discreet.solve": ("Budget", "Progress"),
 }
+_ROOMS = ("evaluate",)
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
@@ -164,6 +166,7 @@ __all__ = [
     "audit",
     "auto",
     "dates",
+    "evaluate",
     "flat",
     "groups",
     "intervals",
@@ -178,6 +181,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is asked for."""
+    if name in _ROOMS:
+        return import_module(f"discreet.{name}")
     place = _PLACE.get(name)
     if place is None:
         raise AttributeError(f"module 'discreet' has no attribute '{name}'")
@@ -187,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACE})
+    return sorted({*globals(), *_PLACE, *_ROOMS})

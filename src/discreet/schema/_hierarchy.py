@@ -128,6 +128,22 @@ class Hierarchy:
             found[misses] = [spelled.get(canonical(item), -1) for item in text.gather(misses).to_list()]
         return found
 
+    def nodes(self, name: str) -> list[tuple[int, int]]:
+        """Return the level and the block of every node that has a name, from the leaves up.
+
+        >>> Hierarchy.from_rows([["State", "Government"], ["Local", "Government"]]).nodes("Government")
+        [(1, 0)]
+        """
+        return self._nodes.get(name, [])
+
+    @cached_property
+    def _nodes(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for level, names in enumerate(self.labels):
+            for block, name in enumerate(names):
+                found.setdefault(name, []).append((level, block))
+        return found
+
     @cached_property
     def _index(self) -> dict[str, int]:
         return {name: leaf for leaf, name in enumerate(self.labels[0])}

@@ -153,12 +153,11 @@ def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
 
 def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int, list[str]]]:
     """The levels on which there is a node of a name, with the leaves under it."""
-    found = []
-    for level in levels:
-        if name in tree.labels[level]:
-            under = tree.ancestors[level] == tree.labels[level].index(name)
-            found.append((level, [tree.labels[0][leaf] for leaf in under.nonzero()[0].tolist()]))
-    return found
+    return [
+        (level, [tree.labels[0][leaf] for leaf in (tree.ancestors[level] == block).nonzero()[0].tolist()])
+        for level, block in tree.nodes(name)
+        if level in levels
+    ]
 
 
 def _items(text: str) -> list[str]:

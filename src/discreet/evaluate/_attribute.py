@@ -1,0 +1,228 @@
+"""A quasi-identifier of the original table, which knows what released values and predicates mean."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from discreet.counts import FloatArray, IntArray
+from discreet.errors import DataError, UsageError
+from discreet.evaluate._spread import NO_LEAVES, Block, Meaning, Predicate, Spread
+from discreet.schema import Domain, Hierarchy, Interval, Type, ValueSet, parse_block
+from discreet.schema._column import numbers_of, plain, text_of
+
+__all__ = ["Attribute"]
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_DAY = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier of the original table, which knows what released values and predicates mean."""
+
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+        return self.domain.name
+
+    @cached_property
+    def tree(self) -> Hierarchy:
+        """The hierarchy over the leaves that are values; without one, nothing is between them and the root."""
+        if not self.may_miss:
+            return Hierarchy(self.domain.labels, self.domain.ancestors.copy())  # type: ignore[arg-type]
+        labels = [[name for name in level if name is not None] for level in self.domain.labels]
+        return Hierarchy(labels, self.domain.ancestors[:, :-1].copy())
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether the last leaf stands for missing values."""
+        return self.domain.labels[0][-1] is None
+
+    @property
+    def given(self) -> bool:
+        """Whether somebody gave a hierarchy."""
+        return bool(self.domain.text)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether values are whole numbers or days."""
+        positions = self.domain.positions
+        if positions is None or self.domain.type is Type.DECIMAL:
+            return False
+        known = positions[~np.isnan(positions)]
+        return bool((known == np.rint(known)).all())
+
+    @cached_property
+    def present(self) -> IntArray:
+        """The leaves that occur in the table, but for missing ones."""
+        leaves = np.unique(self.domain.codes)
+        return leaves[:-1] if self.may_miss else leaves
+
+    @cached_property
+    def inner_nodes(self) -> list[tuple[int, int]]:
+        """The level and the block of each node above the leaves, but for leaves that are carried up."""
+        above = list(enumerate(self.domain.repeats))[1:]
+        return [(level, block) for level, repeats in above for block in np.flatnonzero(~repeats).tolist()]
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest number that occurs."""
+        assert self.domain.positions is not None
+        occurring = self.domain.positions[self.present]
+        return (float(occurring.min()), float(occurring.max())) if occurring.size else (0.0, 0.0)
+
+    def leaves(self) -> Spread:
+        """Return the leaves themselves, which is what an original table holds."""
+        count = self.domain.ancestors.shape[1]
+        nowhere, never = np.full(count, math.nan), np.zeros(count, dtype=np.bool_)
+        return Spread(np.arange(count), np.arange(count + 1), nowhere, nowhere, never, self.whole)
+
+    def released(self, values: pl.Series) -> Spread:
+        """Return what distinct released values stand for."""
+        texts = text_of(plain(self.name, values))
+        named = texts.drop_nulls()
+        leaf_of = dict(zip(named.to_list(), self._leaves_named(named), strict=True))
+        meanings = [
+            self._meaning(parse_block(text, self.tree)) if leaf_of.get(text, -1) < 0 else _leaf(leaf_of[text])
+            for text in texts.to_list()
+        ]
+        known = [meaning for meaning in meanings if meaning is not None]
+        if len(known) < len(meanings):
+            raise DataError(
+                f"Column '{self.name}' of the release has {len(meanings) - len(known):,} values that neither the "
+                "original table nor its hierarchy knows; give the hierarchy it was released with, or auto() if none "
+                "was chosen.",
+                column=self.name,
+            )
+        return Spread.of(known, whole=self.whole)
+
+    def predicate(self, asked: object) -> Predicate:
+        """Return what is asked: a block, its text, a node of the hierarchy, a value or several values."""
+        if isinstance(asked, Set | list | tuple):
+            block: Block = ValueSet(frozenset(value for one in asked for value in self._values(one)))
+        else:
+            block = asked if isinstance(asked, Interval | ValueSet) else parse_block(asked, self.tree)
+        count = self.domain.ancestors.shape[1]
+        if isinstance(block, ValueSet) and block.everything:
+            return Predicate(block, np.ones(count, dtype=np.bool_), True, -math.inf, math.inf)
+        positions = self.domain.positions
+        taken = np.zeros(count, dtype=np.bool_)
+        taken[self._missing_leaf()] = block.missing
+        if isinstance(block, Interval) and positions is not None:
+            low, high = self._closed(block)
+            taken |= (positions >= low) & (positions <= high)
+            return Predicate(block, taken, block.missing, low, high)
+        texts = sorted(block.values) if isinstance(block, ValueSet) else []
+        leaves = self.tree.find(pl.Series(texts, dtype=pl.String))
+        if positions is None:
+            if isinstance(block, Interval) or (leaves < 0).any():
+                raise UsageError(
+                    f"A query asks column '{self.name}' for something that neither the table nor its hierarchy knows; "
+                    "ask for values, or for nodes of the hierarchy.",
+                    column=self.name,
+                )
+            taken[leaves] = True
+            return Predicate(block, taken, block.missing)
+        others = [text for text, leaf in zip(texts, leaves.tolist(), strict=True) if leaf < 0]
+        points = np.concatenate([positions[leaves[leaves >= 0]], self._numbers(others)])
+        taken |= np.isin(positions, points)
+        return Predicate(block, taken, block.missing, points=np.sort(points))
+
+    def from_leaves(self, leaves: IntArray) -> Predicate:
+        """Return the predicate that takes some leaves of text."""
+        taken = np.zeros(self.domain.ancestors.shape[1], dtype=np.bool_)
+        taken[leaves] = True
+        names = self.domain.labels[0]
+        return Predicate(ValueSet(frozenset(str(names[leaf]) for leaf in leaves.tolist())), taken, False)
+
+    def from_range(self, low: float, high: float) -> Predicate:
+        """Return the predicate that takes the numbers or dates of a range."""
+        return self.predicate(Interval(self._bound(low), self._bound(high)))
+
+    def _values(self, asked: object) -> Iterable[str]:
+        block = parse_block(asked, self.tree)
+        if isinstance(block, Interval):
+            raise UsageError(f"A query lists a range for column '{self.name}'; give it alone.", column=self.name)
+        return block.values
+
+    def _leaves_named(self, texts: pl.Series) -> list[int]:
+        """Return the leaf each text names, -1 where it names none, or may name a group too."""
+        found = self.tree.find(texts).tolist()
+        return [-1 if self.tree.nodes(text)[1:] else leaf for text, leaf in zip(texts.to_list(), found, strict=True)]
+
+    def _missing_leaf(self) -> IntArray:
+        return np.array([self.domain.ancestors.shape[1] - 1]) if self.may_miss else NO_LEAVES
+
+    def _meaning(self, block: Block) -> Meaning | None:
+        """Return what a block stands for; None if it is unknown."""
+        positions = self.domain.positions
+        if isinstance(block, Interval):
+            return None if positions is None else Meaning(NO_LEAVES, *self._closed(block), block.missing)
+        if block.everything and positions is not None and not self.given:
+            return Meaning(NO_LEAVES, *self.ends, self.may_miss)
+        texts = sorted(block.values)
+        leaves = self.tree.find(pl.Series(texts, dtype=pl.String))
+        if (leaves >= 0).all():
+            also = self._missing_leaf() if block.missing else NO_LEAVES
+            return Meaning(np.unique(np.concatenate([leaves, also])))
+        if positions is None or len(texts) > 1:
+            return None
+        try:
+            number = float(self._numbers(texts)[0])
+        except DataError:
+            return None
+        return Meaning(NO_LEAVES, number, number, block.missing)
+
+    def _numbers(self, texts: list[str]) -> FloatArray:
+        kind = Type.DATE if self.domain.type is Type.DATE else Type.DECIMAL
+        return numbers_of(self.name, pl.Series(texts, dtype=pl.String), kind).astype(np.float64)
+
+    def _closed(self, block: Interval) -> tuple[float, float]:
+        """Return the least and the greatest number of a range; one without limit ends where the values do."""
+        low, high = self._position(block.left), self._position(block.right)
+        if low is None or high is None:
+            raise UsageError(
+                f"Column '{self.name}' holds {'dates' if self.domain.type is Type.DATE else 'numbers'}, "
+                "which a range it is asked for or released as does not.",
+                column=self.name,
+            )
+        if block.closed in ("right", "neither") and math.isfinite(low):
+            low = math.floor(low) + 1.0 if self.whole else math.nextafter(low, math.inf)
+        if block.closed in ("left", "neither") and math.isfinite(high):
+            high = math.ceil(high) - 1.0 if self.whole else math.nextafter(high, -math.inf)
+        if self.whole:
+            low = low if math.isinf(low) else math.ceil(low)
+            high = high if math.isinf(high) else math.floor(high)
+        low = min(self.ends[0], high) if math.isinf(low) else low
+        high = max(self.ends[1], low) if math.isinf(high) else high
+        return float(low), float(high)
+
+    def _position(self, bound: float | datetime.date) -> float | None:
+        dates = self.domain.type is Type.DATE
+        if isinstance(bound, datetime.date):
+            if bound in (type(bound).min, type(bound).max):
+                return -math.inf if bound == type(bound).min else math.inf
+            moment = (
+                bound if isinstance(bound, datetime.datetime) else datetime.datetime.combine(bound, datetime.time())
+            )
+            return (moment.replace(tzinfo=None) - _EPOCH) / _DAY if dates else None
+        return None if dates else float(bound)
+
+    def _bound(self, position: float) -> float | datetime.date:
+        if self.domain.type is Type.DATE:
+            moment = _EPOCH + position * _DAY
+            return moment.date() if self.whole else moment
+        return int(position) if self.whole else position
+
+
+def _leaf(leaf: int) -> Meaning:
+    return Meaning(np.array([leaf]))
