@@ -544,6 +544,15 @@ class TestStopping:
         with pytest.raises(InterruptedRun, match="nothing was written"):
             find(table)
 
+    def test_ctrl_c_while_releasing(self, front: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*arguments: object, **options: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("discreet.release._make.publish", interrupted)
+        with pytest.raises(InterruptedRun, match="nothing was written"):
+            front.release(k=2, output=tmp_path / "safe.csv")
+        assert not list(tmp_path.iterdir())
+
     def test_progress(self, table: pl.DataFrame) -> None:
         told: list[Any] = []
         front = find(table, progress=told.append)

@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 import discreet._replacing as replacing_module
-import discreet.release._prepare as flow
+import discreet.release._anonymize as flow
+import discreet.release._make as end
+import discreet.release._prepare as start
 import discreet.release._publish as publishing
 from discreet._replacing import replacing
 from discreet.engines import files_read, format_of, write_table
@@ -103,7 +105,7 @@ def test_bad_outputs_are_refused_before_any_work(
     name: str, error: type[Exception], message: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
-    monkeypatch.setattr(flow, "open_source", lambda _: pytest.fail("work had started"))
+    monkeypatch.setattr(start, "open_source", lambda _: pytest.fail("work had started"))
     with pytest.raises(error, match=message):
         anonymize(source, **JOB, output=tmp_path / name)
 
@@ -187,7 +189,7 @@ def test_interrupted_outside_the_search(
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(flow, stage, interrupt)
+    monkeypatch.setattr(start if hasattr(start, stage) else end, stage, interrupt)
     with pytest.raises(InterruptedRun, match="nothing was written"):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]

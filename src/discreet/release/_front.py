@@ -20,7 +20,7 @@ from discreet.release._explain import Step, steps_between
 from discreet.release._knee import Knee, find_knee, number_text
 from discreet.release._make import make_release
 from discreet.release._output import check_apart, check_output, sources
-from discreet.release._prepare import Prepared
+from discreet.release._prepare import Prepared, interruptible
 from discreet.release._release import Release
 
 if TYPE_CHECKING:
@@ -173,9 +173,12 @@ class Front:
         prepared = self.prepared
         if output is not None:
             prepared = replace(prepared, output=output, target=check_output(output, prepared.data))
-        problem, solution = self._solution(chosen)
-        job = {**self.job, "privacy": [model.text for model in problem.privacy], "solver": "auto", "time_limit": None}
-        return make_release(prepared, problem, solution, job)
+        with interruptible():
+            problem, solution = self._solution(chosen)
+            privacy = [model.text for model in problem.privacy]
+            return make_release(
+                prepared, problem, solution, {**self.job, "privacy": privacy, "solver": "auto", "time_limit": None}
+            )
 
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:
         """The problem a point is an answer to, and the point as its solution, with what is proven of it there."""
