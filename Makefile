@@ -48,6 +48,7 @@ bench: $(VENV)/.dev ## measure speed, as ratios
 papers: $(VENV)/.papers ## repeat the experiments of papers and say what holds
 	$(BIN)/python benchmarks/papers/optimal_l_plus_diversity.py --output .bench/papers/optimal_l_plus_diversity
 	$(BIN)/python benchmarks/papers/towards_optimal_k_anonymization.py --output .bench/papers/towards_optimal_k_anonymization
+	$(BIN)/python benchmarks/papers/utility_based_local_recoding.py --output .bench/papers/utility_based_local_recoding
 
 setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
 
