@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness import Finding, Part
-from utility.runs import MULTIDIM, PAPER, K, Outcome, Study, chart, methods
+from utility.runs import MULTIDIM, PAPER, K, Outcome, Study, chart, methods, ratio
 
 __all__ = ["discernibility", "penalty", "query_errors", "selectivities", "times"]
 
@@ -30,7 +30,7 @@ def penalty(study: Study) -> Part:
     part = chart(f"Fig. 6, {study.real.name}", "k", "certainty penalty (NCP)", found, log="xy")
     gaps = {name: [found[MULTIDIM][k] - found[name][k] for k in study.ks] for name in PAPER}
     every = [gap for gap_of in gaps.values() for gap in gap_of]
-    ratios = [found[MULTIDIM][k] / max(found[name][k], 1e-9) for name in PAPER for k in study.ks]
+    ratios = [ratio(found[MULTIDIM][k], found[name][k]) for name in PAPER for k in study.ks]
     part.findings += [
         Finding(
             "Fig. 6",
@@ -123,7 +123,10 @@ def _audited(study: Study) -> Finding:
     done: list[Outcome] = [study.real_run(name, k) for name in methods() for k in study.ks]
     passed = sum(each.release.audit.passed for each in done)
     return Finding(
-        "2", "every release is k-anonymous", passed == len(done), f"{passed} of {len(done)} pass their audit"
+        "2",
+        f"every release is k-anonymous ({study.real.name})",
+        passed == len(done),
+        f"{passed} of {len(done)} pass their audit",
     )
 
 
@@ -138,7 +141,7 @@ def _as_known(found: Curves) -> Finding:
 
 
 def _lower(place: str, measure: str, found: Curves) -> Finding:
-    ratios = {name: [found[MULTIDIM][x] / max(found[name][x], 1e-9) for x in found[name]] for name in PAPER}
+    ratios = {name: [ratio(found[MULTIDIM][x], found[name][x]) for x in found[name]] for name in PAPER}
     return Finding(
         place,
         f"bottom-up and top-down have a lower {measure} than MultiDim",
@@ -148,7 +151,7 @@ def _lower(place: str, measure: str, found: Curves) -> Finding:
 
 
 def _below(found: Curves, better: str, other: str, ks: tuple[int, ...]) -> Finding:
-    shares = [found[better][k] / max(found[other][k], 1e-9) for k in ks]
+    shares = [ratio(found[better][k], found[other][k]) for k in ks]
     return Finding(
         "Fig. 6",
         f"{better} has a lower certainty penalty than {other}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from harness import Chart, Part, Row
 from harness.rows import Figure
 from utility.tables import Subject
 
-__all__ = ["MULTIDIM", "PAPER", "K", "Outcome", "Study", "chart", "methods", "run"]
+__all__ = ["MULTIDIM", "PAPER", "K", "Outcome", "Study", "chart", "methods", "ratio", "run"]
 
 MULTIDIM = "MultiDim"
 PAPER = ("bottom-up", "top-down")
@@ -109,3 +110,12 @@ def chart(title: str, axis: str, measure: str, found: Mapping[str, Mapping[float
     curves = {name: (list(curve), list(curve.values())) for name, curve in found.items()}
     part.charts.append(Chart(title, axis, measure, curves, log=log))
     return part
+
+
+def ratio(one: float, other: float) -> float:
+    """Return how many times as high one figure is as another; 1 where both are 0.
+
+    >>> ratio(3, 2), ratio(0, 0)
+    (1.5, 1.0)
+    """
+    return one / other if other else (math.inf if one else 1.0)

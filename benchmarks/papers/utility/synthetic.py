@@ -7,7 +7,7 @@ from statistics import mean
 import numpy as np
 
 from harness import Finding, Part
-from utility.runs import MULTIDIM, PAPER, K, Outcome, Study, chart, methods, run
+from utility.runs import MULTIDIM, PAPER, K, Outcome, Study, chart, methods, ratio, run
 from utility.tables import SYNTHETIC, Subject
 
 __all__ = ["by_dimensions", "by_rows", "seeds", "weights"]
@@ -74,20 +74,20 @@ def by_dimensions(study: Study) -> Part:
 
 
 def _less(place: str, measure: str, name: str, found: dict[str, dict[float, float]]) -> Finding:
-    ratio = {m: {d: found[MULTIDIM][d] / max(found[m][d], 1e-9) for d in found[m]} for m in methods() if m != MULTIDIM}
-    wrong = [f"{m} at {d:g}" for m in PAPER for d, each in ratio[m].items() if each < 1]
+    ratios = {m: {d: ratio(found[MULTIDIM][d], found[m][d]) for d in found[m]} for m in methods() if m != MULTIDIM}
+    wrong = [f"{m} at {d:g}" for m in PAPER for d, each in ratios[m].items() if each < 1]
     return Finding(
         place,
         f"bottom-up and top-down have a lower {measure} penalty than MultiDim in all dimensions ({name})",
         not wrong,
         "MultiDim's over theirs: "
-        + ", ".join(f"{m} {min(by_d.values()):.2f} to {max(by_d.values()):.2f}" for m, by_d in ratio.items())
+        + ", ".join(f"{m} {min(by_d.values()):.2f} to {max(by_d.values()):.2f}" for m, by_d in ratios.items())
         + (f"; not so: {', '.join(wrong)}" if wrong else ""),
     )
 
 
 def _alike(name: str, penalty: dict[str, dict[float, float]]) -> Finding:
-    ratios = [penalty["bottom-up"][d] / max(penalty["top-down"][d], 1e-9) for d in penalty["top-down"]]
+    ratios = [ratio(penalty["bottom-up"][d], penalty["top-down"][d]) for d in penalty["top-down"]]
     return Finding(
         "Fig. 10",
         f"top-down is slightly better than bottom-up ({name})",
