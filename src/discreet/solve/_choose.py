@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
 
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
@@ -26,16 +29,32 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     return chosen
 
 
-def prepare() -> None:
-    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
-    from discreet.solve import _local_bound, _paper_judge, cuts, front, lattice, partitions
+def prepare(jobs: int = 1) -> None:
+    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready.
+
+    With several ``jobs`` so many processes share the work.
+    """
+    from discreet.solve._local_solver import LocalSolver
+
+    local = [name for name, member in SOLVERS.members().items() if issubclass(member, LocalSolver)]
+    parts = ["front", "cuts", "partitions", "_local_bound", "lattice", "_paper_judge", *local]
+    if jobs == 1:
+        for part in parts:
+            _prepare(part)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_prepare, parts))
+
+
+def _prepare(part: str) -> None:
+    """Compile the kernels of one module, or of the local solver of that name."""
     from discreet.solve._local_solver import LocalSolver, load_kernels
 
-    for module in (lattice, cuts, partitions, _paper_judge, front, _local_bound):
-        module.prepare()
-    for member in SOLVERS.members().values():
-        if issubclass(member, LocalSolver):
-            load_kernels(member)
+    member = SOLVERS.members().get(part)
+    if member is not None and issubclass(member, LocalSolver):
+        load_kernels(member)
+    else:
+        import_module(f"discreet.solve.{part}").prepare()
 
 
 def solve(
