@@ -6,9 +6,9 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+JOBS ?= 2
 PREPARE := echo "compiling all searches for this machine (once, two to five minutes)"; \
 	$(BIN)/python -c 'from discreet.solve import prepare; prepare(jobs=$(JOBS))'
-JOBS ?= 2
 ROWS ?= 20000
 
 .DEFAULT_GOAL := help

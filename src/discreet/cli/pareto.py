@@ -52,7 +52,12 @@ Examples:
 )
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
 @click.option("--explain", is_flag=True, help="Say what each step along the front gains and loses.")
-@click.option("--release", "wanted", metavar="K", help="Also make the release of a point: a value, or knee.")
+@click.option(
+    "--release",
+    "wanted",
+    metavar="K",
+    help="Also make the release of a point: 5, one value for each axis as 5,3, or knee.",
+)
 @click.option("--release-to", metavar="FILE", help="Where that release goes.")
 @json_option
 @quiet_option
@@ -117,16 +122,16 @@ def pareto(
         click.get_current_context().exit(InterruptedRun.exit_code)
 
 
-def _wanted(text: str | None, release_to: str | None) -> float | None:
+def _wanted(text: str | None, release_to: str | None) -> float | list[float] | None:
     """Read what --release says: None is the knee."""
     if (text is None) != (release_to is None):
         raise click.UsageError("--release and --release-to go together: which point, and where its release goes.")
     if text is None or text == "knee":
         return None
     try:
-        number = float(text)
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        number = nan
-    if not isfinite(number):
-        raise click.UsageError("--release is a number, as 5, or knee.")
-    return number
+        numbers = [nan]
+    if not all(isfinite(number) for number in numbers):
+        raise click.UsageError("--release is a number, as 5, one for each axis, as 5,3, or knee.")
+    return numbers[0] if len(numbers) == 1 else numbers

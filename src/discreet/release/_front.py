@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -112,17 +112,28 @@ class Front:
         """The number of the axis that ``k`` speaks of: that of k, or else the first."""
         return self.axes.index("k") if "k" in self.axes else 0
 
-    def point(self, k: float) -> FrontPoint:
-        """Return the cheapest point with at least so much privacy: its k, or the first axis where there is no k."""
-        axis, at = self.parts[self._main], self._main
-        wanted = k if axis.shown(1.0) > 0 else -k
-        able = [point for point in self.points if point.reached[at] >= wanted - 1e-12]
-        if not able:
-            best = max(point.reached[at] for point in self.points)
-            raise UsageError(
-                f"No point of the front reaches {axis.text} = {number_text(k)}; the best has "
-                f"{number_text(axis.shown(best))}."
-            )
+    def point(self, k: float | Sequence[float]) -> FrontPoint:
+        """Return the cheapest point with at least so much privacy: its k, or the first axis where there is no k.
+
+        Several numbers say what is wanted on each axis, in their order.
+        """
+        places = [self._main] if isinstance(k, int | float) else list(range(len(self.parts)))
+        numbers = [k] if isinstance(k, int | float) else list(k) if isinstance(k, list | tuple) else []
+        if len(numbers) != len(places) or not all(_is_number(number) for number in numbers):
+            axes = ", ".join(self.axes)
+            raise UsageError(f"A point of the front is chosen by a number, or by one for each axis ({axes}).")
+        able = list(self.points)
+        for number, at in zip(numbers, places, strict=True):
+            axis = self.parts[at]
+            wanted = number if axis.shown(1.0) > 0 else -number
+            left = [point for point in able if point.reached[at] >= wanted - 1e-12]
+            if not left:
+                best = axis.shown(max(point.reached[at] for point in able))
+                raise UsageError(
+                    f"No point of the front reaches {axis.text} = {number_text(number)}; the best has "
+                    f"{number_text(best)}."
+                )
+            able = left
         return min(able, key=lambda point: point.loss)
 
     def knee(self) -> Knee:
@@ -164,9 +175,16 @@ class Front:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def release(
-        self, k: float | None = None, *, point: FrontPoint | None = None, output: str | PathLike[str] | None = None
+        self,
+        k: float | Sequence[float] | None = None,
+        *,
+        point: FrontPoint | None = None,
+        output: str | PathLike[str] | None = None,
     ) -> Release:
-        """Make the release a point stands for: the cheapest that reaches ``k``, or the one given, or the knee."""
+        """Make the release a point stands for: the cheapest that reaches ``k``, or the one given, or the knee.
+
+        On a front of several axes ``k`` may be a number for each of them, in their order.
+        """
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
@@ -242,6 +260,7 @@ class Front:
             "evaluated": self.evaluated,
             "complete": self.complete,
             "points": [point.to_dict() for point in self.points],
+            "steps": [step.text for step in self.steps()],
             "knee": None,
             "seconds": self.stats.get("seconds"),
         }
@@ -314,6 +333,10 @@ class Front:
 _SECONDS = 10.0
 """How long the bound of a release taken from a front may be searched for."""
 _SUFFIXES = (".html", ".svg", ".png", ".json", ".csv")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 def check_front_file(path: Path) -> None:
