@@ -28,8 +28,11 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
         return None
     if cover.form == "set":
         first, place = _distinct_sets(cover)
+        taken = set(domain.labels[0])
         texts = [
-            set_text([domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()])
+            set_text(
+                [domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()], taken
+            )
             for g in first.tolist()
         ]
         return pl.Series(domain.name, texts, dtype=pl.String).gather(place)
