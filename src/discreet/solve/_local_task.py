@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
-from discreet.errors import UnsupportedCombinationError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
@@ -54,17 +53,7 @@ class Task:
 def make_task(problem: Problem) -> Task:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
-    if not isinstance(problem.cost, Certainty | Loss):
-        raise UnsupportedCombinationError(
-            f"The cost {problem.cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
-        )
-    for attribute, lowest, highest in zip(table.attributes, problem.lowest, problem.highest, strict=True):
-        if lowest > 0 or highest < attribute.height:
-            raise UnsupportedCombinationError(
-                f"A limit on the levels of '{attribute.name}'",
-                "the scheme local",
-                "each class shows its own nodes; leave the limit out or choose the scheme subtree",
-            )
+    assert isinstance(problem.cost, Certainty | Loss), "a problem of local recoding has one of these costs"
     codes, kinds, rates = [], [], [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     starts, node_starts, rate_end, node_end = [], [], 0, 0
