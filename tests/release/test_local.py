@@ -1,4 +1,4 @@
-"""Local recoding from a table to a table: each row keeps its place and its other columns, and shows its class's values."""
+"""Local recoding from a table to a table: rows keep their places and other columns, and show their class's values."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def released(table: Any, quasi: Any = None, **options: Any) -> dc.Release:
 
 
 def same(value: Any) -> Any:
-    """A cell as text: a number is the same number however a file holds it."""
-    if value is None or value == "":
+    """A cell as text: a number is the same number, and missing is missing, however a file or a frame holds it."""
+    if value in (None, "", "NaN") or value != value:
         return None
-    return str(value).removesuffix(".0")
+    return str(value).removesuffix(".0").removesuffix(" 00:00:00")
 
 
 def checked(before: pl.DataFrame, release: dc.Release, quasi: Any = None, k: int = 4, *, covers: bool = True) -> None:
@@ -317,6 +317,32 @@ def test_classes_that_look_alike_are_one_class() -> None:
         released(table, ["x"], privacy=["k(2)", SmallClasses(7)])
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_random_jobs(seed: int, frame_constructor: Any, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    rng = random.Random(request.node.name)
+    table = visits(rng.randint(2, 120), seed)
+    quasi = {name: QUASI[name] for name in rng.sample(sorted(QUASI), rng.randint(1, 5)) if name != "grade"}
+    own: list[list[Any]] = [["k(2)", NoMajority(0.5, "disease")], ["k(2)", EvenClasses()], ["k(2)", SmallClasses(9)]]
+    privacy = rng.choice([*MODELS, *own])
+    options: dict[str, Any] = {
+        "cost": rng.choice(["NCP", "LM", "LM(penalty=l+)", "NCP(weights={age: 3})"]),
+        "suppression": rng.choice(["none", "budget(10%)", "class-records"]),
+        "missing": rng.choice(["value", "suppress"]),
+        "time_limit": rng.choice([None, None, 1e-6]),
+        "output": rng.choice([None, tmp_path / "safe.csv", tmp_path / "safe.parquet"]),
+    }
+    quasi["age"] = None
+    options |= {"sensitive": ["disease", "grade"], "solver": rng.choice(SOLVERS)}
+    try:
+        release = released(frame_constructor(table), quasi, privacy=privacy, **options)
+    except (dc.InfeasibleError, dc.UsageError, dc.DataError):
+        return
+    if options["missing"] == "suppress":
+        known = [pl.col(column).is_not_null() for column in quasi]
+        table = table.filter(*known, pl.col("dose").is_not_nan() if "dose" in quasi else True)
+    checked(table, release, quasi, int(privacy[0][2]) if privacy[0].startswith("k(") else 1)
+
+
 # --- one value for each class -----------------------------------------------------------------------------------------
 
 
@@ -347,11 +373,31 @@ def test_microaggregation_of_every_kind(show: str, constructor: Any) -> None:
     checked(table, release, covers=False)
 
 
+def test_there_is_no_negative_zero_in_the_middle(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("row,x\n0,-0.0\n1,0.0\n2,-0.0\n3,0.0\n")
+    release = released(tmp_path / "x.csv", ["x"], privacy="k(2)", scheme="local(show=median)")
+    assert {str(value) for value in release.frame["x"]} == {"0.0"}
+
+
 def test_a_class_most_of_which_is_missing_shows_nothing() -> None:
     table = pl.DataFrame({"x": [None, None, 5, 7, 8, 8]}).with_row_index("row")
     release = released(table, ["x"], privacy="k(3)", scheme="local(show=mean)")
     assert release.frame["x"].null_count() in (0, 3)
     checked(table, release, ["x"], 3, covers=False)
+
+
+# --- missing values ---------------------------------------------------------------------------------------------------
+
+
+def test_rows_with_missing_values_may_be_left_out(frame_constructor: Any) -> None:
+    """A sensitive value that only rows left out have is no value of the release."""
+    table = visits().with_columns(disease=pl.when(pl.col("age").is_null()).then(pl.lit("rare")).otherwise("disease"))
+    told: dict[str, Any] = {"sensitive": "disease", "privacy": ["k(4)", "distinct-l(2)"], "missing": "suppress"}
+    release = released(frame_constructor(table), ["age", "ward"], **told)
+    checked(table.drop_nulls("age"), release, ["age", "ward"])
+    assert release.dropped_missing == table["age"].null_count()
+    with pytest.raises(dc.DataError, match="missing"):
+        released(table, ["age"], missing="error")
 
 
 # --- small and extreme tables -----------------------------------------------------------------------------------------
@@ -410,7 +456,7 @@ def test_nothing_left() -> None:
 
 @pytest.mark.parametrize("cost", ["DM", "HDM", "CM", "C_AVG", "entropy", "ambiguity"])
 def test_other_costs_are_refused(cost: str) -> None:
-    with pytest.raises(dc.UsageError, match="does not go with the scheme local.*choose NCP or LM"):
+    with pytest.raises(dc.UsageError, match=r"does not go with the scheme local.*choose NCP or LM"):
         released(visits(), cost=cost, class_attribute="disease" if cost == "CM" else None)
 
 

@@ -73,9 +73,6 @@ def count(
     groups = source.count(list(dict.fromkeys([*keys, *values])))
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.")
-    written = {column: groups[column].unique() for column in apart}
-    if written_as is not None:
-        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     weight = groups.columns[-1]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0
@@ -85,6 +82,9 @@ def count(
         groups = known
         if groups.is_empty():
             raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
+    written = {column: groups[column].unique() for column in apart}
+    if written_as is not None:
+        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     rows = groups[weight].to_numpy()
     factors = _factorize(groups.drop(weight), rows)
     domains, codes = {}, []

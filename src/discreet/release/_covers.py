@@ -65,7 +65,7 @@ def middle_values(domain: Domain, codes: IntArray, groups: Groups) -> pl.Series:
     most = lines.sort("group", "rows", "leaf", descending=[False, True, False]).group_by("group").first().sort("group")
     if domain.positions is None:
         return pl.Series(domain.name, domain.labels[0], dtype=pl.String).gather(most["leaf"])
-    number = pl.Series("number", domain.positions).gather(lines["leaf"])
+    number = pl.Series("number", domain.positions + 0.0).gather(lines["leaf"])
     known = lines.with_columns(number).filter(pl.col("number").is_not_nan()).sort("group", "number")
     if groups.show == "mean":
         middle = (pl.col("number") * pl.col("rows")).sum() / pl.col("rows").sum()
