@@ -25,6 +25,14 @@ Missing = Literal["value", "suppress", "error"]
 _LARGEST_KEY = 2**62
 
 
+class Apart(NamedTuple):
+    """A sensitive column that tells tuples apart: its distinct values, the code of each, and that of each tuple."""
+
+    values: pl.Series
+    codes: NDArray[np.int64]
+    places: NDArray[np.int32]
+
+
 @dataclass(frozen=True, eq=False)
 class Counted:
     """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
@@ -40,8 +48,8 @@ class Counted:
     codes: Mapping[str, pl.DataFrame]
     missing: Mapping[str, int]
     dropped: int
-    apart: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(default_factory=dict)
-    """The sensitive columns that tell tuples apart too: their distinct values, and the place of each tuple's."""
+    apart: Mapping[str, Apart] = field(default_factory=dict)
+    """The sensitive columns that tell tuples apart too."""
 
 
 def count(
@@ -65,8 +73,6 @@ def count(
     groups = source.count(list(dict.fromkeys([*keys, *values])))
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.")
-    if written_as is not None:
-        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     weight = groups.columns[-1]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0
@@ -76,6 +82,9 @@ def count(
         groups = known
         if groups.is_empty():
             raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
+    written = {column: groups[column].unique() for column in apart}
+    if written_as is not None:
+        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     rows = groups[weight].to_numpy()
     factors = _factorize(groups.drop(weight), rows)
     domains, codes = {}, []
@@ -126,8 +135,17 @@ def count(
         joint={} if schema.class_attribute is None else _Joint(entries, schema.sensitive, schema.class_attribute),
     )
     originals = {column: reference[column] for column in schema.sensitive}
-    by = {column: (factor.values, place) for column, factor, place in zip(apart, told, places, strict=True)}
+    by = {
+        column: Apart(written[column], _places(written[column], factor.values, written_as), place)
+        for column, factor, place in zip(apart, told, places, strict=True)
+    }
     return Counted(table, domains, originals, coded, absent, dropped, by)
+
+
+def _places(values: pl.Series, distinct: pl.Series, written_as: Format | None) -> NDArray[np.int64]:
+    """Return the place of each value among the distinct ones, some of which a file may not tell apart."""
+    same = values if written_as is None else held(values, written_as)
+    return same.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64).to_numpy()
 
 
 def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:

@@ -41,7 +41,7 @@ class EagerSource:
         keys = self.to_polars(recoding.keys).with_row_index(place)
         released = recode(keys.lazy(), replace(recoding, drop=())).collect()
         kept = (column for column in recoding.kept if self._differs(column, keys[column]))
-        changed = [*recoding.maps, *kept, *recoding.hidden]
+        changed = [*recoding.changed, *kept, *recoding.hidden]
         order = [column for column in self.frame.columns if column not in recoding.drop]
         frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
         if released.height < keys.height:

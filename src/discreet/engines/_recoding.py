@@ -51,16 +51,19 @@ class Parts:
 class Shares:
     """A local recoding: which rows go to which group, and what each group shows.
 
-    Rows with the same values of the columns in ``codes`` (the number of each distinct value) are one line of
-    ``tuples``: those numbers, a ``tuple`` number and the ``group`` all its rows go to, or null if they are shared
-    between groups. Then ``dealt`` names the group of each of its rows, by their ``place`` in the order of the table.
-    Group -1 is left out. ``shown`` has for each ``group`` the released values.
+    Rows with the same values of the columns in ``codes`` (the number of each distinct value) are one tuple: those
+    numbers are in ``tuples``, column by column, and ``group`` has the group all its rows go to, or null if they are
+    shared between groups. Then ``dealt`` names the ``group`` of each row of a ``tuple``, by its ``place`` in the order
+    of the table. Group -1 is left out. ``shown`` has what each group shows of the columns that change.
     """
 
     codes: Mapping[str, ValueMap]
-    tuples: pl.DataFrame
+    tuples: Mapping[str, pl.Series]
+    group: pl.Series
     dealt: pl.DataFrame
-    shown: pl.DataFrame
+    shown: Mapping[str, pl.Series]
+    groups: int
+    """How many groups there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,11 @@ class Recoding:
         told = [] if self.parts is None else [self.parts.column, *filter(None, [self.parts.label])]
         told += [] if self.shares is None else list(self.shares.codes)
         return list(dict.fromkeys([*self.maps, *self.kept, *self.required, *told]))
+
+    @property
+    def changed(self) -> list[str]:
+        """The columns that get other values."""
+        return [*self.maps, *([] if self.shares is None else self.shares.shown)]
 
     @property
     def hidden(self) -> list[str]:
@@ -150,7 +158,13 @@ def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Map
     """Give every row the values its group shows; rows of suppressed groups are left out."""
     code = {column: unused(f"code{number}", schema) for number, column in enumerate(shares.codes)}
     names = {name: unused(name, schema) for name in ("tuple", "group", "place", "dealt")}
-    tuples = shares.tuples.rename({**code, "tuple": names["tuple"], "group": names["group"]})
+    tuples = pl.DataFrame(
+        {
+            **{code[column]: numbers for column, numbers in shares.tuples.items()},
+            names["tuple"]: pl.int_range(len(shares.group), eager=True),
+            names["group"]: shares.group,
+        }
+    )
     frame = frame.with_columns(
         _released(key[column], schema[column], mapping).alias(code[column]) for column, mapping in shares.codes.items()
     ).join(tuples.lazy(), on=list(code.values()), how="left", maintain_order="left")
@@ -163,8 +177,13 @@ def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Map
         )
         group = pl.coalesce(group, pl.col(names["dealt"]))
     frame = frame.with_columns(group.alias(names["group"])).filter(pl.col(names["group"]) >= 0)
-    new = {column: unused(f"shown{number}", schema) for number, column in enumerate(shares.shown.columns[1:])}
-    shown = shares.shown.rename({"group": names["group"], **new})
+    new = {column: unused(f"shown{number}", schema) for number, column in enumerate(shares.shown)}
+    shown = pl.DataFrame(
+        {
+            names["group"]: pl.int_range(shares.groups, eager=True),
+            **{new[column]: values for column, values in shares.shown.items()},
+        }
+    )
     frame = frame.join(shown.lazy(), on=names["group"], how="left", maintain_order="left")
     frame = frame.with_columns(pl.col(name).alias(column) for column, name in new.items())
     return frame.drop([*code.values(), *new.values(), *(set(names.values()) & set(frame.collect_schema()))])

@@ -28,7 +28,8 @@ class Plan:
     suppression: str
     most_suppressed: int
     solver: str
-    nodes: int
+    nodes: int | None
+    """The size of the space; None where no one partition describes a recoding."""
     output: str | None
     reports: tuple[str, ...]
 
@@ -49,7 +50,7 @@ class Plan:
             ("privacy", " and ".join(self.privacy)),
             ("cost", self.cost),
             ("suppression", f"{self.suppression}: at most {self.most_suppressed:,} rows are left out"),
-            ("search", f"{self.solver}, {count_text(self.nodes)} possible recodings"),
+            ("search", self.solver + ("" if self.nodes is None else f", {count_text(self.nodes)} possible recodings")),
             ("output", self.output or ""),
             ("reports", ", ".join(self.reports)),
         ]
@@ -118,8 +119,10 @@ def _describe(attribute: dict[str, Any]) -> str:
     return f"{attribute['type']}, {attribute['distinct']:,} values, {way}"
 
 
-def _recodings(problem: Problem) -> int:
-    """Return the size of the space: levels for full-domain, partitions for other schemes."""
+def _recodings(problem: Problem) -> int | None:
+    """Return the size of the space: levels for full-domain, partitions for other schemes; None for local recoding."""
+    if not all(scheme.is_global for scheme in problem.schemes):
+        return None
     return prod(
         high - low + 1 if scheme.name == "full-domain" else scheme.count(attribute)
         for attribute, scheme, low, high in zip(

@@ -74,6 +74,8 @@ class Problem:
         kind.check(models)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
+        if not all(choice.is_global for choice in schemes):
+            _check_local(table, resolved, lowest, highest)
         return cls(table, models, resolved, kind, schemes, lowest, highest)
 
     @cached_property
@@ -115,6 +117,21 @@ class Problem:
             np.maximum(removed, model.fewest_removed(classes), out=removed)
         too_small = classes.sizes - removed < self.smallest_class
         return np.where(too_small, classes.sizes, removed).astype(np.int64)
+
+
+def _check_local(table: CountTable, cost: Cost, lowest: Sequence[int], highest: Sequence[int]) -> None:
+    """Refuse what is not defined where each class shows its values in its own way."""
+    if not cost.local:
+        raise UnsupportedCombinationError(
+            f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
+        )
+    for attribute, low, high in zip(table.attributes, lowest, highest, strict=True):
+        if low > 0 or high < attribute.height:
+            raise UnsupportedCombinationError(
+                f"A limit on the levels of '{attribute.name}'",
+                "the scheme local",
+                "leave the limit out or choose the scheme subtree",
+            )
 
 
 def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:

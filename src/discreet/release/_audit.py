@@ -251,7 +251,7 @@ def _value(column: str, dtype: pl.DataType) -> pl.Expr:
 
 
 def _promised(model: PrivacyModel) -> float | None:
-    first = getattr(model, dataclasses.fields(model)[0].name)  # type: ignore[arg-type]
+    first = next((getattr(model, field.name) for field in dataclasses.fields(model)), None)  # type: ignore[arg-type]
     return first if isinstance(first, Real) else None  # type: ignore[return-value]
 
 

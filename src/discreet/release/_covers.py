@@ -28,8 +28,11 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
         return None
     if cover.form == "set":
         first, place = _distinct_sets(cover)
+        taken = set(domain.labels[0])
         texts = [
-            set_text([domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()])
+            set_text(
+                [domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()], taken
+            )
             for g in first.tolist()
         ]
         return pl.Series(domain.name, texts, dtype=pl.String).gather(place)
@@ -62,7 +65,7 @@ def middle_values(domain: Domain, codes: IntArray, groups: Groups) -> pl.Series:
     most = lines.sort("group", "rows", "leaf", descending=[False, True, False]).group_by("group").first().sort("group")
     if domain.positions is None:
         return pl.Series(domain.name, domain.labels[0], dtype=pl.String).gather(most["leaf"])
-    number = pl.Series("number", domain.positions).gather(lines["leaf"])
+    number = pl.Series("number", domain.positions + 0.0).gather(lines["leaf"])
     known = lines.with_columns(number).filter(pl.col("number").is_not_nan()).sort("group", "number")
     if groups.show == "mean":
         middle = (pl.col("number") * pl.col("rows")).sum() / pl.col("rows").sum()

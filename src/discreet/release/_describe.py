@@ -90,7 +90,7 @@ def notes(
             yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
-    if solution.suppressed.size and solution.suppressed.all():
+    if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if source.kind == "pandas":
         yield (

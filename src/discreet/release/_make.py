@@ -69,5 +69,4 @@ def _shown_counts(recoding: Recoding) -> dict[str, Any]:
     """Return how many different values the groups of a local recoding show, by column."""
     if recoding.shares is None:
         return {}
-    shown = recoding.shares.shown
-    return {"shown": {column: shown[column].n_unique() for column in shown.columns[1:]}}
+    return {"shown": {column: values.n_unique() for column, values in recoding.shares.shown.items()}}

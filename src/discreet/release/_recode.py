@@ -56,17 +56,14 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
     domains, table = counted.domains, counted.table
     codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in domains.items()}
     keys: dict[str, IntArray] = {name: table.codes[number] for number, name in enumerate(domains)}
-    for name, (values, places) in counted.apart.items():
-        codes[name] = ValueMap(values, pl.Series(np.arange(len(values), dtype=np.int32)))
-        keys[name] = places
+    for name, apart in counted.apart.items():
+        codes[name] = ValueMap(apart.values, pl.Series(apart.codes))
+        keys[name] = apart.places
     order = np.lexsort((groups.group, groups.tuple))
     tuples, group, count = groups.tuple[order], groups.group[order], groups.count[order]
     shares = np.bincount(tuples, minlength=table.tuples)
     alone = np.zeros(table.tuples, dtype=np.int64)
     alone[tuples] = group
-    lines = pl.DataFrame({**keys, "tuple": np.arange(table.tuples), "group": alone}).with_columns(
-        group=pl.when(pl.Series(shares == 1)).then("group")
-    )
     several = np.flatnonzero(shares[tuples] > 1)
     repeated = np.repeat(several, count[several])
     of_tuple = tuples[repeated]
@@ -83,14 +80,20 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
             kept.append(name)
         else:
             shown[name] = text
-    size = int(groups.group.max(initial=-1)) + 1
     few = tuple(column for column, domain in domains.items() if len(domain.values) <= FEW)
     return Recoding(
         kept=tuple(kept),
         drop=drop,
         required=required,
         categories=few,
-        shares=Shares(codes, lines, dealt, pl.DataFrame({"group": np.arange(size), **shown})),
+        shares=Shares(
+            codes=codes,
+            tuples={name: pl.Series(key) for name, key in keys.items()},
+            group=pl.select(pl.when(pl.Series(shares == 1)).then(pl.Series(alone))).to_series(),
+            dealt=dealt,
+            shown=shown,
+            groups=int(groups.group.max(initial=-1)) + 1,
+        ),
     )
 
 

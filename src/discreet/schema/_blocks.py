@@ -6,7 +6,7 @@ What is written here, :func:`discreet.parse_block` reads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import count
 
 import numpy as np
@@ -66,7 +66,7 @@ def block_names(
             leaves = order[ends[block] - size[block] : ends[block]]
             members = [labels[0][leaf] for leaf in leaves.tolist()]
             run = ranges and _is_run(leaves[: len(members) - members.count(None)])
-            names[block] = next(name for effort in count() if (name := _made_up(members, run, effort)) not in taken)
+            names[block] = _new_name(members, run, taken)
     return names
 
 
@@ -79,13 +79,13 @@ def set_name(labels: Sequence[str]) -> str:
     return f"{{{', '.join(label if _plain(label, _MARKS) else _in_quotes(label) for label in labels)}}}"
 
 
-def set_text(labels: Sequence[Label]) -> Label:
-    """Write what a group shows that holds these leaves: the value itself if it is one, else the set.
+def set_text(labels: Sequence[Label], taken: Container[Label] = ()) -> Label:
+    """Write what a group shows that holds these leaves: the value itself if it is one, else a set that is not taken.
 
     >>> set_text(["Private", None])
     'Private or missing'
     """
-    return labels[0] if len(labels) == 1 else _made_up(labels, False, 0)
+    return labels[0] if len(labels) == 1 else _new_name(labels, False, taken)
 
 
 def range_name(low: Label, high: Label) -> Label:
@@ -111,6 +111,11 @@ def node_names(labels: Sequence[Sequence[Label]], levels: Sequence[int], blocks:
 def _is_run(leaves: NDArray[np.integer]) -> bool:
     """Whether leaves, which rise, are neighbours."""
     return int(leaves[-1] - leaves[0]) + 1 == leaves.size
+
+
+def _new_name(labels: Sequence[Label], run: bool, taken: Container[Label]) -> str:
+    """Write a block by its leaves, in a way that is not taken."""
+    return next(name for effort in count() if (name := _made_up(labels, run, effort)) not in taken)
 
 
 def _made_up(labels: Sequence[Label], run: bool, effort: int) -> str:

@@ -26,17 +26,18 @@ class LocalSolver(Solver):
     """A solver that puts rows into groups.
 
     It proves nothing by itself. ``bound`` says what is proven beside it about all groupings: ``nearest``, quick and
-    loose, from how far each row is from its nearest neighbours; ``prices``, slow and tight; or ``none``.
+    loose, from how far each row is from its nearest neighbours; ``prices``, slow and tight; or ``none``, in Python
+    also None.
     """
 
     schemes: ClassVar[frozenset[str]] = frozenset({"local"})
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
     baseline: ClassVar[bool] = True
 
-    bound: str = "nearest"
+    bound: str | None = "nearest"
 
     def __post_init__(self) -> None:
-        one_of(self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
+        one_of("none" if self.bound is None else self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
 
     @abstractmethod
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:

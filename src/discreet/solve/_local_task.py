@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
-from discreet.errors import UnsupportedCombinationError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
@@ -54,10 +53,7 @@ class Task:
 def make_task(problem: Problem) -> Task:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
-    if not isinstance(problem.cost, Certainty | Loss):
-        raise UnsupportedCombinationError(
-            f"The cost {problem.cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
-        )
+    assert isinstance(problem.cost, Certainty | Loss), "a problem of local recoding has one of these costs"
     codes, kinds, rates = [], [], [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     starts, node_starts, rate_end, node_end = [], [], 0, 0
@@ -179,10 +175,14 @@ def mended(task: Task, shares: Shares) -> Shares:
     """Put groups that are not ok together with their neighbours, until all are; what cannot be mended is suppressed.
 
     Solvers make groups that keep every built-in model. A model of the user's own is only known by its arrays, and
-    this is where it is kept.
+    this is where it is kept. Groups that show the same values are one class to whoever reads them, which matters to
+    models for which two good classes may make a bad one.
     """
     group = shares.group.astype(np.int64)
     while (group >= 0).any():
+        if not task.problem.union_closed:
+            same = _same_cover(task, Shares(shares.tuple, group, shares.count))
+            group = np.where(group < 0, -1, same[group])
         now = Shares(shares.tuple, group, shares.count)
         ok = groups_ok(task, now)
         if ok.all():
@@ -191,17 +191,32 @@ def mended(task: Task, shares: Shares) -> Shares:
     return Shares(shares.tuple, group, shares.count)
 
 
+def _same_cover(task: Task, shares: Shares) -> IntArray:
+    """Return new numbers for groups, the same for those that show the same."""
+    seen, random = [], np.random.default_rng(0)
+    for cover in _covers(task, shares):
+        if cover.form == "set":  # a set is told by the sum of random numbers, one for each of its leaves
+            drawn = random.integers(1 << 62, size=int(cover.leaves.max()) + 1)
+            seen.append(np.add.reduceat(drawn[cover.leaves], cover.first))
+        else:
+            seen += [cover.first, cover.second]
+    number: IntArray = np.unique(np.stack(seen), axis=1, return_inverse=True)[1].reshape(-1)
+    return number
+
+
 def _put_together(task: Task, shares: Shares, ok: NDArray[np.bool_]) -> IntArray:
-    """Return new numbers for groups: each that is not ok joins the one next to it by its lowest values."""
+    """Return new numbers for groups: one that is not ok joins the next by its lowest values; of several, each second."""
     classes = classes_of(task, shares)
     assert classes.low is not None
     order = np.lexsort(classes.low.T[::-1])
     if order.size == 1:
         return np.full(1, -1)
-    fine = ok[order]
-    run = np.cumsum(np.concatenate([[True], fine[:-1]])) - 1  # whoever is not ok is joined by the next
-    if not fine[-1] and fine[-2]:
-        run[-1] -= 1
+    place = np.arange(order.size)
+    since = place - np.maximum.accumulate(np.where(ok[order], place, -1))  # 1 for the first of several that are not ok
+    asks = since % 2 == 1
+    joins = np.concatenate([[False], asks[:-1]])
+    joins[-1] |= asks[-1]
+    run = np.cumsum(~joins) - 1
     number = np.empty_like(run)
     number[order] = run
     return number

@@ -68,6 +68,8 @@ class Cost(Part, ABC):
     """The formula of its compiled fast path beside ``separable``, if it has one: "squares" or "minority"."""
     needs_hierarchy: ClassVar[bool] = False
     """Only defined where released values are levels of a hierarchy."""
+    local: ClassVar[bool] = False
+    """Also defined where each class shows its values in its own way, as under the scheme ``local``."""
     divisible: ClassVar[bool] = False
     """Defined by ``partly`` where some rows of a class go and the rest is published."""
     removal_never_pays: ClassVar[bool] = False

@@ -36,6 +36,7 @@ class Certainty(PerRow):
     name = "NCP"
     aliases = ("certainty",)
     needs = frozenset({"extent", "block_leaves"})
+    local = True
     divisible = False  # how far the rest of a class spreads depends on which rows go
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)

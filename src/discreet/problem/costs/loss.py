@@ -34,6 +34,7 @@ class Loss(PerRow):
     name = "LM"
     aliases = ("loss", "GLM")
     needs = frozenset({"block_leaves"})
+    local = True
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     penalty: str = "iyengar"
