@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar
 
@@ -34,7 +34,7 @@ class LocalSolver(Solver):
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
     baseline: ClassVar[bool] = True
 
-    bound: str | None = "nearest"
+    bound: str | None = field(default="nearest", kw_only=True)
 
     def __post_init__(self) -> None:
         one_of("none" if self.bound is None else self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
