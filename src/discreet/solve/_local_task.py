@@ -205,7 +205,7 @@ def _same_cover(task: Task, shares: Shares) -> IntArray:
 
 
 def _put_together(task: Task, shares: Shares, ok: NDArray[np.bool_]) -> IntArray:
-    """Return new numbers for groups: one that is not ok joins the next by its lowest values; of several, each second."""
+    """Return new numbers for groups: one not ok joins the next by its lowest values; of several, every other one."""
     classes = classes_of(task, shares)
     assert classes.low is not None
     order = np.lexsort(classes.low.T[::-1])
