@@ -159,6 +159,9 @@ def finish(
     bound = min(lower_bound, cost)
     show = str(getattr(problem.schemes[0], "show", "cover"))
     groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), show)
+    told = dict(stats or {})
+    if show != "cover":
+        told["covered"] = _covered(classes_of(task, shares))
     return Solution(
         status="optimal" if cost <= bound else "feasible",
         cost=cost,
@@ -166,9 +169,19 @@ def finish(
         groups=groups,
         suppressed_rows=lost,
         classes=int(shares.group.max(initial=-1)) + 1,
-        stats=stats or {},
+        stats=told,
         trace=tuple(trace),
     )
+
+
+def _covered(classes: Classes) -> dict[str, float]:
+    """How much of its domain the range, node or set behind a shown value covers, by attribute, on average over rows."""
+    assert classes.block_leaves is not None
+    rows = max(int(classes.sizes.sum()), 1)
+    return {
+        attribute.name: float(((under - 1) / max(attribute.leaves - 1, 1) * classes.sizes).sum() / rows)
+        for attribute, under in zip(classes.table.attributes, classes.block_leaves.T, strict=True)
+    }
 
 
 def mended(task: Task, shares: Shares) -> Shares:
