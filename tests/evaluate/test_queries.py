@@ -281,3 +281,9 @@ def test_columns_that_are_not_there():
         queries(original, released.drop("age"), quasi_identifiers=HIERARCHIES)
     with pytest.raises(MissingColumnError):
         queries(original, released, quasi_identifiers=HIERARCHIES, sum_of="wage")
+
+
+def test_a_workload_without_queries():
+    table = pl.DataFrame({"age": [20, 21]})
+    with pytest.raises(UsageError, match="has no queries"):
+        queries(table, table, quasi_identifiers=["age"], workload=[])

@@ -538,3 +538,36 @@ def test_pandas_index_stays() -> None:
     release = released(frame, ["age", "day"], suppression="budget(5)")
     kept = release.frame
     assert [index[number] for number in kept["row"]] == list(kept.index)
+
+
+def test_the_same_seed_gives_the_same_release_where_text_is_sensitive() -> None:
+    people = dc.sample(700, seed=4)
+    told: dict[str, Any] = {
+        "quasi_identifiers": ["birth_date", "sex", "education"],
+        "sensitive": "occupation",
+        "privacy": ["k(3)", "distinct-l(3, occupation)"],
+        "scheme": "local",
+        "seed": 2,
+    }
+    frames = [dc.anonymize(people, **told).frame for _ in range(3)]
+    assert frames[0].equals(frames[1])
+    assert frames[0].equals(frames[2])
+
+
+@pytest.mark.parametrize(("rows", "k"), [(20, 10), (21, 10), (25, 10), (100, 50)])
+def test_a_table_of_little_more_than_two_classes_is_cut(rows: int, k: int) -> None:
+    table = pl.DataFrame({"x": list(range(rows))})
+    told: dict[str, Any] = {"quasi_identifiers": ["x"], "privacy": f"k({k})", "cost": "NCP", "scheme": "local"}
+    assert dc.anonymize(table, seed=1, **told).cost <= dc.anonymize(table, solver="mondrian", **told).cost
+
+
+def test_numbers_too_far_apart_to_compare() -> None:
+    table = pl.DataFrame({"x": [1e308, -1e308, 1.0, 2.0]})
+    with pytest.raises(dc.DataError, match="too far apart"):
+        dc.anonymize(table, quasi_identifiers=["x"], privacy="k(2)", cost="NCP", scheme="local")
+
+
+def test_a_bound_is_told_although_the_time_is_over() -> None:
+    told: dict[str, Any] = {"quasi_identifiers": ["birth_date", "sex", "zip"], "privacy": "k(4)", "scheme": "local"}
+    release = dc.anonymize(dc.sample(500, seed=3), time_limit=1e-6, **told)
+    assert 0 < release.lower_bound <= release.cost

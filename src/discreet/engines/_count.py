@@ -86,7 +86,7 @@ def count(
     if written_as is not None:
         groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
     rows = groups[weight].to_numpy()
-    factors = _factorize(groups.drop(weight), rows)
+    factors = _factorize(groups.drop(weight), rows, apart)
     domains, codes = {}, []
     for column, hierarchy in schema.quasi_identifiers.items():
         factor = factors[column]
@@ -160,8 +160,10 @@ class _Factor(NamedTuple):
     rows: NDArray[np.int64]
 
 
-def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64]) -> dict[str, _Factor]:
+def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collection[str] = ()) -> dict[str, _Factor]:
+    """Number the distinct values of each column; the order is that of polars, and differs, but for some columns."""
     values = {column: groups[column].unique() for column in groups.columns}
+    values |= {column: values[column].sort() for column in in_order}
     places = groups.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
         for column, distinct in values.items()

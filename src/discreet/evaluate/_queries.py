@@ -160,6 +160,8 @@ def queries(
         chosen, truths, redrawn = _answered(drawn, table, count)
     else:
         chosen = [_given(query, attributes) for query in workload]
+        if not chosen:
+            raise UsageError("The workload has no queries; give some, or leave it out to have them drawn.")
         truths, redrawn = [table.answer(query) for query in chosen], 0
     estimates = np.array([answers.answer(query)[-1] for query in chosen], dtype=np.float64)
     frame = _frame(chosen, np.array(truths).reshape(len(chosen), -1), estimates, table.rows)

@@ -23,7 +23,7 @@ from discreet.kernels.local_search import dissolve_groups, move_shares
 from discreet.kernels.requirements import Requirement
 from discreet.solve._base import Budget
 from discreet.solve._local_levels import Levels
-from discreet.solve._local_task import Shares, Task
+from discreet.solve._local_task import Shares, Task, total_cost
 
 __all__ = ["Ground", "Plan", "solve_region"]
 
@@ -36,6 +36,8 @@ _WORTH = 1e-4
 _CHANGING = ("share", "first", "group", "cover", "each", "gone", "top", "mark", "active")
 _AT_ONCE = 4096
 """Points or groups looked at between two looks at the clock."""
+_FEW = 4096
+"""So few points are grouped twice, from two different starts."""
 
 
 @dataclass(frozen=True)
@@ -73,30 +75,60 @@ class Ground:
 def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: int, budget: Budget) -> Shares:
     """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
-    members, state = members.copy(), np.array([seed], dtype=np.uint64)
+    members = members.copy()
     split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, 1)
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
-    group = _layers(ground, requirement, leaves, codes, weights, 0 if budget.exhausted else plan.visits)
+    starts = [_layers(ground, requirement, leaves, codes, weights, 0 if budget.exhausted else plan.visits)]
+    if members.size <= _FEW:
+        starts.append(_cut_whole(ground, requirement, codes, weights))
     near = np.zeros((members.size, 0), dtype=np.int64)
     if plan.sweeps and not budget.exhausted:
         orders = _orders(ground, leaves)
         near = nearest(ground.shape, points.rate, points.node, codes, orders, plan.window, plan.near)
-    groups = make_groups(
-        codes, weights, ground.shape, points.rate, points.node, points.penalty, group, k, requirement.cells
-    )
-    place_rest(groups, requirement, near, weights)
-    if near.size:
-        _descend(groups, requirement, near, plan.sweeps, 2 if plan.sweeps > 2 else 1, budget)
-        if plan.steps:
-            groups = _anneal(groups, requirement, near, plan.steps * weights.size, state, budget)
-        _regroup(ground, groups, near, requirement, plan.rounds, state, budget)
-    if near.size and limit:
+    found = []
+    for group in starts:
+        groups = make_groups(
+            codes, weights, ground.shape, points.rate, points.node, points.penalty, group, k, requirement.cells
+        )
+        place_rest(groups, requirement, near, weights)
+        state = np.array([seed], dtype=np.uint64)
+        found.append(_shares(_improved(ground, groups, requirement, near, plan, limit, state, budget), members))
+    return found[0] if len(found) == 1 else min(found, key=lambda shares: total_cost(ground.task, shares))
+
+
+def _improved(
+    ground: Ground,
+    groups: Groups,
+    requirement: Requirement,
+    near: Ints,
+    plan: Plan,
+    limit: int,
+    state: State,
+    budget: Budget,
+) -> Groups:
+    """Move, swap and regroup as long as that saves something; at the end suppress what is cheaper suppressed."""
+    if not near.size:
+        return groups
+    _descend(groups, requirement, near, plan.sweeps, 2 if plan.sweeps > 2 else 1, budget)
+    if plan.steps:
+        groups = _anneal(groups, requirement, near, plan.steps * near.shape[0], state, budget)
+    _regroup(ground, groups, near, requirement, plan.rounds, state, budget)
+    if limit:
         groups.top[SPARE] = limit
         groups.active[:] = True
         _descend(groups, requirement, near, 8, 2, budget)
-    return _shares(groups, members)
+    return groups
+
+
+def _cut_whole(ground: Ground, requirement: Requirement, codes: Ints, weights: Ints) -> Ints:
+    """The group of each point if all of them, in their order, are cut as well as can be."""
+    points, n = ground.task.points, weights.size
+    group = np.full(n, -1)
+    order, starts = np.arange(n), np.array([0, n])
+    cut_classes(codes, weights, ground.shape, points.rate, points.node, requirement, order, starts, group, 0)
+    return group
 
 
 def _layers(

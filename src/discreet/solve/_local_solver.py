@@ -20,6 +20,9 @@ from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["LocalSolver", "all_together", "load_kernels"]
 
+_SECONDS = 1.0
+"""How long the quick bound may take where the time for the search is over."""
+
 
 @dataclass(frozen=True)
 class LocalSolver(Solver):
@@ -57,7 +60,7 @@ class LocalSolver(Solver):
             progress(trace[-1])
         bound = 0.0
         if self.bound == "nearest":
-            bound = nearest_bound(task, budget)
+            bound = nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget)
         elif self.bound == "prices":
             bound, _ = price_bound(task, budget, shares)
         trace.append(Progress(budget.seconds, found, min(bound, found), 1))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
+from discreet.errors import DataError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
@@ -133,7 +134,13 @@ def _positions(attribute: CodedAttribute, weight: float, certainty: bool) -> Flo
         attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
     )
     occurs = place[(attribute.rows > 0) & ~missing] if certainty else place[~missing]
-    whole = float(np.ptp(occurs)) if certainty and occurs.size else float(max(attribute.leaves - 1, 1))
+    with np.errstate(over="ignore"):
+        whole = float(np.ptp(occurs)) if certainty and occurs.size else float(max(attribute.leaves - 1, 1))
+    if not np.isfinite(whole):
+        raise DataError(
+            f"The numbers of column '{attribute.name}' are too far apart to compare; divide them by a large number.",
+            column=attribute.name,
+        )
     return np.append(weight * place / (whole or 1.0), weight)
 
 

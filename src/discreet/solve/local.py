@@ -28,6 +28,8 @@ Effort = Literal["low", "default", "high"]
 
 _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
+_FEW = 2048
+"""So few points get all the effort there is, by default too: it takes no time."""
 _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
 _PAIRS = 500
@@ -83,7 +85,7 @@ class LocalSearchSolver(LocalSolver):
     def _plan(self, n: int, k: int) -> Plan:
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
-        if self.effort == "high":
+        if self.effort == "high" or n <= _FEW:
             rounds, steps = max(6, min(24, 480 // k)), max(100, min(1000, 5000 // k))
             return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=rounds, steps=steps)
         if n > _LARGE:
