@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,14 @@ from discreet.engines import Missing
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._make import make_release
-from discreet.release._prepare import check_time_limit, check_unknown, interruptible, prepare, several
+from discreet.release._prepare import (
+    check_time_limit,
+    check_unknown,
+    interruptible,
+    prepare,
+    search_budget,
+    several,
+)
 from discreet.release._release import Release
 
 if TYPE_CHECKING:
@@ -146,13 +152,10 @@ def _solve(
     progress: ProgressCallback | None,
     budget: Budget | None,
 ) -> Solution:
-    from discreet.solve import Budget, choose_solver  # compiled code is loaded here, and only here
+    from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
 
     chosen = choose_solver(problem, solver)
-    if budget is None:
-        budget = Budget(time_limit)
-    elif time_limit is not None:  # the limit is one on the search, so its clock starts here
-        budget.time_limit, budget.started = time_limit, time.monotonic()
+    budget = search_budget(budget, time_limit)
     if seed is not None:
         budget.seed = seed
     solution = chosen.solve(problem, budget, progress)

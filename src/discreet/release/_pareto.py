@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +10,7 @@ from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import AXES, COSTS, SUPPRESSION, Axis, Problem, Scheme, make_schemes
 from discreet.problem.axes.k import K
 from discreet.release._front import Front, FrontPoint
-from discreet.release._prepare import Prepared, check_time_limit, interruptible, prepare, several
+from discreet.release._prepare import Prepared, check_time_limit, interruptible, prepare, search_budget, several
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -81,8 +80,6 @@ def pareto(
     if depth is not None and method != "poka":
         raise UsageError("The depth is one of the method poka; leave it out, or choose that method.")
     check_time_limit(time_limit)
-    from discreet.solve import Budget
-
     axes = [AXES.make(axis) for axis in several(privacy)]
     if not axes:
         raise UsageError("A front needs something on its axis of privacy, such as k.")
@@ -100,10 +97,7 @@ def pareto(
             schemes=schemes,
             missing=missing,
         )
-        if budget is None:
-            budget = Budget(time_limit)
-        elif time_limit is not None:
-            budget.time_limit, budget.started = time_limit, time.monotonic()
+        budget = search_budget(budget, time_limit)
         if not all(choice.is_global for choice in prepared.schemes.values()):
             raise UnsupportedCombinationError("A front", "the scheme local", "choose full-domain or another global one")
         full = all(choice.name == "full-domain" for choice in prepared.schemes.values())

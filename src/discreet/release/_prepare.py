@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
@@ -17,7 +18,10 @@ from discreet.release._clock import Clock
 from discreet.release._output import Output, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
-__all__ = ["Prepared", "check_time_limit", "check_unknown", "interruptible", "prepare", "several"]
+if TYPE_CHECKING:
+    from discreet.solve import Budget
+
+__all__ = ["Prepared", "check_time_limit", "check_unknown", "interruptible", "prepare", "search_budget", "several"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +115,17 @@ def check_time_limit(time_limit: Any) -> None:
         isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
     ):
         raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
+
+
+def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
+    """Return what a search may take. The limit is one on the search, so its clock starts here."""
+    from discreet.solve import Budget
+
+    if budget is None:
+        return Budget(time_limit)
+    if time_limit is not None:
+        budget.time_limit, budget.started = time_limit, time.monotonic()
+    return budget
 
 
 def several(privacy: Any) -> list[Any]:

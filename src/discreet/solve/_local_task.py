@@ -298,8 +298,8 @@ def _covers(task: Task, shares: Shares) -> list[Cover]:
 
 
 def _lowest_nodes(attribute: CodedAttribute, code: IntArray, first: IntArray) -> tuple[IntArray, IntArray]:
-    """The level and the block of the lowest node above the leaves of each group."""
-    level_of = np.full(first.size, attribute.height)
+    """The level and the block of the lowest node above the leaves of each group; a level too high if there is none."""
+    level_of = np.full(first.size, attribute.height + 1)
     block_of = np.zeros(first.size, dtype=np.int64)
     for level in range(attribute.height, -1, -1):
         block = attribute.ancestors[level, code]
@@ -309,14 +309,12 @@ def _lowest_nodes(attribute: CodedAttribute, code: IntArray, first: IntArray) ->
     return level_of, block_of
 
 
-def _leaves_under(attribute: CodedAttribute, code: IntArray, first: IntArray, cover: Cover) -> IntArray:
+def _leaves_under(attribute: CodedAttribute, cover: Cover) -> IntArray:
     """How many leaves lie under the node each group shows; all of them where there is no node above its values."""
-    under = np.full(first.size, attribute.leaves, dtype=np.int64)
+    under = np.full(cover.first.size, attribute.leaves, dtype=np.int64)
     for level, leaves in enumerate(attribute.block_leaves):
         here = np.flatnonzero(cover.first == level)
-        block = attribute.ancestors[level, code]
-        least, most = np.minimum.reduceat(block, first)[here], np.maximum.reduceat(block, first)[here]
-        under[here] = np.where(least == most, leaves[least], attribute.leaves)
+        under[here] = leaves[cover.second[here]]
     return under
 
 
@@ -332,7 +330,7 @@ def classes_of(task: Task, shares: Shares) -> Classes:
         code = table.codes[i, shares.tuple[kept]].astype(np.int64)
         low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
         if cover.form == "node":
-            under[:, i] = _leaves_under(attribute, code, first, cover)
+            under[:, i] = _leaves_under(attribute, cover)
         elif cover.form == "set":
             under[:, i] = cover.second - cover.first
         else:
