@@ -6,7 +6,7 @@ import naive
 from discreet.errors import UsageError
 from discreet.problem import Problem
 
-__all__ = ["COSTS", "KINDS", "MODELS", "built", "plain_cost", "plain_models"]
+__all__ = ["COSTS", "KINDS", "MODELS", "SCORES", "built", "plain_cost", "plain_models"]
 
 MODELS = {
     "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
@@ -33,6 +33,7 @@ COSTS = [
     "entropy",
     "ambiguity",
 ]
+SCORES = ["score", "score(weights={q0: 2.5})", "score(eta, d=2)", "score(log)"]
 KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "violating-records", "class-values", "violating-values"]
 
 
@@ -67,6 +68,10 @@ def plain_cost(text, privacy):
     name, options = text.split("(")[0], {}
     if "weights" in text:
         options["weights"] = {"q0": 2.5}
+    if "eta" in text:
+        options |= {"by": "eta", "d": 2}
+    if "log" in text:
+        options["by"] = "log"
     if "penalty" in text:
         options["penalty"] = "l+"
     if name == "C_AVG":

@@ -18,7 +18,8 @@ suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (v
               ``suppress(table, levels, models, kind, limit, cost, column, **options)`` does one of them to a whole
               recoding and says what that costs, where each model is a ``Model``
 costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
-              precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
+              precision, entropy, ambiguity and score; options are ``weights``, ``penalty``, ``k``, ``label``,
+              ``by`` and ``d``; ``score_of(table, shown, by, d, weights)``
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
               ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
@@ -322,7 +323,37 @@ def ambiguity(table, levels, published, suppressed):
     return total + len(suppressed) * math.prod(len(rows) for rows in table.hierarchies.values())
 
 
+def shown_values(table, levels, published):
+    """How many different values of each attribute are to be seen."""
+    seen = {name: set() for name in table.hierarchies}
+    for name, value, level in each_value(table, levels, published):
+        seen[name].add(released(table, name, value, level))
+    return {name: len(values) for name, values in seen.items()}
+
+
+def score_of(table, shown, by="basic", d=10, weights=None):
+    """The score of a table that shows so many values of each attribute."""
+    before = {name: len({row[name] for row in table.rows}) for name in table.hierarchies}
+    parts = []
+    for name, e in shown.items():
+        v = weight_of(weights, name)
+        if by == "basic":
+            parts.append(v * e)
+        elif by == "eta":
+            parts.append(v * (2 if e > d else 1 if e > d / 2 else 0))
+        else:
+            parts.append(v * math.log(e) / math.log(before[name]) if e and before[name] > 1 else 0)
+    return max(parts, default=0) if by == "log" else sum(parts)
+
+
+def score_lost(table, levels, published, suppressed, by="basic", d=10, weights=None):
+    before = {name: len({row[name] for row in table.rows}) for name in table.hierarchies}
+    shown = shown_values(table, levels, published)
+    return score_of(table, before, by, d, weights) - score_of(table, shown, by, d, weights)
+
+
 COSTS = {
+    "score": score_lost,
     "DM": discernibility,
     "HDM": hierarchical_discernibility,
     "LM": loss,

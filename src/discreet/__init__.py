@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.problem.costs.loss import Loss
     from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy
     from discreet.problem.costs.precision import Precision
+    from discreet.problem.costs.score import Score
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
     from discreet.problem.privacy.l_diversity import LDiversity
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from discreet.problem.suppression.class_records import ClassRecords
     from discreet.problem.suppression.class_values import ClassValues
     from discreet.problem.suppression.none import NoSuppression
+    from discreet.problem.suppression.pre_sampling import PreSampling
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
@@ -86,6 +88,7 @@ _PLACES = {
     "discreet.problem.costs.loss": ("Loss",),
     "discreet.problem.costs.non_uniform_entropy": ("NonUniformEntropy",),
     "discreet.problem.costs.precision": ("Precision",),
+    "discreet.problem.costs.score": ("Score",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
@@ -95,6 +98,7 @@ _PLACES = {
     "discreet.problem.suppression.class_records": ("ClassRecords",),
     "discreet.problem.suppression.class_values": ("ClassValues",),
     "discreet.problem.suppression.none": ("NoSuppression",),
+    "discreet.problem.suppression.pre_sampling": ("PreSampling",),
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
@@ -150,10 +154,12 @@ __all__ = [
     "NoSuppression",
     "NonUniformEntropy",
     "OutputError",
+    "PreSampling",
     "Precision",
     "Progress",
     "RecursiveDiversity",
     "Release",
+    "Score",
     "SuppressRecords",
     "TCloseness",
     "UnsupportedCombinationError",

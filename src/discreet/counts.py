@@ -7,17 +7,31 @@ no engines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Histogram", "IntArray"]
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "compact"]
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
+_DIRECT = 1 << 16
+"""Keys below this number, or a few times the number of tuples, are looked up rather than sorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The classes of one recoding: for each the number of its first tuple and its rows; for each tuple its class.
+
+    Where the arrays of the classes were rolled up from others than the tuples, ``ids`` may be those of the others.
+    """
+
+    ids: IntArray
+    first: IntArray
+    sizes: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +82,7 @@ class Histogram:
     The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]`` with ``counts`` beside them.
     Codes 0..cardinality-1 follow the column's order (natural for numbers and dates). ``ancestors`` is the column's
     hierarchy in the form of :class:`CodedAttribute`, where one was given. ``labels`` names each code for people.
+    ``whole`` counts each value in the whole table, where the tuples are only some of it.
     """
 
     name: str
@@ -77,12 +92,22 @@ class Histogram:
     counts: IntArray
     ancestors: IntArray | None = None
     labels: tuple[str, ...] = ()
+    whole: IntArray | None = None
 
     @cached_property
     def totals(self) -> IntArray:
         """How often each value occurs in the whole table."""
+        if self.whole is not None:
+            return self.whole
         summed = np.bincount(self.values, weights=self.counts, minlength=self.cardinality)
         return np.rint(summed).astype(np.int64)
+
+    def some(self, tuples: IntArray) -> Histogram:
+        """Return the histogram of some of the tuples, in the order given."""
+        length = np.diff(self.offsets)[tuples]
+        offsets = np.concatenate([[0], np.cumsum(length)])
+        entry = np.repeat(self.offsets[:-1][tuples] - offsets[:-1], length) + np.arange(offsets[-1])
+        return replace(self, offsets=offsets, values=self.values[entry], counts=self.counts[entry], whole=self.totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +141,55 @@ class CountTable:
     def names(self) -> list[str]:
         """The names of the quasi-identifiers, in order."""
         return [attribute.name for attribute in self.attributes]
+
+    def some(self, tuples: IntArray) -> CountTable:
+        """Return the table of some of the tuples; what is counted of the whole table in histograms stays."""
+        codes, weights = self.codes[:, tuples], self.weights[tuples]
+        rows = [
+            np.rint(np.bincount(leaves, weights=weights, minlength=attribute.leaves)).astype(np.int64)
+            for attribute, leaves in zip(self.attributes, codes, strict=True)
+        ]
+        return CountTable(
+            attributes=tuple(replace(a, rows=counted) for a, counted in zip(self.attributes, rows, strict=True)),
+            codes=codes,
+            weights=weights,
+            sensitive={name: histogram.some(tuples) for name, histogram in self.sensitive.items()},
+            labels=None if self.labels is None else self.labels.some(tuples),
+            joint={name: histogram.some(tuples) for name, histogram in self.joint.items()},
+        )
+
+    def group(self, blocks: Sequence[IntArray]) -> Grouping:
+        """Find the classes of a recoding, numbered in the order of their blocks.
+
+        ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to.
+        """
+        key: IntArray = np.zeros(self.tuples, dtype=np.int64)
+        span = 1
+        for block, leaves in zip(blocks, self.codes, strict=True):
+            width = int(block.max(initial=0)) + 1
+            if width == 1:
+                continue
+            if span * width > max(_DIRECT, 8 * self.tuples):
+                key, span = compact(key, span)
+            key = key * width + block[leaves]
+            span *= width
+        ids, count = compact(key, span)
+        first = np.empty(count, dtype=np.int64)
+        first[ids[::-1]] = np.arange(self.tuples - 1, -1, -1)
+        sizes = np.rint(np.bincount(ids, weights=self.weights, minlength=count)).astype(np.int64)
+        return Grouping(ids.astype(np.int32), first, sizes)
+
+
+def compact(key: IntArray, span: int) -> tuple[IntArray, int]:
+    """Number keys below ``span`` without gaps, in their order; return the numbers and how many there are.
+
+    >>> compact(np.array([7, 2, 7]), 10)
+    (array([1, 0, 1]), 2)
+    """
+    if span > max(_DIRECT, 8 * key.size):
+        distinct, number = np.unique(key, return_inverse=True)
+        return number.reshape(-1), distinct.size
+    occurs = np.zeros(span, dtype=np.bool_)
+    occurs[key] = True
+    number = np.cumsum(occurs) - 1
+    return number[key], int(number[-1]) + 1

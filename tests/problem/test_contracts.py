@@ -49,11 +49,13 @@ COST_FORMS = {
     "precision": ["precision", "precision(weights={q0: 0.25})"],
     "entropy": ["entropy", "entropy(weights={q0: 2, q1: 0.5})"],
     "ambiguity": ["ambiguity"],
+    "score": ["score", "score(eta, d=2)", "score(log)", "score(weights={q0: 3})"],
 }
 KINDS = {
     "none": ["none"],
     "budget": ["budget(1.0)", "budget(0.05)", "budget(1)", "budget(17)", "budget(0)", "budget(0.0)"],
     "class-records": ["class-records"],
+    "pre-sampling": ["pre-sampling(1)", "pre-sampling(3, level=1)", "pre-sampling(2, levels={q0: 1})"],
     "violating-records": ["violating-records"],
     "class-values": ["class-values"],
     "violating-values": ["violating-values"],

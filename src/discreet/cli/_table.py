@@ -29,10 +29,12 @@ _OPTIONS = (
     click.option(
         "--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date."
     ),
-    click.option(
-        "--cost", default="LM", show_default=True, metavar="COST", help="What to keep low: LM, DM, NCP, CM, …"
-    ),
+    click.option("--cost", metavar="COST", help="What to keep low: LM (the default), DM, NCP, CM, score, …"),
     click.option("--weight", "weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."),
+    click.option("--priority", "priorities", multiple=True, metavar="NAME=N", help="How much a column matters."),
+    click.option(
+        "--keep-at-least", multiple=True, metavar="NAME=N", help="The highest level a column may be generalized to."
+    ),
     click.option("--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far."),
     click.option("--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far."),
     click.option(
@@ -65,8 +67,10 @@ def table_fields(
     forms: Sequence[str],
     hierarchies: str | None,
     types: Sequence[str],
-    cost: str,
+    cost: str | None,
     weights: tuple[str, ...],
+    priorities: Sequence[str],
+    keep_at_least: Sequence[str],
     min_levels: Sequence[str],
     max_levels: Sequence[str],
     missing: str,
@@ -89,7 +93,9 @@ def table_fields(
         "sensitive": {name: known.get(name) for name in once("--sensitive", secrets)},
         "class_attribute": class_attribute,
         "types": pairs("--type", types),
-        "cost": weighted(cost, weights),
+        "cost": weighted(cost or "LM", weights) if cost or weights else None,
+        "priorities": level_pairs("--priority", priorities),
+        "keep_at_least": level_pairs("--keep-at-least", keep_at_least),
         "min_levels": level_pairs("--min-level", min_levels),
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,

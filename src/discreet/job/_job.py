@@ -71,10 +71,12 @@ class Job(BaseModel):
     class_attribute: str | None = None
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Names = Field(min_length=1)
-    cost: str = "LM"
+    cost: str | None = None
     suppression: str = "none"
     scheme: str | dict[str, str] = "full-domain"
     solver: str = "auto"
+    priorities: dict[str, int] = Field(default_factory=dict)
+    keep_at_least: dict[str, int] = Field(default_factory=dict)
     min_levels: dict[str, int] = Field(default_factory=dict)
     max_levels: dict[str, int] = Field(default_factory=dict)
     missing: str = "value"
@@ -166,6 +168,8 @@ class Job(BaseModel):
             "suppression": self.suppression,
             "scheme": self.scheme,
             "solver": self.solver,
+            "priorities": self.priorities,
+            "keep_at_least": self.keep_at_least,
             "min_levels": self.min_levels,
             "max_levels": self.max_levels,
             "missing": self.missing,

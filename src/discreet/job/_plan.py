@@ -63,6 +63,7 @@ def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._prepare import prepare
+    from discreet.release._wishes import cost_by_priorities, highest_levels
     from discreet.schema import shown_hierarchy
     from discreet.solve import choose_solver
 
@@ -76,13 +77,18 @@ def make_plan(job: Job) -> Plan:
         output=job.locate(job.output),
     )
     schema, counted = prepared.schema, prepared.counted
-    parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
-    problem = Problem.build(counted.table, **{part: told[part] for part in parts})
+    parts = ("privacy", "suppression", "scheme", "min_levels")
+    problem = Problem.build(
+        counted.table,
+        **{part: told[part] for part in parts},
+        cost=cost_by_priorities(told["cost"], told["priorities"]),
+        max_levels=highest_levels(told["max_levels"], told["keep_at_least"]),
+    )
     solver = choose_solver(problem, told["solver"])
     limits = zip(problem.schemes, problem.lowest, problem.highest, strict=True)
     return Plan(
-        rows=problem.table.n,
-        tuples=problem.table.tuples,
+        rows=problem.whole.n,
+        tuples=problem.whole.tuples,
         dropped=schema.identifiers,
         attributes=tuple(
             {
@@ -102,7 +108,7 @@ def make_plan(job: Job) -> Plan:
         privacy=tuple(model.shown for model in problem.privacy),
         cost=problem.cost.text,
         suppression=problem.suppression.text,
-        most_suppressed=problem.limit,
+        most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
         output=job.output,

@@ -88,6 +88,11 @@ class Release:
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
 
     @property
+    def score(self) -> float | None:
+        """The score of the release, where the cost is a score lost."""
+        return self.stats.get("score")
+
+    @property
     def released_values(self) -> dict[str, int]:
         """For each quasi-identifier, how many values its original ones are released as."""
         if "shown" in self.stats:

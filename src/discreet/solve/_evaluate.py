@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.counts import CountTable, FloatArray, Grouping, IntArray
 from discreet.kernels.classes import (
     CODES,
     PACKS,
@@ -26,7 +26,7 @@ from discreet.kernels.classes import (
     source_of,
 )
 from discreet.problem import Classes, Problem
-from discreet.solve._gather import Arrays, Gatherer, Grouping, Released, dense, roll_up
+from discreet.solve._gather import Arrays, Gatherer, Released, dense, roll_up
 
 __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 

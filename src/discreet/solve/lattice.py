@@ -50,7 +50,7 @@ class LatticeSolver(Solver):
 
     name: ClassVar[str] = "lattice"
     schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
-    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "pre-sampling"})
     exact: ClassVar[bool] = True
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
