@@ -69,11 +69,13 @@ def make_plan(job: Job) -> Plan:
 
     told = job.arguments()
     job.check_targets()
+    cost = cost_by_priorities(told["cost"], told["priorities"])
     roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},
         models=[PRIVACY.make(model) for model in told["privacy"]],
         schemes=make_schemes(told["scheme"]),
+        cost=cost,
         output=job.locate(job.output),
     )
     schema, counted = prepared.schema, prepared.counted
@@ -81,7 +83,7 @@ def make_plan(job: Job) -> Plan:
     problem = Problem.build(
         counted.table,
         **{part: told[part] for part in parts},
-        cost=cost_by_priorities(told["cost"], told["priorities"]),
+        cost=cost,
         max_levels=highest_levels(told["max_levels"], told["keep_at_least"]),
     )
     solver = choose_solver(problem, told["solver"])

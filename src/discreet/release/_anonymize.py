@@ -121,6 +121,7 @@ def anonymize(
             types=types,
             models=models,
             schemes=schemes,
+            cost=loss,
             missing=missing,
             output=output,
         )

@@ -13,7 +13,7 @@ import polars as pl
 
 from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
-from discreet.problem import PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._clock import Clock
 from discreet.release._output import Output, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
@@ -65,6 +65,7 @@ def prepare(
     types: Mapping[str, Any] | None = None,
     models: Sequence[PrivacyModel] = (),
     schemes: Scheme | Mapping[str, Scheme],
+    cost: Cost | None = None,
     missing: Missing = "value",
     output: str | PathLike[str] | None = None,
     clock: Clock | None = None,
@@ -72,7 +73,7 @@ def prepare(
     """Open a table, find its columns and their hierarchies, and count it.
 
     Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
-    apart by the sensitive values the ``models`` look at too.
+    apart by the sensitive values the ``models`` look at too. Where the ``cost`` counts values, every column has levels.
     """
     clock = clock or Clock()
     if missing not in get_args(Missing):
@@ -94,7 +95,7 @@ def prepare(
             missing=missing,
             hierarchies=trees,
             written_as=target.format if target else None,
-            without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
+            without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
     return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
@@ -131,6 +132,11 @@ def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
 def several(privacy: Any) -> list[Any]:
     """Return one or several choices as a list."""
     return list(privacy) if isinstance(privacy, Sequence) and not isinstance(privacy, str) else [privacy]
+
+
+def _without_hierarchy(schemes: Mapping[str, Scheme]) -> list[str]:
+    """Return the columns that need no hierarchy."""
+    return [column for column, choice in schemes.items() if not choice.uses_hierarchy]
 
 
 def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
