@@ -84,7 +84,7 @@ def _form(model: PrivacyModel, table: CountTable) -> _Form | None:
 
 def _closeness(model: TCloseness, table: CountTable) -> _Form:
     histogram, limit = model.histogram(table), model.t + TOLERANCE
-    whole = histogram.totals / max(table.n, 1)
+    whole = histogram.shares
     if model.distance == "ordered":
         return _Form(histogram, ORDERED, limit, share=whole)
     values = np.arange(histogram.cardinality, dtype=np.int64)
