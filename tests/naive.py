@@ -10,6 +10,8 @@ dicts from sensitive value to how often it occurs. A recoding is ``levels``, the
 recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
 models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,
               ``recursive_cl(counts, c, l)``, ``l_plus(counts, thetas)``,
+              ``alpha_k(counts, alpha, k)``, ``beta_like(counts, whole, beta, enhanced)``,
+              ``delta_disclosure(counts, whole, delta)``,
               ``t_close(counts, whole, t, distance, hierarchy)``; with ``thetas(whole, theta, by)`` and
               ``emd(counts, whole, distance, hierarchy)``
 suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (violating-records, by trying all),
@@ -113,6 +115,30 @@ def thetas(whole, theta, by=None):
 def l_plus(counts, thetas):
     size = sum(counts.values())
     return all(n / size <= thetas[value] * (1 + TOLERANCE) for value, n in counts.items() if n > 0)
+
+
+def alpha_k(counts, alpha, k):
+    size = sum(counts.values())
+    return size >= k and all(count / size <= alpha + TOLERANCE for count in counts.values())
+
+
+def beta_like(counts, whole, beta, enhanced=False):
+    size, n = sum(counts.values()), sum(whole.values())
+    for value, count in counts.items():
+        p, q = whole[value] / n, count / size
+        most = min(beta, -math.log(p)) if enhanced else beta
+        if q > p * (1 + most) + TOLERANCE:
+            return False
+    return True
+
+
+def delta_disclosure(counts, whole, delta):
+    size, n = sum(counts.values()), sum(whole.values())
+    return all(
+        abs(math.log(count / size) - math.log(whole[value] / n)) < delta - TOLERANCE
+        for value, count in counts.items()
+        if count
+    )
 
 
 def emd(counts, whole, distance, hierarchy=None):

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy
     from discreet.problem.costs.precision import Precision
     from discreet.problem.costs.score import Score
+    from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity
+    from discreet.problem.privacy.beta_likeness import BetaLikeness
+    from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
     from discreet.problem.privacy.l_diversity import LDiversity
@@ -89,6 +92,9 @@ _PLACES = {
     "discreet.problem.costs.non_uniform_entropy": ("NonUniformEntropy",),
     "discreet.problem.costs.precision": ("Precision",),
     "discreet.problem.costs.score": ("Score",),
+    "discreet.problem.privacy.alpha_k_anonymity": ("AlphaKAnonymity",),
+    "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
+    "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
@@ -125,10 +131,12 @@ _ROOMS = ("evaluate",)
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "AlphaKAnonymity",
     "Ambiguity",
     "Audit",
     "AuditError",
     "AverageClassSize",
+    "BetaLikeness",
     "Budget",
     "Builder",
     "Certainty",
@@ -136,6 +144,7 @@ __all__ = [
     "ClassValues",
     "Classification",
     "DataError",
+    "DeltaDisclosure",
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",

@@ -38,6 +38,9 @@ MODELS = {
         "t(0.35, distance=hierarchical)",
         "t(0.1, distance=hierarchical)",
     ],
+    "alpha-k": ["alpha-k(1, 1)", "alpha-k(0.5, 3)", "alpha-k(0.34, 2)", "alpha-k(0.75, 6)"],
+    "beta": ["beta(0.5)", "beta(1)", "beta(3)", "beta(0.2, form=enhanced)", "beta(2, form=enhanced)"],
+    "delta-disclosure": ["delta-disclosure(0.3)", "delta-disclosure(1)", "delta-disclosure(2.5)"],
 }
 COST_FORMS = {
     "DM": ["DM"],
