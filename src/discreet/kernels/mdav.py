@@ -1,8 +1,8 @@
 """MDAV microaggregation: groups of k rows around the records farthest from the average record, and from each other.
 
-A step takes an average or a record, notes how far each *value* of each attribute is from it, and adds that up record by
-record. Distances are squared, and kept with 32 bits, so that which of two equal ones comes first is a matter of the
-records' order and not of rounding.
+A step takes an average or a record and finds how far all records are from it: numbers directly, and other attributes by
+how far each of their values is. Distances are squared, and kept with 32 bits, so that which of two equal ones comes
+first is a matter of the records' order and not of rounding.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _BLOCK = 1024
 
 
 class Values(NamedTuple):
-    """The values of all attributes, one attribute after the other, and how far they are apart."""
+    """How far numbers are apart, and the values of all other attributes, one attribute after the other."""
 
-    first: NDArray[np.int64]
-    """(m + 1,) where the values of each attribute begin."""
-    levels: NDArray[np.int64]
-    """(m,) the levels of the attribute's hierarchy, the leaves included; 0 for numbers."""
-    place: NDArray[np.float64]
-    """(values,) numbers; not a number where a value is missing."""
     scale: NDArray[np.float64]
-    """(m,) what the difference of two numbers is multiplied by."""
+    """(numbers,) what the difference of two numbers is multiplied by."""
+    missing: NDArray[np.float64]
+    """(numbers,) squared distance of a missing number from others."""
+    first: NDArray[np.int64]
+    """(others + 1,) where the values of each attribute begin."""
     far: NDArray[np.float64]
-    """(m,) squared distance of values with no node in common, and of missing ones from numbers."""
+    """(others,) squared distance of values with no node in common."""
+    levels: NDArray[np.int64]
+    """(others,) the levels of the attribute's hierarchy, the leaves included."""
     node_first: NDArray[np.int64]
-    """(m,) where the levels x values of each attribute begin."""
+    """(others,) where the levels x values of each attribute begin."""
     node: NDArray[np.int32]
     """The node above each value, numbered from 0 on each level."""
     apart: NDArray[np.float64]
@@ -47,16 +47,18 @@ class Values(NamedTuple):
 class Records(NamedTuple):
     """The records that are in no group yet, and sums over them."""
 
+    number: NDArray[np.float64]
+    """(numbers, records) not a number where it is missing."""
     code: NDArray[np.int32]
-    """(m, records) which of all values each record has."""
+    """(others, records) which of all values each record has."""
     rows: NDArray[np.int64]
     point: NDArray[np.int64]
     left: NDArray[np.int64]
     """LEFT_RECORDS, of which GONE_RECORDS have no rows any more, and LEFT_ROWS."""
     total: NDArray[np.float64]
-    """(m,) sum over the rows of their numbers."""
+    """(numbers,) sum over the rows."""
     known: NDArray[np.int64]
-    """(m,) rows with a number."""
+    """(numbers,) rows with a number."""
     count: NDArray[np.int64]
     """Rows under each node, in the order of ``Values.node``: by level and number of the node."""
 
@@ -74,6 +76,8 @@ class Made(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch space."""
 
+    middle: NDArray[np.float64]
+    """(numbers,) the record at hand."""
     apart: NDArray[np.float64]
     """(values,) how far each value is from the record at hand."""
     away: NDArray[np.float32]
@@ -87,7 +91,8 @@ class Scratch(NamedTuple):
 def group_records(values: Values, records: Records, k: int, made: Made, most: int) -> None:  # records, made OUT
     """Make groups of k rows until no record is left, or until ``most`` records have been looked at."""
     scratch = Scratch(
-        apart=np.empty(values.place.size, dtype=np.float64),
+        middle=np.empty(values.scale.size, dtype=np.float64),
+        apart=np.empty(values.first[values.far.size], dtype=np.float64),
         away=np.empty(records.rows.size, dtype=np.float32),
         block=np.empty(_BLOCK, dtype=np.float64),
         heap=np.empty(k + 1, dtype=np.int64),
@@ -120,16 +125,17 @@ def _close_ranks(values: Values, records: Records) -> None:  # records OUT
     for j in range(records.left[LEFT_RECORDS]):
         if records.rows[j] > 0:
             records.rows[kept], records.point[kept] = records.rows[j], records.point[j]
-            for i in range(records.code.shape[0]):
+            for i in range(values.scale.size):
+                records.number[i, kept] = records.number[i, j]
+            for i in range(values.far.size):
                 records.code[i, kept] = records.code[i, j]
             kept += 1
     records.left[LEFT_RECORDS], records.left[GONE_RECORDS] = kept, 0
-    for i in range(records.code.shape[0]):
-        if values.levels[i] == 0:
-            records.total[i] = 0.0
-            for j in range(kept):
-                place = values.place[records.code[i, j]]
-                records.total[i] += 0.0 if np.isnan(place) else records.rows[j] * place
+    for i in range(values.scale.size):
+        records.total[i] = 0.0
+        for j in range(kept):
+            number = records.number[i, j]
+            records.total[i] += 0.0 if np.isnan(number) else records.rows[j] * number
 
 
 @inner_kernel
@@ -139,40 +145,23 @@ def _from_average(values: Values, records: Records, scratch: Scratch) -> None:  
     That is the mean of numbers, or a missing one if most are missing, and otherwise the value from which the rows'
     squared distances add up to least: without a hierarchy, the most frequent one.
     """
-    for i in range(values.levels.size):
-        if values.levels[i] == 0:
-            mean = np.nan
-            if 2 * records.known[i] >= records.left[LEFT_ROWS]:
-                mean = records.total[i] / records.known[i]
-            _numbers_apart(values, i, mean, scratch.apart)
-        else:
-            _values_apart(values, i, _middle(values, records, i), scratch.apart)
-    _add_up(records, scratch)
+    for i in range(values.scale.size):
+        scratch.middle[i] = np.nan
+        if 2 * records.known[i] >= records.left[LEFT_ROWS]:
+            scratch.middle[i] = records.total[i] / records.known[i]
+    for i in range(values.far.size):
+        _values_apart(values, i, _middle(values, records, i), scratch.apart)
+    _add_up(values, records, scratch)
 
 
 @inner_kernel
 def _from_record(values: Values, records: Records, seed: int, scratch: Scratch) -> None:  # scratch OUT
     """How far all records are from one of them."""
-    for i in range(values.levels.size):
-        value = records.code[i, seed]
-        if values.levels[i] == 0:
-            _numbers_apart(values, i, values.place[value], scratch.apart)
-        else:
-            _values_apart(values, i, value - values.first[i], scratch.apart)
-    _add_up(records, scratch)
-
-
-@inner_kernel
-def _numbers_apart(values: Values, i: int, number: float, apart: NDArray[np.float64]) -> None:  # apart OUT
-    """The squared distances of the values of an attribute from a number, or from a missing one."""
-    missing, scale, far = np.isnan(number), values.scale[i], values.far[i]
-    for value in range(values.first[i], values.first[i + 1]):
-        place = values.place[value]
-        if missing or np.isnan(place):
-            apart[value] = 0.0 if missing and np.isnan(place) else far
-        else:
-            difference = (place - number) * scale
-            apart[value] = difference * difference
+    for i in range(values.scale.size):
+        scratch.middle[i] = records.number[i, seed]
+    for i in range(values.far.size):
+        _values_apart(values, i, records.code[i, seed] - values.first[i], scratch.apart)
+    _add_up(values, records, scratch)
 
 
 @inner_kernel
@@ -208,19 +197,37 @@ def _middle(values: Values, records: Records, i: int) -> int:
 
 
 @inner_kernel
-def _add_up(records: Records, scratch: Scratch) -> None:  # scratch OUT
-    """Add up how far the values of each record are."""
-    apart, block, code = scratch.apart, scratch.block, records.code
-    left = records.left[LEFT_RECORDS]
+def _add_up(values: Values, records: Records, scratch: Scratch) -> None:  # scratch OUT
+    """Add up how far each record is in all attributes."""
+    left, block = records.left[LEFT_RECORDS], scratch.block
     for begin in range(0, left, _BLOCK):
         size = min(_BLOCK, left - begin)
         for j in range(size):
             block[j] = 0.0
-        for i in range(code.shape[0]):
+        for i in range(values.scale.size):
+            number = records.number[i, begin : begin + size]
+            _add_numbers(number, scratch.middle[i], values.scale[i], values.missing[i], block)
+        for i in range(values.far.size):
+            code = records.code[i, begin : begin + size]
             for j in range(size):
-                block[j] += apart[code[i, begin + j]]
+                block[j] += scratch.apart[code[j]]
         for j in range(size):
             scratch.away[begin + j] = block[j]
+
+
+@inner_kernel
+def _add_numbers(
+    number: NDArray[np.float64], middle: float, scale: float, missing: float, block: NDArray[np.float64]
+) -> None:  # block OUT
+    """Add the squared distances of numbers from one of them, any of which may be missing."""
+    if np.isnan(middle):
+        for j in range(number.size):
+            block[j] += 0.0 if np.isnan(number[j]) else missing
+    else:
+        for j in range(number.size):
+            difference = (number[j] - middle) * scale
+            square = difference * difference
+            block[j] += missing if np.isnan(square) else square
 
 
 @inner_kernel
@@ -268,17 +275,15 @@ def _take(values: Values, records: Records, j: int, rows: int, made: Made) -> No
     records.rows[j] -= rows
     records.left[LEFT_ROWS] -= rows
     records.left[GONE_RECORDS] += records.rows[j] == 0
-    for i in range(values.levels.size):
-        value = records.code[i, j]
-        if values.levels[i] == 0:
-            if not np.isnan(values.place[value]):
-                records.total[i] -= rows * values.place[value]
-                records.known[i] -= rows
-        else:
-            leaf, leaves = value - values.first[i], values.first[i + 1] - values.first[i]
-            for level in range(values.levels[i]):
-                start = values.node_first[i] + level * leaves
-                records.count[start + values.node[start + leaf]] -= rows
+    for i in range(values.scale.size):
+        if not np.isnan(records.number[i, j]):
+            records.total[i] -= rows * records.number[i, j]
+            records.known[i] -= rows
+    for i in range(values.far.size):
+        leaf, leaves = records.code[i, j] - values.first[i], values.first[i + 1] - values.first[i]
+        for level in range(values.levels[i]):
+            start = values.node_first[i] + level * leaves
+            records.count[start + values.node[start + leaf]] -= rows
 
 
 @inner_kernel

@@ -100,76 +100,81 @@ def _side_by_side(shares: Shares, order: IntArray) -> Shares:
 
 
 def _values(task: Task) -> Values:
-    """The values of all attributes, and how far they are apart."""
-    table, cost = task.problem.table, task.problem.cost
-    places, scales, fars, levels, nodes, aparts = [], [], [], [], [], []
-    for attribute in table.attributes:
-        weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
-        place, scale, far = _numbers(attribute, weight)
-        node, apart = _nodes(attribute)
-        places.append(place)
-        scales.append(scale)
-        fars.append(far**2)
-        levels.append(len(node))
-        nodes.append(node.ravel())
-        aparts.append((weight * apart.ravel()) ** 2)
+    """How far numbers are apart, and the values of the other attributes."""
+    numbers, others = _kinds(task)
+    weights = task.problem.cost.weights  # type: ignore[attr-defined]
+    spread = [_spread(task, i, float(weights.get(attribute.name, 1.0))) for i, attribute in numbers]
+    nodes = [attribute.ancestors[: attribute.height + 1 if attribute.tree else 1] for _, attribute in others]
+    aparts = [np.zeros(0)]
+    for node, (_, attribute) in zip(nodes, others, strict=True):
+        weight = float(weights.get(attribute.name, 1.0))
+        under = np.stack([attribute.block_leaves[level][row] for level, row in enumerate(node)])
+        aparts.append(((weight * (under - 1) / max(attribute.leaves - 1, 1)) ** 2).ravel())
     return Values(
-        first=np.cumsum([0, *(place.size for place in places)], dtype=np.int64),
-        levels=np.array(levels, dtype=np.int64),
-        place=np.concatenate(places),
-        scale=np.array(scales),
-        far=np.array(fars),
+        scale=np.array([scale for scale, _ in spread], dtype=np.float64),
+        missing=np.array([far**2 for _, far in spread], dtype=np.float64),
+        first=np.cumsum([0, *(attribute.leaves for _, attribute in others)], dtype=np.int64),
+        far=np.array([weights.get(attribute.name, 1.0) ** 2 for _, attribute in others], dtype=np.float64),
+        levels=np.array([len(node) for node in nodes], dtype=np.int64),
         node_first=np.cumsum([0, *(node.size for node in nodes)], dtype=np.int64)[:-1],
-        node=np.concatenate(nodes),
+        node=np.concatenate([np.zeros(0), *(node.ravel() for node in nodes)], dtype=np.int32, casting="unsafe"),
         apart=np.concatenate(aparts),
     )
 
 
-def _numbers(attribute: CodedAttribute, weight: float) -> tuple[FloatArray, float, float]:
-    """Numbers from 0 on, what makes their standard deviation the weight, and how far a missing one is."""
-    rows, positions = attribute.rows, attribute.positions
-    if positions is None:
-        return np.zeros(attribute.leaves), 0.0, weight
-    known = ~np.isnan(positions)
-    occurs = known & (rows > 0)
-    if not occurs.any():
-        return positions, 0.0, weight
-    size = np.frexp(np.abs(positions[known]).max())[1] + 1  # a power of 2 divides without rounding
-    place = np.ldexp(positions, -size)
-    place = place - place[occurs].min()
-    middle = np.average(place[occurs], weights=rows[occurs])
-    deviation = float(np.sqrt(np.average((place[occurs] - middle) ** 2, weights=rows[occurs])))
+def _kinds(task: Task) -> tuple[list[tuple[int, CodedAttribute]], list[tuple[int, CodedAttribute]]]:
+    """The attributes that are numbers or dates, and the others, each with its place in the table."""
+    attributes = list(enumerate(task.problem.table.attributes))
+    return (
+        [(i, attribute) for i, attribute in attributes if attribute.positions is not None],
+        [(i, attribute) for i, attribute in attributes if attribute.positions is None],
+    )
+
+
+def _numbers(task: Task, i: int) -> FloatArray:
+    """The number of each point from 0 on, divided by a power of 2, which makes them small without rounding."""
+    table = task.problem.table
+    positions = table.attributes[i].positions
+    assert positions is not None, "an attribute of numbers has positions"
+    number = positions[table.codes[i]]
+    known = number[~np.isnan(number)]
+    small = np.ldexp(number, -1 - int(np.frexp(np.abs(known).max(initial=0.0))[1]))
+    return np.asarray(small - np.nanmin(small)) if known.size else number
+
+
+def _spread(task: Task, i: int, weight: float) -> tuple[float, float]:
+    """What makes the standard deviation of the points' numbers the weight, and how far a missing one is."""
+    number, rows = _numbers(task, i), task.points.weights
+    known = np.flatnonzero(~np.isnan(number))
+    if not known.size:
+        return 0.0, weight
+    number, rows = number[known], rows[known]
+    square = (number - np.average(number, weights=rows)) ** 2
+    deviation = float(np.sqrt(np.average(square, weights=rows)))
     scale = weight / deviation if deviation > 0 else 0.0
-    return place, scale, max(float(place[occurs].max()) * scale, weight)
-
-
-def _nodes(attribute: CodedAttribute) -> tuple[IntArray, FloatArray]:
-    """The nodes above each leaf, level by level, and how far apart leaves are that have the node in common."""
-    levels = 0 if attribute.positions is not None else attribute.height + 1 if attribute.tree else 1
-    node = attribute.ancestors[:levels]
-    under = np.array([attribute.block_leaves[level][node[level]] for level in range(levels)])
-    return node.astype(np.int32), (under - 1) / max(attribute.leaves - 1, 1)
+    return scale, max(float(number.max()) * scale, weight)
 
 
 def _records(task: Task, values: Values) -> Records:
     """All points of a task, none of which is in a group yet."""
     table, weights = task.problem.table, task.points.weights
-    total, known, count = [0.0 for _ in values.levels], [0 for _ in values.levels], []
-    for i, attribute in enumerate(table.attributes):
-        place = values.place[values.first[i] : values.first[i + 1]]
-        number = np.flatnonzero(~np.isnan(place))
-        total[i], known[i] = float(attribute.rows[number] @ place[number]), int(attribute.rows[number].sum())
-        for level in range(values.levels[i]):
-            rows = attribute.block_rows[level]
+    numbers, others = _kinds(task)
+    number = np.array([_numbers(task, i) for i, _ in numbers]).reshape(len(numbers), weights.size)
+    known = ~np.isnan(number)
+    count = [np.zeros(0, dtype=np.int64)]
+    for levels, (_, attribute) in zip(values.levels.tolist(), others, strict=True):
+        for rows in attribute.block_rows[:levels]:
             count.append(np.append(rows, np.zeros(attribute.leaves - rows.size, dtype=np.int64)))
+    places = [i for i, _ in others]
     return Records(
-        code=np.ascontiguousarray(table.codes + values.first[:-1, None], dtype=np.int32),
+        number=number,
+        code=np.ascontiguousarray(table.codes[places] + values.first[:-1, None], dtype=np.int32),
         rows=weights.copy(),
         point=np.arange(weights.size),
         left=np.array([weights.size, 0, table.n], dtype=np.int64),
-        total=np.array(total),
-        known=np.array(known, dtype=np.int64),
-        count=np.concatenate([np.zeros(0, dtype=np.int64), *count]),
+        total=np.where(known, number, 0.0) @ weights.astype(np.float64),
+        known=known.astype(np.int64) @ weights,
+        count=np.concatenate(count),
     )
 
 
