@@ -163,7 +163,9 @@ def test_local(run: Run, folder: Path) -> None:
     assert run(*audit, "-k", "5", "-l", "2").exit_code == 0
 
 
-@pytest.mark.parametrize("solver", ["local(effort=low, bound=none)", "mondrian(cut=relaxed)", "top-down", "bottom-up"])
+@pytest.mark.parametrize(
+    "solver", ["local(effort=low, bound=none)", "mondrian(cut=relaxed)", "top-down", "bottom-up", "mdav"]
+)
 def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     scheme = ("--scheme", "local(show=median)", "--suppression", "budget(2%)")
     result = run(*LOCAL, *scheme, "--solver", solver, "-o", "safe.parquet", "--json")

@@ -149,7 +149,7 @@ class Groups:
     """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
 
     ``covers`` says for each attribute what covers the values of each group, and ``show`` what stands in their place:
-    the ``cover`` itself, or one value, their ``mean`` or ``median``.
+    the ``cover`` itself, or one value, their ``mean``, ``median`` or ``mode``.
     """
 
     tuple: IntArray
