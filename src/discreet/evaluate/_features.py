@@ -62,7 +62,8 @@ def _atoms(cover: Cover, weights: FloatArray) -> FloatArray:
     marks[weights == 0] = 0
     mark = np.zeros(cover.leaves, dtype=np.uint64)
     np.add.at(mark, cover.leaf, marks[cover.owner])
-    _, atom = np.unique(mark, return_inverse=True)
+    _, first, number = np.unique(mark, return_index=True, return_inverse=True)
+    atom = np.argsort(np.argsort(first))[number]  # in the order of the leaves, whatever the marks
     mass = np.bincount(atom, weights=cover.spread(weights))
     kept = np.sort(np.argsort(-mass, kind="stable")[:MOST])
     return np.asarray(atom[np.newaxis] == kept[:, np.newaxis], dtype=np.float64)
