@@ -46,12 +46,25 @@ def _in_order(
         run = rows.size if fits.all() else int(np.argmin(fits))
         found[row : row + run] = rows[:run] + shift
         row += run
-        if run < rows.size:
-            shift += 1
-            width = max(_FEW, width // 2)
-        else:
+        if run == rows.size:
             width *= 2
+        else:
+            shift = _next(cells, others, row, row + shift + 1, row + before - after + 1) - row
+            width = max(_FEW, width // 2)
     return found
+
+
+def _next(cells: Sequence[tuple[Cells, Cells]], others: Sequence[Numbers], row: int, begin: int, end: int) -> int:
+    """Return the first original row from ``begin`` on that fits a released row; ``end`` if none before it does."""
+    width = _FEW
+    while begin < end:
+        originals = np.arange(begin, min(begin + width, end))
+        fits = _fits(cells, others, np.full(originals.size, row), originals)
+        if fits.any():
+            return int(originals[np.argmax(fits)])
+        begin += width
+        width *= 2
+    return end
 
 
 def _fits(
