@@ -71,7 +71,9 @@ def _errors(
 
 def _fine(claim: str, base: float, errors: dict[str, list[float]], paper: str = "", more: str = "") -> Finding:
     fine = errors["violating-records"]
-    seen = f"{base:.1f} % learnt from the original data{paper}, {min(fine):.1f} to {max(fine):.1f} % from releases{more}"
+    seen = (
+        f"{base:.1f} % learnt from the original data{paper}, {min(fine):.1f} to {max(fine):.1f} % from releases{more}"
+    )
     return Finding("Fig. 5(d)", claim, max(fine) - base <= 1, seen)
 
 
