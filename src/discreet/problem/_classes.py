@@ -36,6 +36,8 @@ class Classes:
     """(c, m) rows of the whole table whose value lies in the released block."""
     block_levels: IntArray | None = None
     """(c, m) hierarchy level of the released value."""
+    blocks: IntArray | None = None
+    """(c, m) which block of its level the released value is; only where classes are ``local``, for nodes of a tree."""
     low: IntArray | None = None
     """(c, m) smallest leaf code that really occurs in the class."""
     high: IntArray | None = None
