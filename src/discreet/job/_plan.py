@@ -108,7 +108,7 @@ def make_plan(job: Job) -> Plan:
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
         privacy=tuple(model.shown for model in problem.privacy),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         suppression=problem.suppression.text,
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,

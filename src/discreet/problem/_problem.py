@@ -61,6 +61,7 @@ class Problem:
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
+        resolved.check(table, schemes)
         if resolved.needs_hierarchy:
             for attribute, choice in zip(table.attributes, schemes, strict=True):
                 if choice.name != "full-domain":

@@ -207,7 +207,7 @@ def _front(
     return Front(
         points=tuple(points[::-1]),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=found.space,
         examined=found.examined,
@@ -261,7 +261,7 @@ def _over_solves(
     return Front(
         points=tuple(points),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=0,
         examined=len(points),
