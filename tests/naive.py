@@ -803,7 +803,7 @@ def mdav(table, k, flat=(), weights=None):
         leaves = len(places[name])
         if first == second:
             return 0
-        under = leaves if name in flat else common_ancestor_leaves(table.hierarchies[name], {first, second})
+        under = leaves if name in flat else common_ancestor(table.hierarchies[name], {first, second})[1]
         return (weight * Fraction(under - 1, leaves - 1)) ** 2
 
     def away(first, second):
