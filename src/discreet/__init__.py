@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
+    from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
@@ -100,6 +101,7 @@ _PLACES = {
     "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
+    "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
@@ -161,6 +163,7 @@ __all__ = [
     "Interval",
     "Job",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "LPlusDiversity",
     "Loss",

@@ -40,6 +40,7 @@ MODELS = {
     ],
     "average-risk": ["average-risk(1)", "average-risk(0.3)", "average-risk(0.05)"],
     "sample-uniqueness": ["sample-uniqueness(0)", "sample-uniqueness(0.2)"],
+    "k-map": ["k-map(1, 1)", "k-map(10, 0.2)", "k-map(6, 0.5, estimator=truncated)", "k-map(9, 0.3, significance=0.2)"],
     "alpha-k": ["alpha-k(1, 1)", "alpha-k(0.5, 3)", "alpha-k(0.34, 2)", "alpha-k(0.75, 6)"],
     "beta": ["beta(0.5)", "beta(1)", "beta(3)", "beta(0.2, form=enhanced)", "beta(2, form=enhanced)"],
     "delta-disclosure": ["delta-disclosure(0.3)", "delta-disclosure(1)", "delta-disclosure(2.5)"],
