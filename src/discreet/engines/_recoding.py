@@ -219,17 +219,15 @@ def _without_parts(frame: pl.LazyFrame, schema: pl.Schema, recoding: Recoding, p
         from_the_end = pl.int_range(pl.len(), 0, -1).over(part)
         frame = frame.filter(part.is_null() | (from_the_end > pl.col(cell["count"])))
     else:
-        known = as_text(exactly(parts.column), schema[parts.column])
+        known = as_text(normalized(parts.column, schema[parts.column]), schema[parts.column])
         value = pl.when(part.is_null()).then(known).otherwise(pl.lit(UNKNOWN))
         frame = frame.with_columns(value.alias(parts.column))
     return frame.drop(*place.values(), *cell.values())
 
 
 def as_text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return values as the text that stands beside the one for unknown values."""
-    if not dtype.is_float():
-        return values.cast(pl.String)
-    return (values.fill_nan(None) + 0.0).cast(pl.String).str.strip_suffix(".0")
+    """Return normalized values as the text that stands beside the one for unknown values."""
+    return values.cast(pl.String).str.strip_suffix(".0") if dtype.is_float() else values.cast(pl.String)
 
 
 def is_category(dtype: pl.DataType) -> bool:
