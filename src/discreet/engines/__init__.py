@@ -8,8 +8,9 @@ from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
+from discreet.engines._relation import Relation, relation_of
 from discreet.engines._source import Source, open_source, to_lazy
-from discreet.engines._write import write_table
+from discreet.engines._write import write_data, write_table
 
 __all__ = [
     "SUFFIXES",
@@ -19,6 +20,7 @@ __all__ = [
     "Missing",
     "Parts",
     "Recoding",
+    "Relation",
     "Shares",
     "Source",
     "TableFile",
@@ -31,7 +33,9 @@ __all__ = [
     "open_source",
     "open_table",
     "reading",
+    "relation_of",
     "to_lazy",
+    "write_data",
     "write_table",
     "writing",
 ]

@@ -13,11 +13,12 @@ from numbers import Real
 from os import PathLike
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import TableFile, exactly, open_table, reading, to_lazy
+from discreet.engines import Relation, TableFile, exactly, open_table, reading, relation_of, to_lazy
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._reference import Reference, make_reference, original_counts
@@ -161,6 +162,8 @@ def audit_table(
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
+    elif (relation := relation_of(data)) is not None:
+        classes = _count_there(relation, columns, secrets)
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
@@ -209,15 +212,27 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     weights = [] if weight is None else [exactly(weight).alias("rows")]
     number = pl.col("rows").sum() if weights else pl.len()
     plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
-    cells = plan.collect(engine="streaming")
-    rows = pl.col("rows").cast(pl.Int64)
+    return _gather(plan.collect(engine="streaming"), keys, dict(zip(sensitive, secrets, strict=True)))
+
+
+def _count_there(relation: Relation, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Do the same on the engine that holds the table, so that only the groups come here."""
+    names = [f"q{number}" for number in range(len(columns))] + [f"s{number}" for number in range(len(sensitive))]
+    values = (relation.key(column).alias(name) for column, name in zip((*columns, *sensitive), names, strict=True))
+    cells = relation.fetch(relation.frame.select(*values).group_by(*names).agg(rows=nw.len()))
+    return _gather(cells, names[: len(columns)], dict(zip(sensitive, names[len(columns) :], strict=True)))
+
+
+def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:
+    """Put the groups of each class together; ``sensitive`` says under which names the values are."""
+    rows, secrets = pl.col("rows").cast(pl.Int64), list(sensitive.values())
     grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return _Classes(
         sizes=grouped["size"].to_numpy().astype(np.int64),
         group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
         count=grouped["rows"].explode().to_numpy().astype(np.int64),
-        values={column: grouped[name].explode() for column, name in zip(sensitive, secrets, strict=True)},
+        values={column: grouped[name].explode() for column, name in sensitive.items()},
     )
 
 
