@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import secrets
+import tempfile
+import weakref
 from collections.abc import Sequence
-from glob import glob
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from discreet.engines._relation import Join, left_joins
+from discreet.engines._files import TableFile
+from discreet.engines._flat import flat_types, not_read
+from discreet.engines._relation import Join, Relation, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "read_file"]
 
 
 class DuckDB:
@@ -63,8 +67,8 @@ class DuckDB:
     def files(self, native: Any) -> list[Path]:
         """Return the files the text of the query names."""
         named = re.findall(r"'((?:[^']|'')*)'", native.sql_query())
-        found = (match for name in named for match in glob(name.replace("''", "'").removeprefix("file://")))
-        return [Path(name) for name in found]
+        paths = (Path(name.replace("''", "'").removeprefix("file://")) for name in named)
+        return [match for path in paths for match in Path(path.anchor or ".").glob(str(path.relative_to(path.anchor)))]
 
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
@@ -73,9 +77,54 @@ class DuckDB:
         if "Table with name uploaded" in text:
             return UsageError(
                 "The DuckDB connection does not look for tables in Python; allow it, as in "
-                "connection.execute(\"SET python_enable_replacements = true\")."
+                'connection.execute("SET python_enable_replacements = true").'
             )
         return None
+
+
+def read_file(file: TableFile, memory_limit: str | None = None) -> Relation:
+    """Open a file on a connection of its own, which keeps on disk what does not fit into the memory it may take.
+
+    What goes to disk is encrypted, as it holds rows of the original table, and goes with the connection.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
+    folder = tempfile.TemporaryDirectory(prefix="discreet-")
+    settings = {
+        "temp_directory": folder.name,
+        "temp_file_encryption": "true",
+        "preserve_insertion_order": "false",
+        **({} if memory_limit is None else {"memory_limit": memory_limit}),
+    }
+    connection = duckdb.connect(config=settings)
+    weakref.finalize(connection, folder.cleanup)
+    path = "'" + escape(str(file.path)).replace("'", "''") + "'"
+    rows = connection.sql(f"SELECT * FROM {_reader(file, path)}")
+    return Relation(rows, DuckDB(), file.name)
+
+
+def _reader(file: TableFile, path: str) -> str:
+    """Return the call that reads a file the way polars does: cells of delimited text are text."""
+    if file.format.kind == "parquet":
+        return f"read_parquet({path})"
+    if file.format.compression not in ("none", "gzip", "zstd") or file.format.kind not in ("csv", "jsonl"):
+        raise not_read(file, "duckdb")
+    packed = f"compression='{file.format.compression}'"
+    if file.dialect is None:
+        types = ", ".join(f"{_literal(name)}: '{dtype}'" for name, dtype in flat_types(file, "duckdb").items())
+        return f"read_json({path}, format='newline_delimited', columns={{{types}}}, {packed})"
+    texts = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in file.columns)
+    mark = _literal(file.dialect.separator)
+    return (
+        f"read_csv({path}, auto_detect=false, header=true, delim={mark}, quote='\"', escape='\"', nullstr='', "
+        f"columns={{{texts}}}, {packed})"
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _quoted(name: str) -> str:

@@ -151,7 +151,9 @@ class _Recode:
         """Add the group of each row; only rows of tuples that are shared are put in order for that."""
         alone = frame.filter(~nw.col("shared")).with_columns(group=nw.col("main"))
         place = nw.col("tuple").cum_count().over("tuple", order_by=self.relation.order)
-        lines = dealt.select(pl.col("tuple").alias("of"), (pl.col("place") + 1).alias("at"), pl.col("group").alias("to"))
+        lines = dealt.select(
+            pl.col("tuple").alias("of"), (pl.col("place") + 1).alias("at"), pl.col("group").alias("to")
+        )
         several = frame.filter(nw.col("shared")).with_columns(place=place)
         several = self.relation.join(several, lines, {"tuple": "of", "place": "at"})
         several = several.with_columns(group=nw.coalesce("to", "main")).drop("place", "to")

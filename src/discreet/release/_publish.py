@@ -78,7 +78,7 @@ def _to_file(source: Source, recoding: Recoding, promises: Promises, output: Out
         with clock("audit"):
             file = _reopen(unfinished, output, schema)
             verdict = promises.check(file, recoding.categories)
-    if not source.lazy or isinstance(source, RelationSource):
+    if not source.read_again:
         return released, verdict
     return Written(replace(file, path=output.path), lazy=source.kind == "polars lazy"), verdict
 
