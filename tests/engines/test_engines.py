@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from lazy import ENGINES, make_relation, rows_of
+from discreet.engines import open_table
+from discreet.errors import DataError, MissingColumnError, OutputError, UsageError
+from lazy import ENGINES, duckdb, make_relation, rows_of
 
 QUASI: dict[str, Any] = {
     "age": "intervals(10, 20, 40)",
@@ -81,10 +83,9 @@ def people(n: int = 150, seed: int = 5) -> pl.DataFrame:
 
 def odd_numbers(table: pl.DataFrame) -> pl.DataFrame:
     """Write some zeros as negative ones, and what is missing as NaN."""
-    dose, sign = pl.col("dose"), pl.int_range(pl.len()) % 2 == 0
-    return table.with_columns(
-        pl.when(dose == 0.0).then(pl.when(sign).then(-0.0).otherwise(0.0)).otherwise(dose.fill_null(float("nan")))
-    )
+    dose, even = pl.col("dose"), pl.int_range(pl.len()) % 2 == 0
+    zero = pl.when(even).then(-0.0).otherwise(0.0)
+    return table.with_columns(dose=pl.when(dose == 0.0).then(zero).otherwise(dose.fill_null(float("nan"))))
 
 
 def multiset(frame: Any) -> Counter[tuple[Any, ...]]:
@@ -140,7 +141,8 @@ def test_nan_and_negative_zero(kind: str) -> None:
     rows = rows_of(release.frame)
     assert Counter(rows.rows()) == multiset(wanted.frame)
     assert rows["dose"].null_count()
-    assert not (rows["dose"].is_nan().any() or (1 / rows["dose"] < 0).any())
+    assert not rows["dose"].is_nan().any()
+    assert not (1 / rows["dose"] < 0).any()
 
 
 @pytest.mark.parametrize("kind", QUICK)
@@ -191,11 +193,11 @@ def test_every_type_of_column(kind: str, type_: str) -> None:
 
 def test_types_only_duckdb_has() -> None:
     connection = duckdb().connect()
-    kinds = ("hugeint", "uuid", "enum_", "interval_", "time_")
+    kinds = ("hugeint", "uuid", "enum_", "interval_")
     query = """
         SELECT (i % 3 + 170141183460469231)::HUGEINT AS hugeint, md5((i % 3)::VARCHAR)::UUID AS uuid,
           (['a', 'b', 'c'][i % 3 + 1])::ENUM('a', 'b', 'c', 'd') AS enum_, to_days((i % 3)::INTEGER) AS interval_,
-          (TIME '01:02:03' + to_seconds(i % 3)) AS time_, [i] AS list_, MAP {'a': i} AS map_, i AS row
+          [i] AS list_, MAP {'a': i} AS map_, i AS row
         FROM range(8) AS t(i)
     """
     for kind in kinds:
@@ -204,10 +206,8 @@ def test_types_only_duckdb_has() -> None:
         release = dc.anonymize(relation, **job, max_levels={kind: 0})
         assert (release.suppressed, release.classes) == (2, 2), kind
         assert sorted(release.frame.project("row").fetchall()) == [(i,) for i in (0, 1, 3, 4, 6, 7)]
-        types = dict(zip(release.frame.columns, release.frame.types, strict=True))
-        assert str(types[kind]) == (
-            "VARCHAR" if kind == "enum_" else str(dict(zip(relation.columns, relation.types))[kind])
-        )
+        kept = str(relation.project(kind).types[0])
+        assert str(release.frame.project(kind).types[0]) == ("VARCHAR" if kind == "enum_" else kept)
         local = dc.anonymize(relation, quasi_identifiers=[kind], privacy="k(3)", scheme="local", seed=1)
         assert len(local.frame.fetchall()) == 8
     with pytest.raises(DataError, match="'list_' holds lists"):
@@ -260,14 +260,13 @@ def test_audit_front_and_queries(kind: str) -> None:
     data = make_relation(kind, table)
     told = {"quasi_identifiers": [*QUASI], "privacy": ["k(2)", "t(0.3, disease)"], "sensitive": "disease"}
     assert dc.audit(data, **told) == dc.audit(table, **told)
-    with_reference = {**told, "reference": table.sample(100, seed=1)}
-    on_engine = {**told, "reference": make_relation(kind, with_reference["reference"])}
-    assert dc.audit(data.filter(data["zip"] == "011") if kind == "spark" else data, **on_engine) is not None
+    twice = pl.concat([table, table.filter(pl.col("disease") == "flu")])
+    assert dc.audit(data, **told, reference=make_relation(kind, twice)) == dc.audit(table, **told, reference=twice)
     front, wanted = dc.pareto(data, quasi_identifiers=QUASI), dc.pareto(table, quasi_identifiers=QUASI)
     assert [point.to_dict() for point in front] == [point.to_dict() for point in wanted]
     release = front.release(5)
     assert multiset(release.frame) == multiset(wanted.release(5).frame)
-    asked = {"quasi_identifiers": QUASI, "count": 30, "seed": 1}
+    asked = {"quasi_identifiers": [*QUASI], "count": 30, "dimensions": 2, "seed": 1}
     mine = dc.evaluate.queries(data, release, **asked)
     assert mine.frame.equals(dc.evaluate.queries(table, wanted.release(5), **asked).frame)
 
@@ -308,11 +307,10 @@ def test_what_a_broken_query_says_has_no_values() -> None:
         dc.anonymize(relation, quasi_identifiers="age", privacy="k(2)")
     assert "secret" not in str(error.value)
     assert error.value.__cause__ is None
-    closed = (
-        duckdb().connect(config={"python_enable_replacements": "false"}).sql("SELECT i % 2 AS age FROM range(9) t(i)")
-    )
+    connection = duckdb().connect(config={"python_enable_replacements": "false"})
+    closed = connection.sql("SELECT i % 6 AS age FROM range(12) AS t(i)")
     with pytest.raises(UsageError, match="python_enable_replacements"):
-        dc.anonymize(closed, quasi_identifiers={"age": "intervals(2)"}, privacy="k(5)")
+        dc.anonymize(closed, quasi_identifiers={"age": "intervals(2)"}, privacy="k(4)")
 
 
 def test_a_missing_column_is_named() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 import tempfile
-import weakref
 from collections.abc import Sequence
+from functools import cache
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -85,24 +85,28 @@ class DuckDB:
 def read_file(file: TableFile, memory_limit: str | None = None) -> Relation:
     """Open a file on a connection of its own, which keeps on disk what does not fit into the memory it may take.
 
-    What goes to disk is encrypted, as it holds rows of the original table, and goes with the connection.
+    What goes to disk holds rows of the original table, and is in a folder nobody else can look into. DuckDB removes it
+    when the last relation of the connection is gone.
     """
     try:
         import duckdb
     except ImportError:
         raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
-    folder = tempfile.TemporaryDirectory(prefix="discreet-")
     settings = {
-        "temp_directory": folder.name,
-        "temp_file_encryption": "true",
+        "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",
         **({} if memory_limit is None else {"memory_limit": memory_limit}),
     }
     connection = duckdb.connect(config=settings)
-    weakref.finalize(connection, folder.cleanup)
     path = "'" + escape(str(file.path)).replace("'", "''") + "'"
     rows = connection.sql(f"SELECT * FROM {_reader(file, path)}")
     return Relation(rows, DuckDB(), file.name)
+
+
+@cache
+def _spill_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a private folder that goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="discreet-")
 
 
 def _reader(file: TableFile, path: str) -> str:

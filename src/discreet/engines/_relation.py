@@ -208,12 +208,13 @@ class Relation:
         fold = str.lower if self.backend.folds_case(self.native) else str
         taken: dict[str, str] = {}
         for column in self.columns:
-            other = taken.setdefault(fold(column), column)
-            if other is not column:
+            if fold(column) in taken:
+                other = taken[fold(column)]
                 raise DataError(
                     f"The columns '{other}' and '{column}' have the same name to {self.backend.kind}; rename one.",
                     column=column,
                 )
+            taken[fold(column)] = column
 
 
 def relation_of(data: Any) -> Relation | None:
