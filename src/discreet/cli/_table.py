@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from discreet.cli._options import columns, level_pairs, once, pairs, qi_option, sensitive_option
+from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
 __all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
@@ -47,6 +47,7 @@ _OPTIONS = (
     click.option(
         "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
     ),
+    *ENGINE_OPTIONS,
 )
 
 
@@ -75,6 +76,9 @@ def table_fields(
     max_levels: Sequence[str],
     missing: str,
     time_limit: float | None,
+    engine: str,
+    memory_limit: str | None,
+    spark: str | None,
 ) -> dict[str, Any]:
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
@@ -100,6 +104,9 @@ def table_fields(
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,
         "time_limit": time_limit,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spark": spark,
     }
 
 

@@ -61,6 +61,7 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
+    from discreet.engines import Engine
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._prepare import prepare
     from discreet.release._wishes import cost_by_priorities, highest_levels
@@ -77,6 +78,7 @@ def make_plan(job: Job) -> Plan:
         schemes=make_schemes(told["scheme"]),
         cost=cost,
         output=job.locate(job.output),
+        engine=Engine(told["engine"], told["memory_limit"], told["spark"]),
     )
     schema, counted = prepared.schema, prepared.counted
     parts = ("privacy", "suppression", "scheme", "min_levels")
