@@ -1,11 +1,12 @@
 """Engines: count and recode on each kind of frame, and tables in files."""
 
 from discreet.engines._count import Counted, Missing, count
-from discreet.engines._files import TableFile, open_table
+from discreet.engines._files import TableFile
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._held import held
 from discreet.engines._names import exactly
+from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
 from discreet.engines._source import Source, open_source, to_lazy
@@ -22,9 +23,11 @@ __all__ = [
     "Shares",
     "Source",
     "TableFile",
+    "TableFiles",
     "ValueMap",
     "count",
     "exactly",
+    "files_of",
     "files_read",
     "format_of",
     "held",

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from discreet.engines._files import open_table
+from discreet._places import TableUrl, is_url
+from discreet.engines._parts import open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
 
@@ -55,11 +56,15 @@ class Source(Protocol):
 
 
 def open_source(data: Any) -> Source:
-    """Return the source for a path, a lazy frame or a frame of any kind.
+    """Return the source for a path, the URL of a table, a lazy frame or a frame of any kind.
 
     >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
     [(30, 2), (41, 1)]
     """
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(TableUrl.parse(data))
     if isinstance(data, str | PathLike):
         return FileSource(open_table(data))
     if isinstance(data, pl.LazyFrame):
@@ -72,7 +77,11 @@ def open_source(data: Any) -> Source:
 
 
 def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
-    """Return a frame of any kind, or a file, as a plan of polars; frames may be cut down to some columns."""
+    """Return a frame of any kind, or a table by its place, as a plan; frames may be cut down to some columns."""
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(TableUrl.parse(data)).scan()
     if isinstance(data, str | PathLike):
         return open_table(data).scan()
     if isinstance(data, pl.LazyFrame):

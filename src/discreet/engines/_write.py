@@ -13,7 +13,13 @@ from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
 
-__all__ = ["write_table"]
+__all__ = ["PARQUET_PARTS", "write_parts", "write_table"]
+
+PARQUET_PARTS = Format("parquet")
+_GROUP_ROWS = 1 << 17
+"""The rows of a row group: all that is held of a Parquet file while it is written."""
+_PART_ROWS = 1 << 23
+"""The rows of one file of a folder."""
 
 
 def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | None = None) -> None:
@@ -24,7 +30,7 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
     check_types(frame.collect_schema(), layout)
     with writing(f"'{name or path.name}'"):
         if layout.kind == "parquet":
-            frame.sink_parquet(path)
+            frame.sink_parquet(path, row_group_size=_GROUP_ROWS)
         elif layout.kind == "xlsx":
             write_excel(frame, path)
         elif layout.compression == "bz2":
@@ -32,6 +38,19 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
                 _write_text(frame, stream, layout, "uncompressed")
         else:
             _write_text(frame, path, layout, layout.compression.replace("none", "uncompressed"))
+
+
+def write_parts(frame: pl.LazyFrame, folder: Path, name: str, rows: int = _PART_ROWS) -> None:
+    """Run a plan and write its rows to Parquet files in a folder, in their order and ``rows`` to each."""
+    check_types(frame.collect_schema(), PARQUET_PARTS)
+    parts = pl.PartitionBy(
+        folder,
+        max_rows_per_file=rows,
+        approximate_bytes_per_file=None,
+        file_path_provider=lambda part: f"part-{part.index_in_partition:05}.parquet",
+    )
+    with writing(f"'{name}'"):
+        frame.sink_parquet(parts, row_group_size=_GROUP_ROWS)
 
 
 def _write_text(frame: pl.LazyFrame, target: Any, layout: Format, compression: Any) -> None:
