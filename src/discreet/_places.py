@@ -102,7 +102,9 @@ class TableUrl:
         told = dict(parse_qsl(parts.query, keep_blank_values=True))
         table = told.pop("table", "")
         if not table:
-            raise UsageError(f"The URL does not say which table is meant; end it in ?table=NAME: {_EXAMPLES[database]}.")
+            raise UsageError(
+                f"The URL does not say which table is meant; end it in ?table=NAME: {_EXAMPLES[database]}."
+            )
         if database != "postgresql":
             return cls._file(database, TableName.parse(table), parts.netloc, parts.path, told)
         return cls(

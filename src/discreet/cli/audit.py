@@ -6,6 +6,7 @@ import json
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import (
     columns,
     json_option,
@@ -73,7 +74,9 @@ def audit(
     """Check from scratch whether the table FILE keeps its promises."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+        )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:

@@ -1,7 +1,7 @@
 """Engines: count and recode on each kind of frame, and tables in files."""
 
 from discreet.engines._count import Counted, Missing, count
-from discreet.engines._files import TableFile
+from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._held import held
@@ -9,8 +9,9 @@ from discreet.engines._names import exactly
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
+from discreet.engines._relation import Relation, relation_of
 from discreet.engines._source import Source, open_source, to_lazy
-from discreet.engines._write import write_table
+from discreet.engines._write import plan_of, write_data, write_parts, write_table
 
 __all__ = [
     "SUFFIXES",
@@ -20,6 +21,7 @@ __all__ = [
     "Missing",
     "Parts",
     "Recoding",
+    "Relation",
     "Shares",
     "Source",
     "TableFile",
@@ -31,10 +33,15 @@ __all__ = [
     "files_read",
     "format_of",
     "held",
+    "open_file",
     "open_source",
     "open_table",
+    "plan_of",
     "reading",
+    "relation_of",
     "to_lazy",
+    "write_data",
+    "write_parts",
     "write_table",
     "writing",
 ]

@@ -100,7 +100,7 @@ def open_table(path: str | PathLike[str], known: Format | None = None) -> TableF
     files = files_of(path)
     if not files:
         raise DataError(f"There is no table in '{fspath(path)}'; it should hold files such as part-0.parquet.")
-    if len(files) == 1 and not (told := _told(files[0], _root(path))):
+    if len(files) == 1 and not _told(files[0], _root(path)):
         return open_file(files[0])
     parts = [open_file(file) for file in files]
     told = _typed([_told(file, _root(path)) for file in files])
@@ -124,7 +124,7 @@ def files_of(path: str | PathLike[str]) -> list[Path]:
         return sorted(_tables_in(place))
     if not _is_pattern(path):
         return [place]
-    found = (Path(name) for name in glob.glob(fspath(path), recursive=True))
+    found = (Path(name) for name in glob.glob(fspath(path), recursive=True))  # noqa: PTH207
     return sorted(file for each in found for file in ([each] if each.is_file() else _tables_in(each)))
 
 
@@ -228,7 +228,7 @@ def _wider(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
     texts = (pl.String, pl.Categorical, pl.Enum)
     if isinstance(one, texts) and isinstance(other, texts):
         return pl.String()
-    if one.is_numeric() and other.is_numeric() or isinstance(one, pl.Datetime) and isinstance(other, pl.Datetime):
+    if (one.is_numeric() and other.is_numeric()) or (isinstance(one, pl.Datetime) and isinstance(other, pl.Datetime)):
         try:
             both = [pl.Series([], dtype=one), pl.Series([], dtype=other)]
             return pl.concat([each.to_frame("x") for each in both], how="vertical_relaxed").schema["x"]

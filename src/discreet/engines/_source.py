@@ -7,12 +7,14 @@ from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Protocol
 
+import narwhals as nw
 import polars as pl
 
 from discreet._places import TableUrl, is_url
 from discreet.engines._parts import open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
+from discreet.engines._relation import relation_of
 
 __all__ = ["Source", "open_source", "to_lazy"]
 
@@ -30,7 +32,7 @@ class Source(Protocol):
 
     @property
     def lazy(self) -> bool:
-        """Whether ``recode`` only returns a plan (a polars LazyFrame) that does the work when it is run."""
+        """Whether ``recode`` only returns a plan that does the work when it is run."""
 
     @property
     def separator(self) -> str | None:
@@ -49,7 +51,10 @@ class Source(Protocol):
         """
 
     def collect(self, released: Any) -> Any:
-        """Return the released table in memory: the kind of frame that came in, and polars for a file."""
+        """Return the released table: the kind of frame that came in, and polars for a file.
+
+        What was lazy in polars is in memory then; what another engine holds stays a plan.
+        """
 
     def guard(self) -> AbstractContextManager[None]:
         """Say in one sentence what goes wrong when a plan of this source is run."""
@@ -71,13 +76,21 @@ def open_source(data: Any) -> Source:
         return LazySource(data)
     if isinstance(data, pl.DataFrame):
         return PolarsSource(data)
+    relation = relation_of(data)
+    if relation is not None:
+        from discreet.engines._lazy import RelationSource
+
+        return RelationSource(relation, wrapped=isinstance(data, nw.LazyFrame))
     from discreet.engines._frames import EagerSource
 
     return EagerSource(data)
 
 
 def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
-    """Return a frame of any kind, or a table by its place, as a plan; frames may be cut down to some columns."""
+    """Return a frame in memory, a lazy frame of polars or a table told by its place as a plan of polars.
+
+    Frames may be cut down to some columns.
+    """
     if isinstance(data, str) and is_url(data):
         from discreet.engines.database import DatabaseSource
 

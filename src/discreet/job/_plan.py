@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from discreet._places import shown
+
 if TYPE_CHECKING:
     from discreet.job._job import Job
     from discreet.problem import Problem
@@ -105,7 +107,7 @@ def make_plan(job: Job) -> Plan:
         most_suppressed=problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
-        output=job.output,
+        output=None if job.output is None else shown(job.output),
         reports=tuple(job.report),
     )
 

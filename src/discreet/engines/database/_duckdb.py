@@ -106,7 +106,7 @@ class DuckdbSession(Session):
         """Yield the rows of a query."""
         reader = self.connection.sql(query).to_arrow_reader(_ROWS)
         for batch in reader:
-            yield pl.DataFrame(batch).rename(dict(zip(batch.schema.names, schema, strict=True))).cast(dict(schema))
+            yield pl.DataFrame(batch).rename(dict(zip(batch.schema.names, schema, strict=True))).cast(pl.Schema(schema))
 
     def type_of(self, column: str, dtype: pl.DataType) -> str:
         """Return the SQL type."""

@@ -61,8 +61,8 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     settings = f"{options.pop('options', '')} {_SETTINGS}".strip()
     try:
         connection = psycopg.connect(
-            **{name: value for name, value in told.items() if value},  # type: ignore[arg-type]
-            **options,  # type: ignore[arg-type]
+            **{name: value for name, value in told.items() if value},
+            **options,
             options=settings,
             client_encoding="UTF8",
             application_name="discreet",
@@ -150,7 +150,7 @@ class PostgresSession(Session):
     def load(self, table: str, frame: pl.LazyFrame) -> None:
         """Add rows: polars writes text, which goes to the server as it comes."""
         with self.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
-            frame.sink_csv(_Pipe(copy), include_header=False)
+            frame.sink_csv(_Pipe(copy), include_header=False)  # type: ignore[call-overload]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -222,13 +222,9 @@ def _oid(table: TableName) -> str:
 
 def _parsed(text: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Read what COPY wrote."""
-    raw = {
-        f"c{number}": dtype if dtype.is_numeric() else pl.String() for number, dtype in enumerate(schema.values())
-    }
+    raw = {f"c{number}": dtype if dtype.is_numeric() else pl.String() for number, dtype in enumerate(schema.values())}
     rows = pl.read_csv(text, has_header=False, schema={**raw, "last": pl.Int8()})
-    return rows.select(
-        _typed(f"c{number}", dtype).alias(name) for number, (name, dtype) in enumerate(schema.items())
-    )
+    return rows.select(_typed(f"c{number}", dtype).alias(name) for number, (name, dtype) in enumerate(schema.items()))
 
 
 def _typed(name: str, dtype: pl.DataType) -> pl.Expr:

@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet._places import TableName
 from discreet.engines._names import unused
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, as_text
 from discreet.engines.database._session import Column, Session, quoted
 
 __all__ = ["Recoded", "recode_query"]
@@ -156,16 +156,14 @@ class _Builder:
             )
         )
         on = " AND ".join(f"q.{alias} = {tuples}.c{place}" for place, alias in enumerate(codes.values()))
-        self._step(
-            [f"{tuples}.tuple AS {number}", f"{tuples}.class AS {group}"], [f"JOIN {tuples} ON {on}"]
-        )
+        self._step([f"{tuples}.tuple AS {number}", f"{tuples}.class AS {group}"], [f"JOIN {tuples} ON {on}"])
         chosen = f"q.{group}"
         if not shares.dealt.is_empty():
             self._step([f"ROW_NUMBER() OVER (PARTITION BY q.{number} ORDER BY q.{self.place}) - 1 AS {turn}"])
             dealt = self._table(shares.dealt.rename({"group": "class"}))
             last = self._name("group")
             self._step(
-                [f"COALESCE(q.{group}, {dealt}.class) AS {last}"],
+                [f"COALESCE({dealt}.class, q.{group}) AS {last}"],
                 [f"LEFT JOIN {dealt} ON q.{number} = {dealt}.tuple AND q.{turn} = {dealt}.place"],
             )
             chosen = f"q.{last}"
@@ -212,8 +210,11 @@ class _Builder:
         part, rows, turn = self._name("part"), self._name("rows"), self._name("turn")
         self._step([f"{table}.part AS {part}", f"{table}.rows AS {rows}"], [f"LEFT JOIN {table} ON {on}"])
         if not parts.records:
-            known = _as_text(self.session, self.columns[parts.column], f"q.{self.key[parts.column]}")
-            return f"CASE WHEN q.{part} IS NULL THEN {known} ELSE '{UNKNOWN}' END"
+            texts = pl.select(as_text(pl.lit(parts.known), parts.known.dtype)).to_series()
+            known, text = self._lookup(parts.column, parts.known, {"text": texts}), self._name("text")
+            value = f"CASE WHEN q.{part} IS NULL THEN {known.expression('text')} ELSE '{UNKNOWN}' END"
+            self._step([f"{value} AS {text}"], [known.join], [known.known])
+            return f"q.{text}"
         self._step([f"ROW_NUMBER() OVER (PARTITION BY q.{part} ORDER BY q.{self.place} DESC) AS {turn}"])
         self._step([], where=[f"(q.{part} IS NULL OR q.{turn} > q.{rows})"])
         return None
@@ -315,11 +316,3 @@ def _where(conditions: Sequence[str]) -> str:
 
 def _text_type(session: Session) -> str:
     return session.type_of("", pl.String())
-
-
-def _as_text(session: Session, column: Column, key: str) -> str:
-    """Return SQL for the text of a value, whole numbers without a point."""
-    text = f"CAST({key} AS {_text_type(session)})"
-    if not column.dtype.is_float():
-        return text
-    return f"CASE WHEN {text} LIKE '%.0' THEN SUBSTR({text}, 1, LENGTH({text}) - 2) ELSE {text} END"

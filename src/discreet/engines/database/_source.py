@@ -88,7 +88,9 @@ def count_rows(session: Session, table: TableName, columns: Sequence[Column], by
     keys = ", ".join(f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(by))
     places = ", ".join(str(place + 1) for place in range(len(by)))
     query = f"SELECT {keys}, COUNT(*) AS n FROM {quoted(table.schema, table.name)} GROUP BY {places}"
-    counted = session.fetch(query, {**{f"c{place}": known[name].dtype for place, name in enumerate(by)}, "n": pl.Int64()})
+    counted = session.fetch(
+        query, {**{f"c{place}": known[name].dtype for place, name in enumerate(by)}, "n": pl.Int64()}
+    )
     counted.columns = [*by, unused("rows", by)]
     return counted
 

@@ -58,7 +58,9 @@ class SqliteSession(Session):
 
     def tables(self) -> list[str]:
         """Return the names of tables and views."""
-        found = self._rows("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+        found = self._rows(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        )
         return [str(TableName(name)) for (name,) in found]
 
     def position(self, table: TableName) -> str | None:
@@ -91,7 +93,9 @@ class SqliteSession(Session):
             try:
                 yield pl.DataFrame(rows, schema=dict(schema), orient="row", strict=True)
             except (TypeError, pl.exceptions.PolarsError):
-                raise DataError(f"The table '{self.url.table}' changed while it was being read; run the job again.") from None
+                raise DataError(
+                    f"The table '{self.url.table}' changed while it was being read; run the job again."
+                ) from None
 
     def type_of(self, column: str, dtype: pl.DataType) -> str:
         """Return the type a column prefers; decimals are kept as text, which loses nothing."""
@@ -158,7 +162,9 @@ def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:
     if "locked" in text or "busy" in text:
         return kind(f"{url.where} is in use by another program; wait until it is done, or close it.")
     if "readonly" in text or "unable to open" in text or "permission" in text:
-        return kind(f"{url.where} cannot be {'written to' if write else 'read'}; the permission or its folder is missing.")
+        return kind(
+            f"{url.where} cannot be {'written to' if write else 'read'}; the permission or its folder is missing."
+        )
     if "full" in text:
         return kind(f"The disk is full: '{url.table}' was not written, and nothing was left behind; free some space.")
     return kind(f"SQLite could not do what was asked of {url.where} ({type(error).__name__}).")

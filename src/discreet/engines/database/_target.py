@@ -5,12 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
 from discreet._places import TableName, TableUrl
 from discreet._replacing import check_parent, replacing_alone
 from discreet.engines._recoding import Recoding
+from discreet.engines._write import plan_of
 from discreet.engines.database._connect import connect
 from discreet.engines.database._recode import recode_query
 from discreet.engines.database._session import Session, quoted
@@ -38,12 +42,13 @@ class StagedTable:
         """The names of the columns."""
         return [column.name for column in self.session.columns(self.staging)]
 
-    def write(self, frame: pl.LazyFrame) -> None:
-        """Run a plan and put its rows into the table."""
-        schema = frame.collect_schema()
-        self.session.check_names(schema.names())
-        self.session.create(self._quoted, schema)
-        self.session.load(self._quoted, frame)
+    def write(self, data: Any) -> None:
+        """Put the rows of a frame of any kind into the table."""
+        with TemporaryDirectory() as folder, plan_of(data, Path(folder, "rows"), self.url.table.name) as plan:
+            schema = plan.collect_schema()
+            self.session.check_names(schema.names())
+            self.session.create(self._quoted, schema)
+            self.session.load(self._quoted, plan)
 
     def recode(self, source: DatabaseSource, recoding: Recoding) -> None:
         """Have the database recode a table of its own; no row leaves it."""
@@ -92,7 +97,9 @@ def check_table(url: TableUrl) -> None:
     if url.path is not None and not url.path.exists():
         check_parent(url.path.resolve())
         if url.table.schema not in (None, "main"):
-            raise OutputError(f"There is no schema '{url.table.schema}' in {url.where}, which would be new; leave it out.")
+            raise OutputError(
+                f"There is no schema '{url.table.schema}' in {url.where}, which would be new; leave it out."
+            )
         return
     if url.path is not None and not url.path.is_file():
         raise OutputError(f"'{url.path}' is no file; name that of a database.")

@@ -1,0 +1,207 @@
+"""A table on an engine that does the work itself: DuckDB, Spark, or a database behind Ibis.
+
+What differs between them is in a small file for each; all the rest is said once, through narwhals. Columns go by plain
+names here (c0, c1, …), so that reserved words, quotes, dots and capitals in names need no care.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import narwhals as nw
+import polars as pl
+
+from discreet._replacing import not_written
+from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
+
+__all__ = ["Backend", "Relation", "relation_of"]
+
+VALUE = "value"
+_TEXT = (nw.Categorical, nw.Enum, nw.Unknown, nw.Duration)
+
+
+class Backend(Protocol):
+    """What an engine does in its own way."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the engine, as users give it."""
+
+    @property
+    def what(self) -> str:
+        """What a table of it is called in a sentence."""
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The packages whose errors are errors of the engine."""
+
+    @property
+    def one_file(self) -> bool:
+        """Whether ``save`` writes one file; if not, it is a folder of files."""
+
+    def folds_case(self, native: Any) -> bool:
+        """Whether two names of columns that differ in capitals alone are the same to the engine."""
+
+    def tells_nan(self, native: Any) -> bool:
+        """Whether the engine knows a number that is none."""
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """Return the same columns under other names."""
+
+    def upload(self, native: Any, table: pl.DataFrame) -> Any:
+        """Return a small table as one that can be joined with this one."""
+
+    def save(self, native: Any, path: Path) -> None:
+        """Run a plan and write its rows as Parquet."""
+
+    def files(self, native: Any) -> list[Path]:
+        """Return the files a plan reads, as far as the engine tells."""
+
+    def explain(self, text: str) -> DiscreetError | None:
+        """Say what went wrong, knowing what the engine said."""
+
+
+class Relation:
+    """A table that is not read but worked on where it is."""
+
+    def __init__(self, native: Any, backend: Backend) -> None:
+        self.native = native
+        self.backend = backend
+        self.columns = [str(name) for name in native.columns]
+        self._check_names()
+        plain = [f"c{number}" for number in range(len(self.columns))]
+        self._plain = dict(zip(self.columns, plain, strict=True))
+        with self.running():
+            self.frame: nw.LazyFrame[Any] = nw.from_native(backend.renamed(native, plain))
+            self.dtypes: Mapping[str, Any] = dict(self.frame.collect_schema())
+        self._tells_nan = backend.tells_nan(native)
+
+    def plain(self, column: str) -> str:
+        """Return the plain name of a column."""
+        if column not in self._plain:
+            raise MissingColumnError(column, self.columns)
+        return self._plain[column]
+
+    def key(self, column: str) -> nw.Expr:
+        """Return a column as its values are compared: NaN is missing, there is no negative zero, categories are text."""
+        name = self.plain(column)
+        dtype, values = self.dtypes[name], nw.col(name)
+        if dtype.is_nested() or dtype == nw.Binary:
+            raise DataError(
+                f"Column '{column}' holds lists, records or bytes, which cannot be grouped; "
+                "turn it into text, numbers or dates first.",
+                column=column,
+            )
+        if isinstance(dtype, _TEXT):
+            return values.cast(nw.String)
+        if not dtype.is_float():
+            return values
+        known = nw.when(~values.is_nan()).then(values) if self._tells_nan else values
+        return nw.when(values == 0).then(nw.lit(0.0).cast(dtype)).otherwise(known)
+
+    def same_as_key(self, column: str) -> bool:
+        """Whether the values of a column are compared as they are."""
+        dtype = self.dtypes[self.plain(column)]
+        return not (dtype.is_float() or isinstance(dtype, _TEXT))
+
+    @property
+    def order(self) -> list[str]:
+        """The columns, by plain name, by which rows can be put in an order that is always the same."""
+        return [
+            name for name, dtype in self.dtypes.items() if not (dtype.is_nested() or dtype in (nw.Unknown, nw.Binary))
+        ]
+
+    def upload(self, table: pl.DataFrame) -> nw.LazyFrame[Any]:
+        """Bring a small table to the engine."""
+        return nw.from_native(self.backend.upload(self.native, table))
+
+    def fetch(self, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+        """Run a plan with a small result and bring that here."""
+        with self.running():
+            return frame.collect("polars").to_native()
+
+    def look_up(
+        self, frame: nw.LazyFrame[Any], key: str, values: pl.Series, answers: Mapping[str, pl.Series]
+    ) -> nw.LazyFrame[Any]:
+        """Add columns with what a table of values answers for each row; null is a value like any other.
+
+        An engine never finds null in a join, so that its answer is said apart.
+        """
+        known = values.is_not_null()
+        if known.any():
+            table = pl.DataFrame({VALUE: values.filter(known), **{n: s.filter(known) for n, s in answers.items()}})
+            frame = frame.join(self.upload(table), left_on=key, right_on=VALUE, how="left")
+        if known.all():
+            return frame
+        null = {name: series.filter(~known)[0] for name, series in answers.items()}
+        if not known.any():
+            return frame.with_columns(
+                nw.lit(answer, dtype=_dtype(answers[name])).alias(name) for name, answer in null.items()
+            )
+        return frame.with_columns(
+            nw.when(nw.col(key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
+            for name, answer in null.items()
+            if answer is not None
+        )
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Say in one sentence what goes wrong on the engine; what it says may quote cells, and is never shown."""
+        try:
+            yield
+        except DiscreetError:
+            raise
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in self.backend.libraries:
+                raise
+            text = str(error)
+            if "No space left" in text:
+                raise not_written(self.backend.what, error) from None
+            raise self.backend.explain(text) or DataError(
+                f"{self.backend.what} cannot be run; run it by itself to see what is wrong with it."
+            ) from None
+
+    def _check_names(self) -> None:
+        fold = str.lower if self.backend.folds_case(self.native) else str
+        taken: dict[str, str] = {}
+        for column in self.columns:
+            other = taken.setdefault(fold(column), column)
+            if other is not column:
+                raise DataError(
+                    f"The columns '{other}' and '{column}' have the same name to {self.backend.kind}; rename one of them.",
+                    column=column,
+                )
+
+
+def relation_of(data: Any) -> Relation | None:
+    """Return a table that an engine works on as such; None for anything else."""
+    frame = nw.from_native(data, pass_through=True)
+    if not isinstance(frame, nw.LazyFrame) or frame.implementation.is_polars():
+        return None
+    return Relation(frame.to_native(), _backend(frame.implementation))
+
+
+def _backend(implementation: nw.Implementation) -> Backend:
+    if implementation.is_duckdb():
+        from discreet.engines._duckdb import DuckDB
+
+        return DuckDB()
+    if implementation.is_pyspark() or implementation.is_pyspark_connect():
+        from discreet.engines._spark import Spark
+
+        return Spark()
+    if implementation.is_ibis():
+        from discreet.engines._ibis import Ibis
+
+        return Ibis()
+    raise UsageError(
+        f"Lazy frames of {implementation.name.lower()} cannot be read; collect it to a frame in memory, "
+        "or give one of polars, DuckDB, Spark or Ibis."
+    )
+
+
+def _dtype(series: pl.Series) -> Any:
+    return nw.from_native(series, series_only=True).dtype
