@@ -13,13 +13,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import OutputError
 
 try:
-    import fcntl
+    import fcntl as _fcntl
+
+    fcntl: Any = _fcntl
 except ImportError:  # there are no such locks on Windows: nothing is cleared up there
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 __all__ = ["check_parent", "check_target", "not_written", "replacing", "replacing_alone", "replacing_folder"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from discreet._places import Place, located
+from discreet._places import Place, located, moved
 from discreet.errors import UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 

@@ -127,8 +127,8 @@ def audit(
     """Check whether a released table keeps its promises, whoever made it.
 
     ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
-    ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for hierarchical
-    t-closeness). ``reference`` is the table the release was made from, where models compare with it
+    ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
+    hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of

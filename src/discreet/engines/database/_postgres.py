@@ -43,7 +43,7 @@ _NAMES: Mapping[pl.DataType, str] = {
     pl.String(): "text",
     pl.Null(): "text",
 }
-_SETTINGS = "-c timezone=UTC -c datestyle=ISO -c intervalstyle=iso_8601 -c extra_float_digits=1"
+_SETTINGS = "-c timezone=UTC -c datestyle=ISO -c intervalstyle=iso_8601 -c extra_float_digits=1 -c jit=off"
 
 
 @contextmanager
@@ -151,6 +151,10 @@ class PostgresSession(Session):
         """Add rows: polars writes text, which goes to the server as it comes."""
         with self.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
             frame.sink_csv(_Pipe(copy), include_header=False)  # type: ignore[call-overload]
+
+    def analyze(self, table: str) -> None:
+        """Have the server count the rows."""
+        self.execute(f"ANALYZE {table}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -39,7 +39,6 @@ class Session(ABC):
 
     equal_text = ""
     """What makes text equal only if it is the same, whatever the collation of its column."""
-    no_such_table: tuple[type[Exception], ...] = ()
 
     def __init__(self, url: TableUrl) -> None:
         self.url = url
@@ -75,6 +74,9 @@ class Session(ABC):
     @abstractmethod
     def load(self, table: str, frame: pl.LazyFrame) -> None:
         """Add the rows of a plan to a table (a quoted name) that has the same columns, some at a time."""
+
+    def analyze(self, table: str) -> None:  # noqa: B027 - most need not be told
+        """Have the database look at a new table, where it would join it badly without."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:

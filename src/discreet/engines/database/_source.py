@@ -101,6 +101,7 @@ def lookups(session: Session, recoded: Recoded) -> Iterator[None]:
     for name, rows in recoded.lookups.items():
         session.create(name, rows.schema, temporary=True)
         session.load(name, rows.lazy())
+        session.analyze(name)
     yield
     for name in recoded.lookups:
         session.execute(f"DROP TABLE {name}")

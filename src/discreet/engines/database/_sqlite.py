@@ -29,7 +29,11 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[SqliteSession]:
     mode = "rwc" if write else "ro"
     try:
         connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE
+            f"{path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=_PATIENCE,
+            check_same_thread=False,  # polars fetches from threads of its own, one at a time
         )
         try:
             connection.execute("PRAGMA temp_store = MEMORY")  # no value of the data in a temporary file
