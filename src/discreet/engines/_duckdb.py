@@ -9,8 +9,10 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 
+from discreet.engines._relation import Join, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
 __all__ = ["DuckDB"]
@@ -21,7 +23,7 @@ class DuckDB:
 
     kind = "duckdb"
     what = "The DuckDB relation"
-    libraries = frozenset({"duckdb", "_duckdb", "narwhals"})
+    libraries = frozenset({"duckdb", "_duckdb"})
     one_file = True
 
     def folds_case(self, native: Any) -> bool:
@@ -43,6 +45,10 @@ class DuckDB:
         """
         uploaded = table.to_arrow()  # noqa: F841
         return native.query(f"discreet_{secrets.token_hex(8)}", "SELECT * FROM uploaded")
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join one by one."""
+        return left_joins(frame, joins)
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 
+from discreet.engines._relation import Join
 from discreet.errors import DiscreetError
 
 __all__ = ["Ibis"]
@@ -18,7 +20,7 @@ class Ibis:
 
     kind = "ibis"
     what = "The Ibis table"
-    libraries = frozenset({"ibis", "narwhals", "duckdb", "_duckdb", "sqlite3", "psycopg", "psycopg2", "pyarrow"})
+    libraries = frozenset({"ibis", "duckdb", "_duckdb", "sqlite3", "psycopg", "psycopg2", "pyarrow"})
     one_file = True
 
     def folds_case(self, native: Any) -> bool:
@@ -40,6 +42,16 @@ class Ibis:
         import ibis
 
         return ibis.memtable(table.to_arrow())
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join all at once: one inside the other they would be too deep for SQLite to parse."""
+        rows = joined = frame.to_native()
+        columns = [rows[name] for name in rows.columns]
+        for join in joins:
+            table = join.table.to_native()
+            joined = joined.left_join(table, [rows[left] == table[right] for left, right in join.on.items()])
+            columns += [table[name] for name in table.columns if name not in join.on.values()]
+        return nw.from_native(joined.select(columns))
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import narwhals as nw
 import polars as pl
@@ -17,9 +17,10 @@ import polars as pl
 from discreet._replacing import not_written
 from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
 
-__all__ = ["Backend", "Relation", "relation_of"]
+__all__ = ["Backend", "Join", "LookUp", "Relation", "left_joins", "relation_of"]
 
 VALUE = "value"
+"""The column of a small table that is looked up in."""
 _TEXT = (nw.Categorical, nw.Enum, nw.Unknown, nw.Duration)
 
 
@@ -54,6 +55,9 @@ class Backend(Protocol):
     def upload(self, native: Any, table: pl.DataFrame) -> Any:
         """Return a small table as one that can be joined with this one."""
 
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Add what small tables say to the rows of a large one, without the columns they are joined on."""
+
     def save(self, native: Any, path: Path) -> None:
         """Run a plan and write its rows as Parquet."""
 
@@ -62,6 +66,45 @@ class Backend(Protocol):
 
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong, knowing what the engine said."""
+
+
+class LookUp(NamedTuple):
+    """What a small table answers for each value of a column; null is a value like any other."""
+
+    key: str
+    values: pl.Series
+    answers: Mapping[str, pl.Series]
+
+    def known(self) -> pl.DataFrame:
+        """Return the table without the line for null."""
+        table = pl.DataFrame({VALUE: self.values, **self.answers})
+        return table.filter(pl.col(VALUE).is_not_null())
+
+    def of_null(self) -> Iterator[nw.Expr]:
+        """Yield the answers with that for null put in."""
+        null = self.values.is_null()
+        if not null.any():
+            return
+        for name, series in self.answers.items():
+            answer = series.filter(null)[0]
+            if null.all():
+                yield nw.lit(answer, dtype=nw.from_native(series, series_only=True).dtype).alias(name)
+            elif answer is not None:
+                yield nw.when(nw.col(self.key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
+
+
+class Join(NamedTuple):
+    """A small table on the engine, and which of its columns have the values of which columns of the rows."""
+
+    table: nw.LazyFrame[Any]
+    on: Mapping[str, str]
+
+
+def left_joins(frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+    """Join with small tables, one after the other."""
+    for join in joins:
+        frame = frame.join(join.table, left_on=list(join.on), right_on=list(join.on.values()), how="left")
+    return frame
 
 
 class Relation:
@@ -110,9 +153,7 @@ class Relation:
     @property
     def order(self) -> list[str]:
         """The columns, by plain name, by which rows can be put in an order that is always the same."""
-        return [
-            name for name, dtype in self.dtypes.items() if not (dtype.is_nested() or dtype in (nw.Unknown, nw.Binary))
-        ]
+        return [name for name, dtype in self.dtypes.items() if not (dtype.is_nested() or dtype in (nw.Unknown, nw.Binary))]
 
     def upload(self, table: pl.DataFrame) -> nw.LazyFrame[Any]:
         """Bring a small table to the engine."""
@@ -123,29 +164,18 @@ class Relation:
         with self.running():
             return frame.collect("polars").to_native()
 
-    def look_up(
-        self, frame: nw.LazyFrame[Any], key: str, values: pl.Series, answers: Mapping[str, pl.Series]
-    ) -> nw.LazyFrame[Any]:
-        """Add columns with what a table of values answers for each row; null is a value like any other.
+    def join(self, frame: nw.LazyFrame[Any], table: pl.DataFrame, on: Mapping[str, str]) -> nw.LazyFrame[Any]:
+        """Add what a small table says; the keys are numbers, of which null is none."""
+        return self.backend.left_joins(frame, [Join(self.upload(table), on)])
 
-        An engine never finds null in a join, so that its answer is said apart.
-        """
-        known = values.is_not_null()
-        if known.any():
-            table = pl.DataFrame({VALUE: values.filter(known), **{n: s.filter(known) for n, s in answers.items()}})
-            frame = frame.join(self.upload(table), left_on=key, right_on=VALUE, how="left")
-        if known.all():
-            return frame
-        null = {name: series.filter(~known)[0] for name, series in answers.items()}
-        if not known.any():
-            return frame.with_columns(
-                nw.lit(answer, dtype=_dtype(answers[name])).alias(name) for name, answer in null.items()
-            )
-        return frame.with_columns(
-            nw.when(nw.col(key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
-            for name, answer in null.items()
-            if answer is not None
-        )
+    def look_up(self, frame: nw.LazyFrame[Any], tables: Sequence[LookUp]) -> nw.LazyFrame[Any]:
+        """Add the answers of some tables; an engine never finds null in a join, so that its answer is said apart."""
+        known = [table for table in tables if table.values.null_count() < len(table.values)]
+        if known:
+            joins = [Join(self.upload(table.known()), {table.key: VALUE}) for table in known]
+            frame = self.backend.left_joins(frame, joins)
+        nulls = [answer for table in tables for answer in table.of_null()]
+        return frame.with_columns(*nulls) if nulls else frame
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -201,7 +231,3 @@ def _backend(implementation: nw.Implementation) -> Backend:
         f"Lazy frames of {implementation.name.lower()} cannot be read; collect it to a frame in memory, "
         "or give one of polars, DuckDB, Spark or Ibis."
     )
-
-
-def _dtype(series: pl.Series) -> Any:
-    return nw.from_native(series, series_only=True).dtype

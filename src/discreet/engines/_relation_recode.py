@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 import polars as pl
 
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, as_text
-from discreet.engines._relation import Relation
+from discreet.engines._relation import LookUp, Relation
 
 __all__ = ["recode_relation"]
 
@@ -46,9 +45,9 @@ class _Recode:
             frame = self._shared_out(frame, recoding.shares)
         parts = None if recoding.everything else recoding.parts
         books = _books(recoding.suppressed, None if parts is None else parts.classes)
-        frame = self._released(frame, books)
+        frame = self._released(frame, books, parts)
         if recoding.everything:
-            frame = frame.filter(nw.lit(1) == nw.lit(0))
+            frame = frame.head(0)
         elif recoding.suppressed is not None:
             classes = recoding.suppressed.select(_coded(recoding.suppressed, books))
             codes = [self._name("class", column) for column in recoding.suppressed.columns]
@@ -76,8 +75,9 @@ class _Recode:
                 self.out[column] = nw.col(self.keys[column])
         return frame
 
-    def _released(self, frame: Frame, books: Mapping[str, pl.Series]) -> Frame:
-        """Add the released values, and the number of each among those of suppressed classes."""
+    def _released(self, frame: Frame, books: Mapping[str, pl.Series], parts: Parts | None) -> Frame:
+        """Add the released values, and the numbers by which classes and parts of them are told apart."""
+        tables = []
         for column, mapping in self.recoding.maps.items():
             if mapping.constant:
                 self.out[column] = nw.lit(mapping.released[0])
@@ -86,49 +86,45 @@ class _Recode:
             answers = {new: mapping.released}
             if column in books:
                 answers[self._name("class", column)] = _numbers(mapping.released, books[column])
-            frame = self.relation.look_up(frame, self.keys[column], mapping.values, answers)
+            tables.append(LookUp(self.keys[column], mapping.values, answers))
             self.out[column] = nw.col(new)
         for column, book in books.items():
             if column not in self.recoding.maps:
-                answers = {self._name("class", column): pl.Series(np.arange(len(book)))}
-                frame = self.relation.look_up(frame, self.keys[column], book, answers)
-        return frame
+                tables.append(LookUp(self.keys[column], book, {self._name("class", column): _count_up(book)}))
+        if parts is not None:
+            for name, column in _told(parts).items():
+                distinct = _distinct(parts.cells[name])
+                tables.append(LookUp(self.keys[column], distinct, {f"part_{name}": _count_up(distinct)}))
+            if not parts.records and parts.known.dtype != pl.String:
+                text = parts.known.to_frame("known").select(as_text(pl.col("known"), parts.known.dtype)).to_series()
+                tables.append(LookUp(self.keys[parts.column], parts.known, {"part_text": text}))
+        return self.relation.look_up(frame, tables)
 
     def _without_parts(self, frame: Frame, parts: Parts, books: Mapping[str, pl.Series]) -> Frame:
         """Suppress parts of classes: one join tells which part each row is in, if any."""
-        lines = parts.classes.select(_coded(parts.classes, books))
-        on = [self._name("class", column) for column in parts.classes.columns]
-        for name, column in (("value", parts.column), ("label", parts.label)):
-            if column is not None:
-                told = parts.cells[name]
-                distinct = told.unique()
-                code = f"part_{name}"
-                answers = {code: pl.Series(np.arange(len(distinct)))}
-                frame = self.relation.look_up(frame, self.keys[column], distinct, answers)
-                lines = lines.with_columns(_numbers(told, distinct).alias(f"line_{name}"))
-                on.append(code)
-        right_on = lines.columns
+        told = _told(parts)
+        on = [self._name("class", column) for column in parts.classes.columns] + [f"part_{name}" for name in told]
+        numbers = [_numbers(parts.cells[name], _distinct(parts.cells[name])).alias(f"book_{name}") for name in told]
+        lines = pl.DataFrame([*_coded(parts.classes, books), *numbers])
+        keys = dict(zip(on, lines.columns, strict=True))
         lines = lines.with_columns(part=parts.cells["part"], gone=parts.cells["count"])
-        frame = frame.join(self.relation.upload(lines), left_on=on, right_on=right_on, how="left")
+        frame = self.relation.join(frame, lines, keys)
+        part = nw.col("part")
         if parts.records:
-            place = nw.col("part").cum_count(reverse=True).over("part", order_by=self.relation.order)
-            inside = frame.filter(~nw.col("part").is_null()).with_columns(place=place)
+            place = part.cum_count(reverse=True).over("part", order_by=self.relation.order)
+            inside = frame.filter(~part.is_null()).with_columns(place=place)
             inside = inside.filter(nw.col("place") > nw.col("gone")).drop("place")
-            return nw.concat([frame.filter(nw.col("part").is_null()), inside])
-        known = self.out[parts.column]
-        if parts.known.dtype != pl.String:
-            text = parts.known.to_frame("known").select(as_text(pl.col("known"), parts.known.dtype)).to_series()
-            frame = self.relation.look_up(frame, self.keys[parts.column], parts.known, {"text": text})
-            known = nw.col("text")
-        self.out[parts.column] = nw.when(nw.col("part").is_null()).then(known).otherwise(nw.lit(UNKNOWN))
+            return nw.concat([frame.filter(part.is_null()), inside])
+        known = self.out[parts.column] if parts.known.dtype == pl.String else nw.col("part_text")
+        self.out[parts.column] = nw.when(part.is_null()).then(known).otherwise(nw.lit(UNKNOWN))
         return frame
 
     def _shared_out(self, frame: Frame, shares: Shares) -> Frame:
         """Add what the group of each row shows; rows of suppressed groups are left out."""
         relation = self.relation
         codes = {column: self._name("code", column) for column in shares.codes}
-        for column, mapping in shares.codes.items():
-            frame = relation.look_up(frame, self.keys[column], mapping.values, {codes[column]: mapping.released})
+        numbers = [LookUp(self.keys[c], each.values, {codes[c]: each.released}) for c, each in shares.codes.items()]
+        frame = relation.look_up(frame, numbers)
         tuples = pl.DataFrame(
             {
                 **{f"tuple_{code}": shares.tuples[column] for column, code in codes.items()},
@@ -136,8 +132,7 @@ class _Recode:
                 "main": shares.group,
             }
         ).with_columns(shared=pl.col("tuple").is_in(shares.dealt["tuple"].unique().implode()))
-        on = tuples.columns[: len(codes)]
-        frame = frame.join(relation.upload(tuples), left_on=list(codes.values()), right_on=on, how="left")
+        frame = relation.join(frame, tuples, {code: f"tuple_{code}" for code in codes.values()})
         if shares.dealt.is_empty():
             frame = frame.with_columns(group=nw.col("main"))
         else:
@@ -150,7 +145,7 @@ class _Recode:
             {"of": pl.int_range(shares.groups, eager=True), **{new[c]: values for c, values in shares.shown.items()}}
         )
         self.out |= {column: nw.col(name) for column, name in new.items()}
-        return frame.join(relation.upload(shown), left_on="group", right_on="of", how="left")
+        return relation.join(frame, shown, {"group": "of"})
 
     def _dealt(self, frame: Frame, dealt: pl.DataFrame) -> Frame:
         """Add the group of each row; only rows of tuples that are shared are put in order for that."""
@@ -160,10 +155,8 @@ class _Recode:
             pl.col("tuple").alias("of"), (pl.col("place") + 1).alias("at"), pl.col("group").alias("to")
         )
         several = frame.filter(nw.col("shared")).with_columns(place=place)
-        several = several.join(
-            self.relation.upload(lines), left_on=["tuple", "place"], right_on=["of", "at"], how="left"
-        ).with_columns(group=nw.coalesce("to", "main"))
-        several = several.drop("place", "to")
+        several = self.relation.join(several, lines, {"tuple": "of", "place": "at"})
+        several = several.with_columns(group=nw.coalesce("to", "main")).drop("place", "to")
         return nw.concat([alone, several])
 
     def _key_name(self, column: str) -> str:
@@ -186,6 +179,20 @@ def _coded(classes: pl.DataFrame, books: Mapping[str, pl.Series]) -> list[pl.Ser
     return [_numbers(column, books[column.name]).alias(f"book_{n}") for n, column in enumerate(classes)]
 
 
+def _told(parts: Parts) -> dict[str, str]:
+    """Return the columns by which a part of a class is told from others, and under which names its lines have them."""
+    return {"value": parts.column, **({} if parts.label is None else {"label": parts.label})}
+
+
+def _count_up(values: pl.Series) -> pl.Series:
+    return pl.int_range(len(values), eager=True)
+
+
 def _numbers(values: pl.Series, book: pl.Series) -> pl.Series:
     """Return the place of each value in a list of values, and null for others."""
-    return values.replace_strict(book, np.arange(len(book)), default=None, return_dtype=pl.Int64)
+    return values.replace_strict(book, _count_up(book), default=None, return_dtype=pl.Int64)
+
+
+def _distinct(values: pl.Series) -> pl.Series:
+    """Return the different values, in the same order each time."""
+    return values.unique(maintain_order=True)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+import narwhals as nw
 import polars as pl
 from polars import selectors
 
+from discreet.engines._relation import Join, left_joins
 from discreet.errors import DiscreetError
 
 __all__ = ["Spark"]
@@ -20,7 +22,7 @@ class Spark:
 
     kind = "spark"
     what = "The Spark DataFrame"
-    libraries = frozenset({"pyspark", "py4j", "narwhals"})
+    libraries = frozenset({"pyspark", "py4j"})
     one_file = False
 
     def folds_case(self, native: Any) -> bool:
@@ -38,6 +40,10 @@ class Spark:
     def upload(self, native: Any, table: pl.DataFrame) -> Any:
         """Bring the table to the session; Spark knows no unsigned numbers."""
         return native.sparkSession.createDataFrame(table.cast({selectors.unsigned_integer(): pl.Int64}).to_arrow())
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join one by one."""
+        return left_joins(frame, joins)
 
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""
