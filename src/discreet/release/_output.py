@@ -89,6 +89,12 @@ class TableOutput:
         with replacing_table(self.url) as staged:
             staged.write(data)
 
+    def scan(self) -> pl.LazyFrame:
+        """Return the table as a plan that reads it when it is run."""
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(self.url).scan()
+
 
 Target = Output | FolderOutput | TableOutput
 
@@ -178,7 +184,8 @@ def _is_read(target: Path, data: Any) -> bool:
     place = Path(data).resolve()
     if place.is_dir():
         return target.is_relative_to(place)
-    return target.match(str(place)) or ("**" in str(place) and fnmatch(str(target), str(place)))
+    deep = str(place).replace("**/", "*")
+    return target.match(str(place)) or (deep != str(place) and fnmatch(str(target), deep))
 
 
 def _same(target: Path, source: Path) -> bool:

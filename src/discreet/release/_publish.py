@@ -18,7 +18,6 @@ from discreet.engines import (
     open_table,
     plan_of,
     relation_of,
-    to_lazy,
     write_data,
     write_parts,
 )
@@ -80,7 +79,7 @@ def publish(
             return table, promises.check(table)
     if isinstance(target, TableOutput):
         released, verdict = _to_table(source, recoding, promises, target, clock)
-        written = Written(target.place, lambda: to_lazy(str(target.url)))
+        written = Written(target.place, target.scan)
     elif isinstance(target, FolderOutput):
         released, verdict = _to_folder(source, recoding, promises, target, clock)
         written = Written(target.place, open_table(target.path).scan)

@@ -15,7 +15,7 @@ from discreet.engines._recoding import Recoding
 from discreet.engines.database._connect import connect
 from discreet.engines.database._recode import Recoded, recode_query
 from discreet.engines.database._session import Column, Session, quoted
-from discreet.errors import MissingColumnError
+from discreet.errors import DataError, MissingColumnError
 
 __all__ = ["DatabaseSource", "count_rows", "lookups"]
 
@@ -32,6 +32,7 @@ class DatabaseSource:
         with connect(url) as session:
             self._columns = session.known_columns(url.table)
         self.columns = [column.name for column in self._columns]
+        self._rows: int | None = None
 
     @property
     def name(self) -> str:
@@ -41,12 +42,14 @@ class DatabaseSource:
     def count(self, by: Sequence[str]) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard(), connect(self.url) as session:
-            return count_rows(session, self.url.table, self._columns, by)
+            counted = count_rows(session, self.url.table, self._columns, by)
+        self._rows = int(counted.to_series(-1).sum())
+        return counted
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan of polars that has the database recode the rows, and fetches them, when it is run."""
         with connect(self.url) as session:
-            types = recode_query(session, self.url.table, self._columns, recoding).columns
+            types = self.recoded(session, recoding).columns
         return self._plan(types, recoding)
 
     def scan(self) -> pl.LazyFrame:
@@ -61,13 +64,25 @@ class DatabaseSource:
         """Turn errors of reading what the database sent into a DataError."""
         return reading(self.name)
 
+    def check_unchanged(self, session: Session) -> None:
+        """Refuse a table that has not the columns and the number of rows any more that it had when it was counted."""
+        columns = [column.name for column in session.columns(self.url.table)]
+        rows = count_rows(session, self.url.table, self._columns, []).item() if columns == self.columns else -1
+        if columns != self.columns or (self._rows is not None and rows != self._rows):
+            raise DataError(f"{self.name} changed while it was being read; run the job again.")
+
+    def recoded(self, session: Session, recoding: Recoding, only: Sequence[str] | None = None) -> Recoded:
+        """Return the query that carries out a recoding of the table."""
+        return recode_query(session, self.url.table, self._columns, recoding, only=only)
+
     def _plan(self, types: Mapping[str, pl.DataType], recoding: Recoding) -> pl.LazyFrame:
         def batches(
             with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None
         ) -> Iterator[pl.DataFrame]:
             wanted = list(types) if with_columns is None else with_columns
             with connect(self.url) as session:
-                recoded = recode_query(session, self.url.table, self._columns, recoding, only=wanted)
+                self.check_unchanged(session)
+                recoded = self.recoded(session, recoding, wanted)
                 with lookups(session, recoded):
                     for batch in session.stream(recoded.query, {name: types[name] for name in wanted}):
                         rows = batch if n_rows is None else batch.head(n_rows)
@@ -85,9 +100,10 @@ def count_rows(session: Session, table: TableName, columns: Sequence[Column], by
     for name in by:
         if name not in known:
             raise MissingColumnError(name, known)
-    keys = ", ".join(f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(by))
-    places = ", ".join(str(place + 1) for place in range(len(by)))
-    query = f"SELECT {keys}, COUNT(*) AS n FROM {quoted(table.schema, table.name)} GROUP BY {places}"
+    keys = [f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(by)]
+    query = f"SELECT {', '.join([*keys, 'COUNT(*) AS n'])} FROM {quoted(table.schema, table.name)}"
+    if by:
+        query += f" GROUP BY {', '.join(str(place + 1) for place in range(len(by)))}"
     counted = session.fetch(
         query, {**{f"c{place}": known[name].dtype for place, name in enumerate(by)}, "n": pl.Int64()}
     )

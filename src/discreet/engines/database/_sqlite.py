@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +27,8 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[SqliteSession]:
     path = Path(url.path or "")
     if not write and not path.is_file():
         raise DataError(f"There is no database '{path}'.")
-    mode = "rwc" if write else "ro"
+    # Whoever reads after a program was killed must be able to undo what it had begun.
+    mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
     try:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}",

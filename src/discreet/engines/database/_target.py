@@ -16,10 +16,9 @@ from discreet._replacing import check_parent, replacing_alone
 from discreet.engines._recoding import Recoding
 from discreet.engines._write import plan_of
 from discreet.engines.database._connect import connect
-from discreet.engines.database._recode import recode_query
 from discreet.engines.database._session import Session, quoted
 from discreet.engines.database._source import DatabaseSource, count_rows, lookups
-from discreet.errors import DataError, OutputError
+from discreet.errors import OutputError
 
 __all__ = ["StagedTable", "check_table", "replacing_table"]
 
@@ -52,10 +51,8 @@ class StagedTable:
 
     def recode(self, source: DatabaseSource, recoding: Recoding) -> None:
         """Have the database recode a table of its own; no row leaves it."""
-        columns = self.session.known_columns(source.url.table)
-        if [column.name for column in columns] != source.columns:
-            raise DataError(f"{source.name} changed while it was being read; run the job again.")
-        recoded = recode_query(self.session, source.url.table, columns, recoding)
+        source.check_unchanged(self.session)
+        recoded = source.recoded(self.session, recoding)
         with lookups(self.session, recoded):
             self.session.execute(f"CREATE TABLE {self._quoted} AS {recoded.query}")
 

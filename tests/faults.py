@@ -1,0 +1,224 @@
+"""Kill a job at random moments, and look at what it leaves: nothing new, or a complete release that passes its audit.
+
+``python tests/faults.py`` does it many times for each kind of target; the tests do it a few times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import discreet as dc
+from databases import DATABASES, Server, fill, postgres_server
+from discreet._places import TableUrl, is_url
+from discreet.engines import open_source
+from discreet.engines.database._connect import connect
+
+KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite")
+JOB: dict[str, Any] = {
+    "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=3)", "sex": "flat()"},
+    "privacy": "k(5)",
+    "suppression": "budget(0.05)",
+}
+ROWS = 150_000
+_LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.part")
+_CHILD = """
+import sys, json
+import discreet as dc
+import polars, numba, discreet.solve, discreet.engines.database
+source, output, job = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+print("ready", flush=True)
+dc.anonymize(source, **job, output=output)
+print("done", flush=True)
+"""
+
+
+def people(seed: int) -> pl.DataFrame:
+    """Return a table; another seed gives other rows."""
+    row = pl.int_range(ROWS)
+    return pl.select(
+        age=(row * (7 + seed)) % 60 + 20,
+        zip=((row * 31 + seed) % 900 + 100).cast(pl.String),
+        sex=pl.when(row % 97 == seed).then(None).otherwise(pl.when(row % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))),
+        note=pl.format("note {} of table {}", row, pl.lit(seed)),
+    )
+
+
+@dataclass
+class Fault:
+    """One kind of target in a folder of its own, and two tables to release to it in turn."""
+
+    kind: str
+    folder: Path
+    server: Server | None
+    names: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    wanted: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for seed in (0, 1):
+            table = people(seed)
+            if self.kind in DATABASES:
+                self.sources.append(fill(self._url(self.kind, f"people{seed}"), table))
+            else:
+                self.sources.append(str(self.folder / f"people{seed}.parquet"))
+                table.write_parquet(self.sources[-1])
+            self.wanted.append(_digest(dc.anonymize(table, **JOB).frame))
+
+    @property
+    def output(self) -> str:
+        if self.kind in DATABASES:
+            return self._url(self.kind, "safe")
+        if self.kind.startswith("new "):
+            return f"{self.kind[4:]}:///{self.folder}/safe.db?table=safe"
+        return f"{self.folder}/safe/" if self.kind == "folder" else f"{self.folder}/safe.{self.kind}"
+
+    def _url(self, kind: str, table: str) -> str:
+        if kind != "postgresql":
+            return f"{kind}:///{self.folder}/data.{kind}?table={table}"
+        assert self.server is not None
+        return self.server.url(table)
+
+    def run(self, number: int, seconds: float | None) -> float:
+        """Do the job for one of the tables, kill it after some seconds, and return how long it took."""
+        arguments = [sys.executable, "-c", _CHILD, self.sources[number], self.output, dc_job()]
+        child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert child.stdout is not None and child.stderr is not None
+        with child:
+            assert child.stdout.readline() == "ready\n", child.stderr.read()
+            start = time.monotonic()
+            if seconds is None:
+                assert child.wait(120) == 0, child.stderr.read()
+            else:
+                try:
+                    child.wait(seconds)
+                except subprocess.TimeoutExpired:
+                    child.send_signal(signal.SIGKILL)
+                child.wait(60)
+            return time.monotonic() - start
+
+    def found(self) -> int | None:
+        """Return which of the tables the output is the release of, or None if there is no output."""
+        self._wait_for_server()
+        if is_url(self.output):
+            url = TableUrl.parse(self.output)
+            if url.path is not None and not url.path.exists():
+                return None
+            with connect(url) as session:
+                tables = set(session.tables())
+            assert tables <= {"people0", "people1", "safe"}, f"stray tables: {tables}"
+            if "safe" not in tables:
+                return None
+        elif not Path(self.output).exists():
+            return None
+        verdict = dc.audit(self.output, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
+        assert verdict.passed, "the output breaks its promise"
+        source = open_source(self.output)
+        frame = source.scan() if is_url(self.output) else dc_scan(self.output)
+        digest = _digest(frame.collect())
+        assert digest in self.wanted, "the output is not complete"
+        return self.wanted.index(digest)
+
+    def left(self) -> list[str]:
+        """Return what was left beside the output; each must be known by its name."""
+        hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+        assert all(_LEFT.fullmatch(name) for name in hidden), hidden
+        return hidden
+
+    def _wait_for_server(self) -> None:
+        """Wait until the server has noticed that its client is gone."""
+        if self.server is None:
+            return
+        for _ in range(300):
+            busy = self.server.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet'")
+            if busy == [(0,)]:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the server still works for a client that is gone")
+
+
+def dc_job() -> str:
+    import json
+
+    return json.dumps(JOB)
+
+
+def dc_scan(path: str) -> pl.LazyFrame:
+    from discreet.engines import open_table
+
+    return open_table(path).scan()
+
+
+def _digest(frame: pl.DataFrame) -> int:
+    """Return a number that is the same for the same rows, whatever their order and types."""
+    texts = frame.select(pl.all().cast(pl.String))
+    return int(texts.hash_rows(seed=1).cast(pl.Decimal(38, 0)).sum()) * 10**9 + frame.height
+
+
+@contextmanager
+def fault(kind: str, folder: Path, server: Server | None = None) -> Iterator[Fault]:
+    """Set a kind of target up; PostgreSQL needs its server."""
+    with ExitStack() as stack:
+        if kind == "postgresql" and server is None:
+            server = stack.enter_context(postgres_server())
+        yield Fault(kind, folder, server if kind == "postgresql" else None)
+
+
+def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
+    """Kill the job so many times, and return how often it ended how."""
+    if target.kind.startswith("new "):
+        clear = Path(TableUrl.parse(target.output).path or "")
+    else:
+        clear = None
+    whole = target.run(0, None)
+    assert target.found() == 0
+    ends = {"as before": 0, "complete": 0, "with something to clear up": 0}
+    before: int | None = 0
+    for round_ in range(times):
+        if clear is not None:
+            clear.unlink(missing_ok=True)
+            before = None
+        number = 1 - before if before is not None else round_ % 2
+        target.run(number, chance.uniform(0, 1.15 * whole))
+        now = target.found()
+        assert now in (before, number), f"the output is that of table {now}"
+        ends["complete" if now == number else "as before"] += 1
+        ends["with something to clear up"] += bool(target.left())
+        before = now
+        if tell:
+            print(f"\r{target.kind}: {round_ + 1} of {times}", end="", file=sys.stderr)
+    target.run(1 - (before or 0), None)
+    assert target.found() == 1 - (before or 0)
+    assert not target.left(), "the next run did not clear up"
+    return ends
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=list(KINDS), help="which targets")
+    parser.add_argument("--times", type=int, default=50, help="how often each is killed")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
+    told = parser.parse_args()
+    print(f"seed {told.seed}")
+    for kind in told.kinds:
+        with tempfile.TemporaryDirectory() as folder, fault(kind, Path(folder)) as target:
+            ends = kill(target, told.times, random.Random(f"{told.seed} {kind}"), tell=True)
+        print(f"\r{kind:12} killed {told.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
+
+
+if __name__ == "__main__":
+    main()
