@@ -71,7 +71,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, str]
     def url(kind: str, table: str) -> str:
         if kind == "postgresql":
             server: Server = request.getfixturevalue("postgres")
-            return server.url(f"{table}_{own}")
+            return server.url(f'{table[:-1]}_{own}"' if table.endswith('"') else f"{table}_{own}")
         if kind == "duckdb":
             pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
         return f"{kind}:///{tmp_path}/data.{kind}?table={table}"

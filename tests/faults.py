@@ -53,7 +53,9 @@ def people(seed: int) -> pl.DataFrame:
     return pl.select(
         age=(row * (7 + seed)) % 60 + 20,
         zip=((row * 31 + seed) % 900 + 100).cast(pl.String),
-        sex=pl.when(row % 97 == seed).then(None).otherwise(pl.when(row % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))),
+        sex=pl.when(row % 97 == seed)
+        .then(None)
+        .otherwise(pl.when(row % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))),
         note=pl.format("note {} of table {}", row, pl.lit(seed)),
     )
 
@@ -97,7 +99,8 @@ class Fault:
         """Do the job for one of the tables, kill it after some seconds, and return how long it took."""
         arguments = [sys.executable, "-c", _CHILD, self.sources[number], self.output, dc_job()]
         child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert child.stdout is not None and child.stderr is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
         with child:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
             start = time.monotonic()

@@ -124,7 +124,11 @@ def test_from_anywhere_to_anywhere(kind: str, place: Place, tmp_path: Path) -> N
     for data in (people(), people().lazy(), people().to_pandas(), people().to_arrow(), tmp_path / "people.parquet"):
         dc.anonymize(data, **JOBS["budget"], output=place(kind, "safe"))
         assert multiset(open_source(place(kind, "safe")).scan().collect()) == wanted  # type: ignore[attr-defined]
-    for output in (*(place(other, "from_other") for other in DATABASES), tmp_path / "safe.parquet", f"{tmp_path}/safe/"):
+    for output in (
+        *(place(other, "from_other") for other in DATABASES),
+        tmp_path / "safe.parquet",
+        f"{tmp_path}/safe/",
+    ):
         assert multiset(dc.anonymize(source, **JOBS["budget"], output=output).frame) == wanted
     again = dc.anonymize(source, **JOBS["budget"])
     again.write(place(kind, "again"))
@@ -250,7 +254,9 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
     assert set(source.count(["exact"]).rows()) == {(Decimal("1.50"), 1), (None, 1)}
     assert ('{"a": 1}', "{1,2}", 1) in source.count(["doc", "days"]).rows()
     release = dc.anonymize(postgres.url("own"), quasi_identifiers=["fixed"], privacy="k(2)", output=postgres.url("o2"))
-    kinds = dict(postgres.run("SELECT attname, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'o2'::regclass"))
+    kinds = dict(
+        postgres.run("SELECT attname, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'o2'::regclass")
+    )
     assert (kinds["mood"], kinds["days"], kinds["free"]) == ("text", "integer[]", "numeric")
     assert release.frame["exact"].to_list() == [Decimal("1.50"), None]
 
@@ -467,9 +473,11 @@ def test_urls_that_make_no_sense(url: str, message: str) -> None:
 def test_a_password_is_never_shown(url: str) -> None:
     text = shown(url)
     parsed, again = TableUrl.parse(url), TableUrl.parse(text)
-    assert "p@ss" not in text + repr(parsed) and "p%40ss" not in text
+    assert "p@ss" not in text + repr(parsed)
+    assert "p%40ss" not in text
     assert (parsed.host, parsed.port, parsed.user, parsed.name) == (again.host, again.port, again.user, again.name)
-    assert parsed.table == again.table and shown(text) == text
+    assert parsed.table == again.table
+    assert shown(text) == text
     assert is_url(url)
 
 

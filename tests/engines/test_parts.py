@@ -133,7 +133,9 @@ def test_types_that_differ(tmp_path: Path) -> None:
     counted = open_source(tmp_path / "*.parquet").count(["n", "x", "e"])
     assert set(counted.rows()) == {(1, 1.5, None, 1), (2**40, 2.0, "t", 1)}
     put(tmp_path, "c.parquet", pl.DataFrame({"n": [datetime.date(2024, 1, 1)], "x": [1.0], "e": [None]}))
-    with pytest.raises(DataError, match=r"Column 'n' is of type Date in '.*c.parquet' and of type Int64 in 'a.parquet'"):
+    with pytest.raises(
+        DataError, match=r"Column 'n' is of type Date in '.*c.parquet' and of type Int64 in 'a.parquet'"
+    ):
         open_source(tmp_path / "*.parquet")
     (tmp_path / "c.parquet").unlink()
     put(tmp_path, "d.csv", pl.DataFrame({"n": [1], "x": [1.0], "e": ["u"]}))

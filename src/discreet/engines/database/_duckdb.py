@@ -191,6 +191,6 @@ def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:
     if isinstance(error, duckdb.IOException | duckdb.PermissionException):
         verb = "written to" if write else "read"
         return kind(f"{url.where} cannot be {verb}; the permission or its folder is missing.")
-    if "schema" in text and "does not exist" in text:
+    if "schema" in text.lower() and "does not exist" in text:
         return kind(f"There is no schema '{url.table.schema}' in {url.where}; make it first.")
     return kind(f"DuckDB could not do what was asked of {url.where} ({type(error).__name__}).")

@@ -155,7 +155,7 @@ class _Builder:
                 }
             )
         )
-        on = " AND ".join(f"q.{alias} = {tuples}.c{place}" for place, alias in enumerate(codes.values()))
+        on = _same(list(codes.values()), tuples)
         self._step([f"{tuples}.tuple AS {number}", f"{tuples}.class AS {group}"], [f"JOIN {tuples} ON {on}"])
         chosen = f"q.{group}"
         if not shares.dealt.is_empty():
@@ -185,9 +185,8 @@ class _Builder:
     def _without_classes(self, suppressed: pl.DataFrame) -> None:
         """Leave out the rows of some classes."""
         codes, numbers = self._class_codes(suppressed)
-        table = self._table(numbers.unique())
-        on = " AND ".join(f"q.{alias} = {table}.{name}" for alias, name in zip(codes, numbers.columns, strict=True))
-        self._step([], [f"LEFT JOIN {table} ON {on}"], [f"{table}.{numbers.columns[0]} IS NULL"])
+        table = self._table(_numbered(numbers).unique())
+        self._step([], [f"LEFT JOIN {table} ON {_same(codes, table)}"], [f"{table}.c0 IS NULL"])
 
     def _without_parts(self, parts: Parts) -> str | None:
         """Suppress parts of classes; where values become unknown, return SQL for the column then."""
@@ -201,14 +200,12 @@ class _Builder:
             alias = self._name("code")
             self._step([f"{found.expression('code')} AS {alias}"], [found.join])
             codes.append(alias)
-            numbers = numbers.with_columns(
-                parts.cells[name].replace_strict(distinct, code, return_dtype=pl.Int64).alias(f"c{len(codes) - 1}")
-            )
-        numbers = numbers.rename({name: f"c{place}" for place, name in enumerate(numbers.columns)})
-        table = self._table(numbers.with_columns(parts.cells["part"], parts.cells["count"].alias("rows")))
-        on = " AND ".join(f"q.{alias} = {table}.c{place}" for place, alias in enumerate(codes))
+            numbers.append(parts.cells[name].replace_strict(distinct, code, return_dtype=pl.Int64))
+        table = self._table(_numbered(numbers).with_columns(parts.cells["part"], parts.cells["count"].alias("rows")))
         part, rows, turn = self._name("part"), self._name("rows"), self._name("turn")
-        self._step([f"{table}.part AS {part}", f"{table}.rows AS {rows}"], [f"LEFT JOIN {table} ON {on}"])
+        self._step(
+            [f"{table}.part AS {part}", f"{table}.rows AS {rows}"], [f"LEFT JOIN {table} ON {_same(codes, table)}"]
+        )
         if not parts.records:
             texts = pl.select(as_text(pl.lit(parts.known), parts.known.dtype)).to_series()
             known, text = self._lookup(parts.column, parts.known, {"text": texts}), self._name("text")
@@ -219,10 +216,10 @@ class _Builder:
         self._step([], where=[f"(q.{part} IS NULL OR q.{turn} > q.{rows})"])
         return None
 
-    def _class_codes(self, classes: pl.DataFrame) -> tuple[list[str], pl.DataFrame]:
+    def _class_codes(self, classes: pl.DataFrame) -> tuple[list[str], list[pl.Series]]:
         """Number the released values that tell some classes apart, in the rows and in the table of the classes."""
-        aliases, new, joins, numbers = [], [], [], {}
-        for place, column in enumerate(classes.columns):
+        aliases, new, joins, numbers = [], [], [], []
+        for column in classes.columns:
             distinct = classes[column].unique()
             code = pl.Series(range(len(distinct)), dtype=pl.Int64)
             values, codes = distinct, code
@@ -234,10 +231,10 @@ class _Builder:
             aliases.append(self._name("class"))
             new.append(f"{found.expression('code')} AS {aliases[-1]}")
             joins.append(found.join)
-            numbers[f"c{place}"] = classes[column].replace_strict(distinct, code, return_dtype=pl.Int64)
+            numbers.append(classes[column].replace_strict(distinct, code, return_dtype=pl.Int64))
         if new:
             self._step(new, joins)
-        return aliases, pl.DataFrame(numbers)
+        return aliases, numbers
 
     def _lookup(
         self, column: str, values: pl.Series, results: Mapping[str, pl.Series], other: int | None = None
@@ -308,6 +305,16 @@ class _Lookup:
         if self.other is not None:
             found = f"COALESCE({found}, {self.other})"
         return f"CASE WHEN {self.key} IS NULL THEN {self.missing[result]} ELSE {found} END"
+
+
+def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    """Return columns as a table in which they are called c0, c1, …."""
+    return pl.DataFrame({f"c{place}": column for place, column in enumerate(columns)})
+
+
+def _same(aliases: Sequence[str], table: str) -> str:
+    """Return SQL for whether a row belongs to a line of such a table."""
+    return " AND ".join(f"q.{alias} = {table}.c{place}" for place, alias in enumerate(aliases))
 
 
 def _where(conditions: Sequence[str]) -> str:

@@ -55,6 +55,8 @@ class SqliteSession(Session):
 
     def columns(self, table: TableName) -> list[Column]:
         """Return the columns; the type of one is that of all its values."""
+        if table.schema not in (None, "main", "temp"):
+            return []
         names = [str(row[1]) for row in self._rows(f"PRAGMA {self._schema(table)}table_xinfo({quoted(table.name)})")]
         if not names:
             return []
@@ -163,6 +165,8 @@ def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:
     kind = OutputError if write else DataError
     if isinstance(error, OverflowError):
         return OutputError("A whole number is larger than SQLite can hold; turn its column into text first.")
+    if "unknown database" in text:
+        return kind(f"There is no schema '{url.table.schema}' in {url.where}; leave it out.")
     if "not a database" in text or "malformed" in text:
         return kind(f"{url.where} is damaged or no SQLite file.")
     if "locked" in text or "busy" in text:
