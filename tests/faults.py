@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +27,7 @@ import polars as pl
 import discreet as dc
 from databases import DATABASES, Server, fill, postgres_server
 from discreet._places import TableUrl, is_url
-from discreet.engines import open_source
+from discreet.engines import to_lazy
 from discreet.engines.database._connect import connect
 
 KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite")
@@ -47,9 +49,9 @@ print("done", flush=True)
 """
 
 
-def people(seed: int) -> pl.DataFrame:
+def people(seed: int, rows: int) -> pl.DataFrame:
     """Return a table; another seed gives other rows."""
-    row = pl.int_range(ROWS)
+    row = pl.int_range(rows)
     return pl.select(
         age=(row * (7 + seed)) % 60 + 20,
         zip=((row * 31 + seed) % 900 + 100).cast(pl.String),
@@ -67,13 +69,13 @@ class Fault:
     kind: str
     folder: Path
     server: Server | None
-    names: list[str] = field(default_factory=list)
+    rows: int = ROWS
     sources: list[str] = field(default_factory=list)
     wanted: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for seed in (0, 1):
-            table = people(seed)
+            table = people(seed, self.rows)
             if self.kind in DATABASES:
                 self.sources.append(fill(self._url(self.kind, f"people{seed}"), table))
             else:
@@ -97,7 +99,7 @@ class Fault:
 
     def run(self, number: int, seconds: float | None) -> float:
         """Do the job for one of the tables, kill it after some seconds, and return how long it took."""
-        arguments = [sys.executable, "-c", _CHILD, self.sources[number], self.output, dc_job()]
+        arguments = [sys.executable, "-c", _CHILD, self.sources[number], self.output, json.dumps(JOB)]
         child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert child.stdout is not None
         assert child.stderr is not None
@@ -123,18 +125,27 @@ class Fault:
                 return None
             with connect(url) as session:
                 tables = set(session.tables())
-            assert tables <= {"people0", "people1", "safe"}, f"stray tables: {tables}"
+            assert not [name for name in tables if name.startswith("discreet_")], f"stray tables: {tables}"
             if "safe" not in tables:
                 return None
         elif not Path(self.output).exists():
             return None
         verdict = dc.audit(self.output, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
         assert verdict.passed, "the output breaks its promise"
-        source = open_source(self.output)
-        frame = source.scan() if is_url(self.output) else dc_scan(self.output)
-        digest = _digest(frame.collect())
+        digest = _digest(to_lazy(self.output).collect())
         assert digest in self.wanted, "the output is not complete"
         return self.wanted.index(digest)
+
+    def remove(self, name: str) -> None:
+        """Delete what a killed job left behind."""
+        path = self.folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def clear(self) -> None:
+        """Remove the file of the database the output is in."""
+        path = TableUrl.parse(self.output).path
+        assert path is not None
+        path.unlink(missing_ok=True)
 
     def left(self) -> list[str]:
         """Return what was left beside the output; each must be known by its name."""
@@ -154,18 +165,6 @@ class Fault:
         raise AssertionError("the server still works for a client that is gone")
 
 
-def dc_job() -> str:
-    import json
-
-    return json.dumps(JOB)
-
-
-def dc_scan(path: str) -> pl.LazyFrame:
-    from discreet.engines import open_table
-
-    return open_table(path).scan()
-
-
 def _digest(frame: pl.DataFrame) -> int:
     """Return a number that is the same for the same rows, whatever their order and types."""
     texts = frame.select(pl.all().cast(pl.String))
@@ -173,41 +172,41 @@ def _digest(frame: pl.DataFrame) -> int:
 
 
 @contextmanager
-def fault(kind: str, folder: Path, server: Server | None = None) -> Iterator[Fault]:
+def fault(kind: str) -> Iterator[Fault]:
     """Set a kind of target up; PostgreSQL needs its server."""
-    with ExitStack() as stack:
-        if kind == "postgresql" and server is None:
-            server = stack.enter_context(postgres_server())
-        yield Fault(kind, folder, server if kind == "postgresql" else None)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        server = stack.enter_context(postgres_server()) if kind == "postgresql" else None
+        yield Fault(kind, Path(folder), server)
 
 
 def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
-    """Kill the job so many times, and return how often it ended how."""
-    if target.kind.startswith("new "):
-        clear = Path(TableUrl.parse(target.output).path or "")
-    else:
-        clear = None
+    """Kill the job so many times after it was done once, do it once more, and return how often it ended how."""
     whole = target.run(0, None)
     assert target.found() == 0
     ends = {"as before": 0, "complete": 0, "with something to clear up": 0}
-    before: int | None = 0
-    for round_ in range(times):
-        if clear is not None:
-            clear.unlink(missing_ok=True)
-            before = None
-        number = 1 - before if before is not None else round_ % 2
-        target.run(number, chance.uniform(0, 1.15 * whole))
-        now = target.found()
-        assert now in (before, number), f"the output is that of table {now}"
-        ends["complete" if now == number else "as before"] += 1
+    for turn in range(times):
+        if target.kind.startswith("new "):
+            target.clear()
+        end = kill_once(target, turn, chance.uniform(0, 1.15 * whole))
+        ends[end] += 1
         ends["with something to clear up"] += bool(target.left())
-        before = now
         if tell:
-            print(f"\r{target.kind}: {round_ + 1} of {times}", end="", file=sys.stderr)
-    target.run(1 - (before or 0), None)
-    assert target.found() == 1 - (before or 0)
+            print(f"\r{target.kind}: {turn + 1} of {times}", end="", file=sys.stderr)
+    last = 1 - (target.found() or 0)
+    target.run(last, None)
+    assert target.found() == last
     assert not target.left(), "the next run did not clear up"
     return ends
+
+
+def kill_once(target: Fault, turn: int, seconds: float) -> str:
+    """Kill the job for the table that is not there yet, and say how the output is then."""
+    before = target.found()
+    number = turn % 2 if before is None else 1 - before
+    target.run(number, seconds)
+    now = target.found()
+    assert now in (before, number), f"the output is that of table {now}"
+    return "complete" if now == number else "as before"
 
 
 def main() -> None:
@@ -218,7 +217,7 @@ def main() -> None:
     told = parser.parse_args()
     print(f"seed {told.seed}")
     for kind in told.kinds:
-        with tempfile.TemporaryDirectory() as folder, fault(kind, Path(folder)) as target:
+        with fault(kind) as target:
             ends = kill(target, told.times, random.Random(f"{told.seed} {kind}"), tell=True)
         print(f"\r{kind:12} killed {told.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
 

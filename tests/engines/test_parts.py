@@ -110,7 +110,7 @@ def test_folders_of_text_that_tell_columns(table: pl.DataFrame, tmp_path: Path) 
     put(tmp_path, "data/code=12/a.csv", table[30:])
     assert set(open_source(tmp_path / "data").count(["code"]).rows()) == {("007", 30), ("12", 30)}
     (tmp_path / "data/code=12/a.csv").write_text("age,sex,note\n30,m\n")
-    with pytest.raises(DataError, match="Line 2 of 'a.csv' has 2 fields where the header has 3"):
+    with pytest.raises(DataError, match=r"Line 2 of 'a.csv' has 2 fields where the header has 3"):
         open_source(tmp_path / "data").count(["code"])
 
 
@@ -153,7 +153,7 @@ def test_a_folder_with_something_else(table: pl.DataFrame, tmp_path: Path) -> No
 def test_a_damaged_part_is_named(table: pl.DataFrame, tmp_path: Path) -> None:
     put(tmp_path, "a.parquet", table)
     (tmp_path / "b.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(DataError, match="'b.parquet' cannot be read"):
+    with pytest.raises(DataError, match=r"'b.parquet' cannot be read"):
         open_source(tmp_path / "*.parquet").count(["age"])
 
 

@@ -54,7 +54,8 @@ def anonymize(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, JSON lines, Excel) or a frame (pandas, polars eager or lazy, pyarrow).
+        A path (CSV, TSV, Parquet, JSON lines, Excel; a file, a folder or a pattern of names), the URL of a table of a
+        database, or a frame (pandas, polars eager or lazy, pyarrow).
     identifiers
         Columns that name people; they are left out of the release.
     quasi_identifiers
@@ -82,7 +83,8 @@ def anonymize(
     min_levels, max_levels
         Limits on the level of a quasi-identifier in its hierarchy.
     output
-        A file for the released table. It appears under this name once what was written passed its audit.
+        A file for the released table, a folder (ends in ``/``) or the URL of a table. It appears under this name once
+        what was written passed its audit.
     progress, budget
         A function that is told how the search goes, and a switch to stop it; for user interfaces.
 

@@ -130,9 +130,9 @@ class Session(ABC):
 
 
 def quoted(*parts: str | None) -> str:
-    '''Return a name as SQL, exactly as it is written.
+    """Return a name as SQL, exactly as it is written.
 
     >>> quoted("hospital", 'the "people"')
     '"hospital"."the ""people\"""'
-    '''
+    """
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts if part is not None)
