@@ -73,6 +73,21 @@ def test_a_folder_is_one_table(kind: str, table: pl.DataFrame, tmp_path: Path) -
     assert dc.audit(folder, quasi_identifiers=["note"], privacy="k(1)").rows == 60
 
 
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_folder_on_duckdb(kind: str, table: pl.DataFrame, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
+    names = [name for name in NAMES[kind] if not name.endswith("bz2")]
+    rows = len(table) // len(names)
+    for place, name in enumerate(names):
+        put(tmp_path / "data" / f"year=20{place}", name, table[rows * place : rows * (place + 1)])
+    job = {**JOB, "quasi_identifiers": ["age", "year"], "cost": "DM"}
+    whole = dc.anonymize(tmp_path / "data", **job)
+    release = dc.anonymize(tmp_path / "data", **job, engine="duckdb", output=f"{tmp_path}/safe/")
+    assert (release.cost, release.classes) == (whole.cost, whole.classes)
+    assert multiset(release.frame) == multiset(whole.frame)
+    assert dc.audit(tmp_path / "data", quasi_identifiers="year", privacy="k(1)", engine="duckdb").classes == len(names)
+
+
 def test_a_pattern_of_names(table: pl.DataFrame, tmp_path: Path) -> None:
     put(tmp_path, "one.csv", table[:30])
     put(tmp_path, "two.csv", table[30:])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from discreet._places import shown
-from discreet.cli._options import columns, level_pairs, once, pairs, qi_option, sensitive_option
+from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
 __all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
@@ -46,6 +46,7 @@ _OPTIONS = (
     click.option(
         "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
     ),
+    *ENGINE_OPTIONS,
 )
 
 
@@ -72,6 +73,9 @@ def table_fields(
     max_levels: Sequence[str],
     missing: str,
     time_limit: float | None,
+    engine: str,
+    memory_limit: str | None,
+    spark: str | None,
 ) -> dict[str, Any]:
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
@@ -97,6 +101,9 @@ def table_fields(
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,
         "time_limit": time_limit,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spark": spark,
     }
 
 

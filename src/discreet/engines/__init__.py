@@ -1,6 +1,7 @@
 """Engines: count and recode on each kind of frame, and tables in files."""
 
 from discreet.engines._count import Counted, Missing, count
+from discreet.engines._engine import Engine, EngineName
 from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
@@ -17,6 +18,8 @@ __all__ = [
     "SUFFIXES",
     "UNKNOWN",
     "Counted",
+    "Engine",
+    "EngineName",
     "Format",
     "Missing",
     "Parts",

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
-from glob import glob
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from discreet.engines._relation import Join, left_joins
+from discreet.engines._files import TableFile
+from discreet.engines._flat import flat_types, not_read
+from discreet.engines._parts import TableFiles
+from discreet.engines._relation import Join, Relation, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "read_file"]
 
 
 class DuckDB:
@@ -63,8 +68,8 @@ class DuckDB:
     def files(self, native: Any) -> list[Path]:
         """Return the files the text of the query names."""
         named = re.findall(r"'((?:[^']|'')*)'", native.sql_query())
-        found = (match for name in named for match in glob(name.replace("''", "'").removeprefix("file://")))
-        return [Path(name) for name in found]
+        paths = (Path(name.replace("''", "'").removeprefix("file://")) for name in named)
+        return [match for path in paths for match in Path(path.anchor or ".").glob(str(path.relative_to(path.anchor)))]
 
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
@@ -76,6 +81,66 @@ class DuckDB:
                 'connection.execute("SET python_enable_replacements = true").'
             )
         return None
+
+
+def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> Relation:
+    """Open a file, or several, on a connection of its own, which keeps on disk what does not fit into its memory.
+
+    What goes to disk holds rows of the original table, and is in a folder nobody else can look into. DuckDB removes it
+    when the last relation of the connection is gone.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
+    settings = {
+        "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
+        "preserve_insertion_order": "false",
+        **({} if memory_limit is None else {"memory_limit": memory_limit}),
+    }
+    connection = duckdb.connect(config=settings)
+    parts = zip(file.parts, file.told, strict=True) if isinstance(file, TableFiles) else [(file, {})]
+    rows = connection.sql(" UNION ALL ".join(_query(part, told, file.columns) for part, told in parts))
+    return Relation(rows, DuckDB(), file.name)
+
+
+def _query(file: TableFile, told: Mapping[str, str | int | None], columns: Sequence[str]) -> str:
+    """Return the query that reads the columns of a file, of which some are ``told`` by its folders."""
+    path = _literal(escape(str(file.path)))
+    values = (f"{_value(told[name])} AS {_quoted(name)}" if name in told else _quoted(name) for name in columns)
+    return f"SELECT {', '.join(values)} FROM {_reader(file, path)}"
+
+
+def _value(value: str | int | None) -> str:
+    return "NULL" if value is None else str(value) if isinstance(value, int) else _literal(value)
+
+
+@cache
+def _spill_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a private folder that goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="discreet-")
+
+
+def _reader(file: TableFile, path: str) -> str:
+    """Return the call that reads a file the way polars does: cells of delimited text are text."""
+    if file.format.kind == "parquet":
+        return f"read_parquet({path})"
+    if file.format.compression not in ("none", "gzip", "zstd") or file.format.kind not in ("csv", "jsonl"):
+        raise not_read(file, "duckdb")
+    packed = f"compression='{file.format.compression}'"
+    if file.dialect is None:
+        types = ", ".join(f"{_literal(name)}: '{dtype}'" for name, dtype in flat_types(file, "duckdb").items())
+        return f"read_json({path}, format='newline_delimited', columns={{{types}}}, {packed})"
+    texts = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in file.columns)
+    mark = _literal(file.dialect.separator)
+    return (
+        f"read_csv({path}, auto_detect=false, header=true, delim={mark}, quote='\"', escape='\"', nullstr='', "
+        f"columns={{{texts}}}, {packed})"
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _quoted(name: str) -> str:

@@ -21,7 +21,7 @@ __all__ = ["EagerSource"]
 class EagerSource:
     """A frame in memory. Index, column order and columns that are not recoded stay exactly as they are."""
 
-    lazy = False
+    read_again = False
     separator = None
 
     def __init__(self, data: Any) -> None:

@@ -51,7 +51,8 @@ class Ibis:
             table = join.table.to_native()
             joined = joined.left_join(table, [rows[left] == table[right] for left, right in join.on.items()])
             columns += [table[name] for name in table.columns if name not in join.on.values()]
-        return nw.from_native(joined.select(columns))
+        selected: nw.LazyFrame[Any] = nw.from_native(joined.select(columns))
+        return selected
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""

@@ -8,8 +8,11 @@ from typing import Any
 
 import narwhals as nw
 import polars as pl
+from polars import selectors
 
+from discreet.engines._files import TableFile
 from discreet.engines._names import unused
+from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import Relation
 from discreet.engines._relation_recode import recode_relation
@@ -18,13 +21,14 @@ __all__ = ["RelationSource"]
 
 
 class RelationSource:
-    """A DuckDB relation, a Spark DataFrame or an Ibis table."""
+    """A DuckDB relation, a Spark DataFrame or an Ibis table, which may stand for a file."""
 
-    lazy = True
-    separator: str | None = None
-
-    def __init__(self, relation: Relation, *, wrapped: bool = False) -> None:
+    def __init__(
+        self, relation: Relation, *, wrapped: bool = False, file: TableFile | TableFiles | None = None
+    ) -> None:
         self.relation = relation
+        self.read_again = file is not None
+        self.separator = file.dialect.separator if file is not None and file.dialect is not None else None
         self.kind = relation.backend.kind
         self.columns = relation.columns
         self.wrapped = wrapped
@@ -38,12 +42,7 @@ class RelationSource:
             keys = relation.frame.select(relation.key(column).alias(relation.plain(column)) for column in by)
             groups = keys.group_by(*plain).agg(nw.len().alias(rows))
         counted = relation.fetch(groups).select(*plain, pl.col(rows).cast(pl.Int64))
-        texts = [
-            name
-            for name in plain
-            if counted.schema[name] == pl.Null or isinstance(counted.schema[name], pl.Categorical)
-        ]
-        counted = counted.with_columns(pl.col(name).cast(pl.String) for name in texts)
+        counted = counted.cast({selectors.by_dtype(pl.Null, pl.Categorical): pl.String})
         return counted.rename(dict(zip(counted.columns, [*by, unused(rows, by)], strict=True)))
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:

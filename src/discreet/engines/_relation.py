@@ -108,10 +108,11 @@ def left_joins(frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[
 
 
 class Relation:
-    """A table that is not read but worked on where it is."""
+    """A table that is not read but worked on where it is; ``file`` is the name of the file it stands for, if any."""
 
-    def __init__(self, native: Any, backend: Backend) -> None:
+    def __init__(self, native: Any, backend: Backend, file: str | None = None) -> None:
         self.native = native
+        self.file = file
         self.backend = backend
         self.columns = [str(name) for name in native.columns]
         self._check_names()
@@ -129,7 +130,7 @@ class Relation:
         return self._plain[column]
 
     def key(self, column: str) -> nw.Expr:
-        """Return a column as its values are compared: NaN is missing, there is no negative zero, categories are text."""
+        """Return a column as its values are compared: NaN is missing, and there is no negative zero."""
         name = self.plain(column)
         dtype, values = self.dtypes[name], nw.col(name)
         if dtype.is_nested() or dtype == nw.Binary:
@@ -153,16 +154,20 @@ class Relation:
     @property
     def order(self) -> list[str]:
         """The columns, by plain name, by which rows can be put in an order that is always the same."""
-        return [name for name, dtype in self.dtypes.items() if not (dtype.is_nested() or dtype in (nw.Unknown, nw.Binary))]
+        return [
+            name for name, dtype in self.dtypes.items() if not (dtype.is_nested() or dtype in (nw.Unknown, nw.Binary))
+        ]
 
     def upload(self, table: pl.DataFrame) -> nw.LazyFrame[Any]:
         """Bring a small table to the engine."""
-        return nw.from_native(self.backend.upload(self.native, table))
+        uploaded: nw.LazyFrame[Any] = nw.from_native(self.backend.upload(self.native, table))
+        return uploaded
 
     def fetch(self, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
         """Run a plan with a small result and bring that here."""
         with self.running():
-            return frame.collect("polars").to_native()
+            table: pl.DataFrame = frame.collect("polars").to_native()
+            return table
 
     def join(self, frame: nw.LazyFrame[Any], table: pl.DataFrame, on: Mapping[str, str]) -> nw.LazyFrame[Any]:
         """Add what a small table says; the keys are numbers, of which null is none."""
@@ -190,20 +195,26 @@ class Relation:
             text = str(error)
             if "No space left" in text:
                 raise not_written(self.backend.what, error) from None
-            raise self.backend.explain(text) or DataError(
-                f"{self.backend.what} cannot be run; run it by itself to see what is wrong with it."
-            ) from None
+            raise self.backend.explain(text) or self._not_run() from None
+
+    def _not_run(self) -> DataError:
+        if self.file is None:
+            return DataError(f"{self.backend.what} cannot be run; run it by itself to see what is wrong with it.")
+        return DataError(
+            f"{self.file} cannot be read by {self.backend.kind}; leave the engine out to hear what is wrong with it."
+        )
 
     def _check_names(self) -> None:
         fold = str.lower if self.backend.folds_case(self.native) else str
         taken: dict[str, str] = {}
         for column in self.columns:
-            other = taken.setdefault(fold(column), column)
-            if other is not column:
+            if fold(column) in taken:
+                other = taken[fold(column)]
                 raise DataError(
-                    f"The columns '{other}' and '{column}' have the same name to {self.backend.kind}; rename one of them.",
+                    f"The columns '{other}' and '{column}' have the same name to {self.backend.kind}; rename one.",
                     column=column,
                 )
+            taken[fold(column)] = column
 
 
 def relation_of(data: Any) -> Relation | None:

@@ -11,7 +11,9 @@ import narwhals as nw
 import polars as pl
 
 from discreet._places import TableUrl, is_url
-from discreet.engines._parts import open_table
+from discreet.engines._engine import Engine
+from discreet.engines._files import TableFile
+from discreet.engines._parts import TableFiles, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import relation_of
@@ -31,8 +33,8 @@ class Source(Protocol):
         """What the table is, for people: the format of a file or the library of a frame."""
 
     @property
-    def lazy(self) -> bool:
-        """Whether ``recode`` only returns a plan that does the work when it is run."""
+    def read_again(self) -> bool:
+        """Whether a release that was written to a file is read from there when somebody asks for it."""
 
     @property
     def separator(self) -> str | None:
@@ -60,18 +62,37 @@ class Source(Protocol):
         """Say in one sentence what goes wrong when a plan of this source is run."""
 
 
-def open_source(data: Any) -> Source:
+def open_source(data: Any, engine: Engine | None = None) -> Source:
     """Return the source for a path, the URL of a table, a lazy frame or a frame of any kind.
+
+    An ``engine`` may be chosen for files.
 
     >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
     [(30, 2), (41, 1)]
     """
+    chosen = engine or Engine()
     if isinstance(data, str) and is_url(data):
         from discreet.engines.database import DatabaseSource
 
+        chosen.check_database(TableUrl.parse(data).database)
         return DatabaseSource(TableUrl.parse(data))
     if isinstance(data, str | PathLike):
-        return FileSource(open_table(data))
+        return _open_file(open_table(data), chosen)
+    source = _open_frame(data)
+    chosen.check_frame(source.kind)
+    return source
+
+
+def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
+    relation = engine.open(file)
+    if relation is None:
+        return FileSource(file)
+    from discreet.engines._lazy import RelationSource
+
+    return RelationSource(relation, file=file)
+
+
+def _open_frame(data: Any) -> Source:
     if isinstance(data, pl.LazyFrame):
         return LazySource(data)
     if isinstance(data, pl.DataFrame):

@@ -81,6 +81,9 @@ class Job(BaseModel):
     missing: str = "value"
     time_limit: float | None = Field(default=None, gt=0)
     seed: int | None = Field(default=None, ge=0)
+    engine: str = "auto"
+    memory_limit: str | None = None
+    spark: str | None = None
     report: Names = Field(default_factory=list)
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -174,6 +177,9 @@ class Job(BaseModel):
             "missing": self.missing,
             "time_limit": self.time_limit,
             "seed": self.seed,
+            "engine": self.engine,
+            "memory_limit": self.memory_limit,
+            "spark": self.spark,
         }
 
     def locate(self, place: str | None) -> Place | None:

@@ -63,6 +63,7 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
+    from discreet.engines import Engine
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._prepare import prepare
     from discreet.schema import shown_hierarchy
@@ -76,6 +77,7 @@ def make_plan(job: Job) -> Plan:
         models=[PRIVACY.make(model) for model in told["privacy"]],
         schemes=make_schemes(told["scheme"]),
         output=job.locate(job.output),
+        engine=Engine(told["engine"], told["memory_limit"], told["spark"]),
     )
     schema, counted = prepared.schema, prepared.counted
     parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from discreet._places import TableUrl, is_url
 from discreet.engines import (
+    Engine,
+    EngineName,
     Relation,
     TableFile,
     TableFiles,
@@ -123,6 +125,9 @@ def audit(
     reference: Any = None,
     unknown: str | None = None,
     rows: int | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
@@ -132,17 +137,23 @@ def audit(
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
-    released rows is checked too.
+    released rows is checked too. ``engine``, ``memory_limit`` and ``spark`` are as for :func:`discreet.anonymize`.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
     True
     """
+    chosen = Engine(engine, memory_limit, spark)
     if isinstance(data, str) and is_url(data):
-        data = open_source(data)
+        data = open_source(data, chosen)
     elif isinstance(data, str | PathLike):
-        data = open_table(data)
-        data.check_rows()
+        file = open_table(data)
+        relation = chosen.open(file)
+        if relation is None:
+            file.check_rows()
+        data = relation or file
+    elif engine != "auto":
+        open_source(data, chosen)
     return audit_table(
         data,
         quasi_identifiers=quasi_identifiers,
@@ -190,7 +201,7 @@ def audit_table(
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
-    elif (relation := relation_of(data)) is not None:
+    elif (relation := data if isinstance(data, Relation) else relation_of(data)) is not None:
         classes = _count_there(relation, columns, secrets)
     else:
         with reading("The frame"):

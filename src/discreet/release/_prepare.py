@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._clock import Clock
@@ -41,6 +41,7 @@ class Prepared:
     output: str | PathLike[str] | None
     target: Target | None
     clock: Clock
+    engine: Engine = field(default_factory=Engine)
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
@@ -53,6 +54,7 @@ class Prepared:
             "class_attribute": self.schema.class_attribute,
             "types": self.schema.types,
             "missing": self.missing,
+            **self.engine.told(),
         }
 
 
@@ -68,6 +70,7 @@ def prepare(
     schemes: Scheme | Mapping[str, Scheme],
     missing: Missing = "value",
     output: str | PathLike[str] | None = None,
+    engine: Engine | None = None,
     clock: Clock | None = None,
 ) -> Prepared:
     """Open a table, find its columns and their hierarchies, and count it.
@@ -80,7 +83,7 @@ def prepare(
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
     target = None if output is None else check_output(output, data)
     with clock("read"):
-        source = open_source(data)
+        source = open_source(data, engine)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -98,7 +101,7 @@ def prepare(
             without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock, engine or Engine())
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from discreet.engines import (
     open_file,
     open_table,
     plan_of,
-    relation_of,
     write_data,
     write_parts,
 )
@@ -86,7 +85,7 @@ def publish(
     else:
         released, file, verdict = _to_file(source, recoding, promises, like_input(target, source.separator), clock)
         written = Written(target.place, replace(file, path=target.path).scan)
-    if not source.lazy or relation_of(released) is not None:
+    if not source.read_again:
         return released, verdict
     return replace(written, lazy=source.kind == "polars lazy"), verdict
 

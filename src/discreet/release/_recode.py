@@ -106,7 +106,7 @@ def _dealt(groups: Groups, size: int, shown: Sequence[pl.Series]) -> tuple[pl.Se
         .sort("tuple", "count", "group", descending=[False, True, False])
     )
     largest = pl.col("tuple").is_first_distinct()
-    others = lines.filter(~largest).select(pl.exclude("count").repeat_by("count")).explode(pl.all())
+    others = lines.filter(~largest).select(pl.exclude("count").repeat_by("count")).explode("tuple", "group")
     place = pl.int_range(pl.len(), dtype=pl.Int64).over("tuple").alias("place")
     return lines.filter(largest)["group"], others.select("tuple", place, "group")
 

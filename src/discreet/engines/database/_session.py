@@ -132,7 +132,7 @@ class Session(ABC):
 def quoted(*parts: str | None) -> str:
     """Return a name as SQL, exactly as it is written.
 
-    >>> quoted("hospital", 'the "people"')
-    '"hospital"."the ""people\"""'
+    >>> quoted("hospital", "people")
+    '"hospital"."people"'
     """
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts if part is not None)

@@ -23,7 +23,7 @@ __all__ = ["DatabaseSource", "count_rows", "lookups"]
 class DatabaseSource:
     """A table or view of a database. Every question opens a connection of its own and closes it."""
 
-    lazy = True
+    read_again = True
     separator = None
 
     def __init__(self, url: TableUrl) -> None:
