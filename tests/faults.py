@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,15 +39,66 @@ JOB: dict[str, Any] = {
 }
 ROWS = 150_000
 _LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.part")
-_CHILD = """
-import sys, json
-import discreet as dc
-import polars, numba, discreet.solve, discreet.engines.database
-source, output, job = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+_NURSERY = """
+import json, os, sys, traceback
+import numba, polars
+import discreet.engines.database, discreet.release, discreet.solve
+from discreet import anonymize
 print("ready", flush=True)
-dc.anonymize(source, **job, output=output)
-print("done", flush=True)
+for line in sys.stdin:
+    source, output, job = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        try:
+            anonymize(source, **job, output=output)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
+
+
+class Nursery:
+    """A process that has everything loaded and nothing begun, whose children do the jobs: they start at once."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._line(120) == "ready"
+
+    def run(self, source: str, output: str, seconds: float | None) -> float:
+        """Do a job, kill it after some seconds, and return how long it took."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([source, output, JOB]) + "\n")
+        self._process.stdin.flush()
+        child, start = int(self._line(60)), time.monotonic()
+        if seconds is None:
+            assert self._line(300) == "0", "the job failed"
+        elif not self._ready(seconds):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            self._line(60)
+        else:
+            self._line(60)
+        return time.monotonic() - start
+
+    def close(self) -> None:
+        """End the process."""
+        with self._process:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def _line(self, seconds: float) -> str:
+        assert self._ready(seconds), "the job takes too long"
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def _ready(self, seconds: float) -> bool:
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
 
 def people(seed: int, rows: int) -> pl.DataFrame:
@@ -68,7 +120,8 @@ class Fault:
 
     kind: str
     folder: Path
-    server: Server | None
+    nursery: Nursery
+    server: Server | None = None
     rows: int = ROWS
     sources: list[str] = field(default_factory=list)
     wanted: list[int] = field(default_factory=list)
@@ -99,22 +152,7 @@ class Fault:
 
     def run(self, number: int, seconds: float | None) -> float:
         """Do the job for one of the tables, kill it after some seconds, and return how long it took."""
-        arguments = [sys.executable, "-c", _CHILD, self.sources[number], self.output, json.dumps(JOB)]
-        child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        assert child.stderr is not None
-        with child:
-            assert child.stdout.readline() == "ready\n", child.stderr.read()
-            start = time.monotonic()
-            if seconds is None:
-                assert child.wait(120) == 0, child.stderr.read()
-            else:
-                try:
-                    child.wait(seconds)
-                except subprocess.TimeoutExpired:
-                    child.send_signal(signal.SIGKILL)
-                child.wait(60)
-            return time.monotonic() - start
+        return self.nursery.run(self.sources[number], self.output, seconds)
 
     def found(self) -> int | None:
         """Return which of the tables the output is the release of, or None if there is no output."""
@@ -176,7 +214,8 @@ def fault(kind: str) -> Iterator[Fault]:
     """Set a kind of target up; PostgreSQL needs its server."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         server = stack.enter_context(postgres_server()) if kind == "postgresql" else None
-        yield Fault(kind, Path(folder), server)
+        nursery = stack.enter_context(closing(Nursery()))
+        yield Fault(kind, Path(folder), nursery, server)
 
 
 def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
