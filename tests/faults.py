@@ -43,20 +43,29 @@ _NURSERY = """
 import json, os, sys, traceback
 import numba, polars
 import discreet.engines.database, discreet.release, discreet.solve
-from discreet import anonymize
+import discreet.release._anonymize as flow
+
+def told(solve):
+    def solve_and_tell(*parts):
+        solution = solve(*parts)
+        print("solved", flush=True)
+        return solution
+    return solve_and_tell
+
+flow._solve = told(flow._solve)
 print("ready", flush=True)
 for line in sys.stdin:
     source, output, job = json.loads(line)
     child = os.fork()
     if child == 0:
         try:
-            anonymize(source, **job, output=output)
+            flow.anonymize(source, **job, output=output)
         except BaseException:
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
     print(child, flush=True)
-    print(os.waitpid(child, 0)[1], flush=True)
+    print("ended", os.waitpid(child, 0)[1], flush=True)
 """
 
 
@@ -65,25 +74,32 @@ class Nursery:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-u", "-c", _NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._line(120) == "ready"
 
-    def run(self, source: str, output: str, seconds: float | None) -> float:
-        """Do a job, kill it after some seconds, and return how long it took."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([source, output, JOB]) + "\n")
-        self._process.stdin.flush()
-        child, start = int(self._line(60)), time.monotonic()
-        if seconds is None:
-            assert self._line(300) == "0", "the job failed"
-        elif not self._ready(seconds):
+    def run(self, source: str, output: str) -> tuple[float, float]:
+        """Do a job to its end, and return how long it took until it was solved, and from there."""
+        self._start(source, output)
+        start = time.monotonic()
+        assert self._line(300) == "solved"
+        solved = time.monotonic()
+        assert self._line(300) == "ended 0", "the job failed"
+        return solved - start, time.monotonic() - solved
+
+    def kill(self, source: str, output: str, seconds: float, *, solved: bool) -> None:
+        """Kill a job some seconds after it was begun or, if told so, ``solved``."""
+        child = self._start(source, output)
+        said = self._line(300) if solved else ""
+        end = time.monotonic() + seconds
+        while not said.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
+            said = self._line(0)
+        if not said.startswith("ended"):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-            self._line(60)
-        else:
-            self._line(60)
-        return time.monotonic() - start
+        while not said.startswith("ended"):
+            said = self._line(60)
+        assert said in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
 
     def close(self) -> None:
         """End the process."""
@@ -91,10 +107,20 @@ class Nursery:
             assert self._process.stdin is not None
             self._process.stdin.close()
 
+    def _start(self, source: str, output: str) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([source, output, JOB]).encode() + b"\n")
+        self._process.stdin.flush()
+        return int(self._line(60))
+
     def _line(self, seconds: float) -> str:
-        assert self._ready(seconds), "the job takes too long"
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        """Return what is said next; byte by byte, so that nothing waits where ``select`` does not see it."""
+        line = b""
+        while not line.endswith(b"\n"):
+            assert self._ready(max(seconds, 5)), "the job takes too long"
+            assert self._process.stdout is not None
+            line += os.read(self._process.stdout.fileno(), 1)
+        return line.decode().strip()
 
     def _ready(self, seconds: float) -> bool:
         assert self._process.stdout is not None
@@ -150,9 +176,9 @@ class Fault:
         assert self.server is not None
         return self.server.url(table)
 
-    def run(self, number: int, seconds: float | None) -> float:
-        """Do the job for one of the tables, kill it after some seconds, and return how long it took."""
-        return self.nursery.run(self.sources[number], self.output, seconds)
+    def run(self, number: int) -> tuple[float, float]:
+        """Do the job for one of the tables, and return how long it searched, and how long it took from there."""
+        return self.nursery.run(self.sources[number], self.output)
 
     def found(self) -> int | None:
         """Return which of the tables the output is the release of, or None if there is no output."""
@@ -219,30 +245,34 @@ def fault(kind: str) -> Iterator[Fault]:
 
 
 def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
-    """Kill the job so many times after it was done once, do it once more, and return how often it ended how."""
-    whole = target.run(0, None)
+    """Kill the job so many times after it was done once, do it once more, and return how often it ended how.
+
+    Every fourth time it is killed at any moment, else at one after the search, when there is something to be left.
+    """
+    search, rest = target.run(0)
     assert target.found() == 0
     ends = {"as before": 0, "complete": 0, "with something to clear up": 0}
     for turn in range(times):
         if target.kind.startswith("new "):
             target.clear()
-        end = kill_once(target, turn, chance.uniform(0, 1.15 * whole))
+        solved = turn % 4 > 0
+        end = kill_once(target, turn, chance.uniform(0, 1.2 * (rest if solved else search + rest)), solved=solved)
         ends[end] += 1
         ends["with something to clear up"] += bool(target.left())
         if tell:
             print(f"\r{target.kind}: {turn + 1} of {times}", end="", file=sys.stderr)
     last = 1 - (target.found() or 0)
-    target.run(last, None)
+    target.run(last)
     assert target.found() == last
     assert not target.left(), "the next run did not clear up"
     return ends
 
 
-def kill_once(target: Fault, turn: int, seconds: float) -> str:
+def kill_once(target: Fault, turn: int, seconds: float, *, solved: bool) -> str:
     """Kill the job for the table that is not there yet, and say how the output is then."""
     before = target.found()
     number = turn % 2 if before is None else 1 - before
-    target.run(number, seconds)
+    target.nursery.kill(target.sources[number], target.output, seconds, solved=solved)
     now = target.found()
     assert now in (before, number), f"the output is that of table {now}"
     return "complete" if now == number else "as before"

@@ -103,7 +103,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
     try:
         _clear_up(target)
         if folder:
-            unfinished.mkdir(mode=0o700)
+            unfinished.mkdir()
         else:
             unfinished.touch()
         with _locked(unfinished):

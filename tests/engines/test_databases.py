@@ -262,6 +262,15 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
     assert release.frame["exact"].to_list() == [Decimal("1.50"), None]
 
 
+def test_postgresql_dates_that_are_none(postgres: Server) -> None:
+    postgres.run(
+        "DROP TABLE IF EXISTS ends; CREATE TABLE ends (day date); INSERT INTO ends VALUES ('infinity'), ('0044-03-15 BC');"
+        "GRANT SELECT ON ends TO ann"
+    )
+    with pytest.raises(DataError, match="infinite or lies before the year 1"):
+        open_source(postgres.url("ends")).count(["day"])
+
+
 def test_partitions_of_postgresql(postgres: Server) -> None:
     postgres.run(
         "DROP TABLE IF EXISTS years; CREATE TABLE years (year int, sex text) PARTITION BY LIST (year);"

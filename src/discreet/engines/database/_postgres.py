@@ -226,9 +226,14 @@ def _oid(table: TableName) -> str:
 
 def _parsed(text: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Read what COPY wrote."""
-    raw = {f"c{number}": dtype if dtype.is_numeric() else pl.String() for number, dtype in enumerate(schema.values())}
+    raw = {f"c{place}": dtype if dtype.is_numeric() else pl.String() for place, dtype in enumerate(schema.values())}
     rows = pl.read_csv(text, has_header=False, schema={**raw, "last": pl.Int8()})
-    return rows.select(_typed(f"c{number}", dtype).alias(name) for number, (name, dtype) in enumerate(schema.items()))
+    try:
+        return rows.select(_typed(f"c{place}", dtype).alias(name) for place, (name, dtype) in enumerate(schema.items()))
+    except pl.exceptions.PolarsError:
+        raise DataError(
+            "A date or time is infinite or lies before the year 1; turn its column into text in a view, and read that."
+        ) from None
 
 
 def _typed(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -267,7 +272,9 @@ def _explained(url: TableUrl, error: Any, write: bool) -> DiscreetError:
     state = error.sqlstate or ""
     if state == "42501":
         user = url.user or "the user"
-        what = f"make tables in the schema of '{url.table}'" if write else f"read '{url.table}'"
+        what = (
+            f"make tables in the schema of '{url.table}'" if write else f"read '{url.table}' or make temporary tables"
+        )
         return kind(f"'{user}' may not {what} in {url.where}; ask for the permission.")
     if state == "3F000":
         return kind(f"There is no schema '{url.table.schema}' in {url.where}; make it first.")
