@@ -12,7 +12,7 @@ PREPARE := echo "compiling all searches for this machine (once, two to five minu
 ROWS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench papers clean
+.PHONY: help setup demo test faults lint format types bench papers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 
 test: lint types ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
+
+faults: $(VENV)/.dev ## kill jobs at random moments, fifty times for each kind of output (half an hour)
+	$(BIN)/python tests/faults.py
 
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
@@ -83,7 +84,9 @@ def table_fields(
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps."
+        )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:

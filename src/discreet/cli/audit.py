@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import (
     columns,
     engine_options,
@@ -79,7 +80,9 @@ def audit(
     """Check from scratch whether the table FILE keeps its promises."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+        )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:

@@ -12,6 +12,7 @@ from polars import selectors
 
 from discreet.engines._files import TableFile
 from discreet.engines._names import unused
+from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import Relation
 from discreet.engines._relation_recode import recode_relation
@@ -22,7 +23,9 @@ __all__ = ["RelationSource"]
 class RelationSource:
     """A DuckDB relation, a Spark DataFrame or an Ibis table, which may stand for a file."""
 
-    def __init__(self, relation: Relation, *, wrapped: bool = False, file: TableFile | None = None) -> None:
+    def __init__(
+        self, relation: Relation, *, wrapped: bool = False, file: TableFile | TableFiles | None = None
+    ) -> None:
         self.relation = relation
         self.read_again = file is not None
         self.separator = file.dialect.separator if file is not None and file.dialect is not None else None

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 import narwhals as nw
 import polars as pl
 
+from discreet._places import TableUrl, is_url
 from discreet.engines._engine import Engine
-from discreet.engines._files import TableFile, open_table
+from discreet.engines._files import TableFile
+from discreet.engines._parts import TableFiles, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import relation_of
@@ -61,12 +63,19 @@ class Source(Protocol):
 
 
 def open_source(data: Any, engine: Engine | None = None) -> Source:
-    """Return the source for a path, a lazy frame or a frame of any kind; an ``engine`` may be chosen for files.
+    """Return the source for a path, the URL of a table, a lazy frame or a frame of any kind.
+
+    An ``engine`` may be chosen for files.
 
     >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
     [(30, 2), (41, 1)]
     """
     chosen = engine or Engine()
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        chosen.check_database(TableUrl.parse(data).database)
+        return DatabaseSource(TableUrl.parse(data))
     if isinstance(data, str | PathLike):
         return _open_file(open_table(data), chosen)
     source = _open_frame(data)
@@ -74,7 +83,7 @@ def open_source(data: Any, engine: Engine | None = None) -> Source:
     return source
 
 
-def _open_file(file: TableFile, engine: Engine) -> Source:
+def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
     relation = engine.open(file)
     if relation is None:
         return FileSource(file)
@@ -99,10 +108,14 @@ def _open_frame(data: Any) -> Source:
 
 
 def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
-    """Return a frame in memory, a lazy frame of polars or a file as a plan of polars.
+    """Return a frame in memory, a lazy frame of polars or a table told by its place as a plan of polars.
 
     Frames may be cut down to some columns.
     """
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(TableUrl.parse(data)).scan()
     if isinstance(data, str | PathLike):
         return open_table(data).scan()
     if isinstance(data, pl.LazyFrame):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from discreet._places import shown
+
 if TYPE_CHECKING:
     from discreet.job._job import Job
     from discreet.problem import Problem
@@ -115,7 +117,7 @@ def make_plan(job: Job) -> Plan:
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
-        output=job.output,
+        output=None if job.output is None else shown(job.output),
         reports=tuple(job.report),
     )
 

@@ -11,18 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._places import TableUrl, is_url
 from discreet.engines import (
     Engine,
     EngineName,
     Relation,
     TableFile,
+    TableFiles,
     exactly,
     open_source,
     open_table,
@@ -37,6 +39,16 @@ from discreet.release._reference import Reference, make_reference, original_coun
 __all__ = ["Audit", "Check", "audit"]
 
 Models = str | PrivacyModel | Sequence[str | PrivacyModel]
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A table of a database, which is grouped where it is."""
+
+    url: TableUrl
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and, as last column, how many rows have each."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +131,9 @@ def audit(
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be
-    left out where the models name their columns, and may map columns to hierarchies (for hierarchical
-    t-closeness). ``reference`` is the table the release was made from, where models compare with it
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
+    ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
+    hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
@@ -132,7 +144,9 @@ def audit(
     True
     """
     chosen = Engine(engine, memory_limit, spark)
-    if isinstance(data, str | PathLike):
+    if isinstance(data, str) and is_url(data):
+        data = open_source(data, chosen)
+    elif isinstance(data, str | PathLike):
         file = open_table(data)
         relation = chosen.open(file)
         if relation is None:
@@ -164,7 +178,10 @@ def audit_table(
     rows: int | None = None,
     categories: Sequence[str] = (),
 ) -> Audit:
-    """Do the audit of a frame or an opened file; ``categories`` are columns known to have few values."""
+    """Do the audit of a frame, an opened file or a table of a database.
+
+    ``categories`` are columns known to have few values.
+    """
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
@@ -175,7 +192,9 @@ def audit_table(
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
     secrets = _looked_at(models)
-    if isinstance(data, TableFile):
+    if isinstance(data, Countable):
+        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets]))), columns, secrets)
+    elif isinstance(data, TableFile | TableFiles):
         with reading(data.name, data.explain):
             repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
             if repeated is None:
@@ -187,7 +206,7 @@ def audit_table(
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
-    layout = data.format if isinstance(data, TableFile) else None
+    layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     known, seen = {}, {}
     for column, values in classes.values.items():
@@ -241,6 +260,15 @@ def _count_there(relation: Relation, columns: list[str], sensitive: list[str]) -
     values = (relation.key(column).alias(name) for column, name in zip((*columns, *sensitive), names, strict=True))
     cells = relation.fetch(relation.frame.select(*values).group_by(*names).agg(rows=nw.len()))
     return _gather(cells, names[: len(columns)], dict(zip(sensitive, names[len(columns) :], strict=True)))
+
+
+def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Take the groups a database counted."""
+    keys = [f"q{number}" for number in range(len(columns))]
+    secrets = {column: f"s{number}" for number, column in enumerate(sensitive)}
+    named = zip((*columns, *sensitive), (*keys, *secrets.values()), strict=True)
+    cells = groups.select(*(exactly(column).alias(name) for column, name in named), rows=pl.nth(-1))
+    return _gather(cells, keys, secrets)
 
 
 def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:

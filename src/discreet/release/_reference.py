@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import Format, exactly, held, relation_of, to_lazy
+from discreet._places import is_url
+from discreet.engines import Format, exactly, held, open_source, relation_of, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -107,6 +108,10 @@ def _count(reference: Any, column: str) -> pl.DataFrame:
     if relation is not None:
         key = relation.key(column).alias("value")
         return relation.fetch(relation.frame.select(key).group_by("value").agg(rows=nw.len()))
+    if isinstance(reference, str) and is_url(reference):
+        counted = open_source(reference).count([column])
+        counted.columns = ["value", "rows"]
+        return counted
     frame = to_lazy(reference, [column])
     schema = frame.collect_schema()
     if column not in schema:
