@@ -2,8 +2,9 @@
 
 ``python benchmarks/engines.py [--rows 1000000 10000000] [--engines polars duckdb spark] [--folder DIR]``
 
-The table has eight quasi-identifiers of the kind a census asks for, a sensitive column and two others. Whole processes are
-measured, from the start of Python to the last byte written; of Spark only the wall time and what its Python process takes.
+The table has eight quasi-identifiers of the kind a census asks for, a sensitive column and two others. Whole processes
+are measured, from the start of Python to the last byte written; of Spark only the wall time is that of all of it, as
+what its Java process takes is not counted.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
-from discreet.engines._relation import Relation, relation_of
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._which import relation_of
 from discreet.engines._write import write_data, write_table
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Missing",
     "Parts",
     "Recoding",
-    "Relation",
     "Shares",
     "Source",
     "TableFile",

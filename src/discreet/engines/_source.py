@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Protocol
 
-import narwhals as nw
 import polars as pl
 
 from discreet.engines._engine import Engine
 from discreet.engines._files import TableFile, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
-from discreet.engines._relation import relation_of
+from discreet.engines._which import is_wrapped, relation_of
 
 __all__ = ["Source", "open_source", "to_lazy"]
 
@@ -92,7 +91,7 @@ def _open_frame(data: Any) -> Source:
     if relation is not None:
         from discreet.engines._lazy import RelationSource
 
-        return RelationSource(relation, wrapped=isinstance(data, nw.LazyFrame))
+        return RelationSource(relation, wrapped=is_wrapped(data))
     from discreet.engines._frames import EagerSource
 
     return EagerSource(data)
