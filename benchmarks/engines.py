@@ -10,6 +10,7 @@ what its Java process takes is not counted.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -80,6 +81,7 @@ def measure(engine: str, source: Path, folder: Path, n: int, options: argparse.N
     whole += ["--suppression", "budget(1%)", "--engine", engine]
     whole += {"duckdb": ["--memory-limit", "2GB"], "spark": ["--spark-master", "local[2]"]}.get(engine, [])
     bare = [sys.executable, BENCHMARKS / "others" / "bare_engine.py", engine, source, target, *QUASI]
+    os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 3g pyspark-shell"
     runs: dict[str, list[Usage]] = {"bare": [], "whole job": []}
     for _ in range(options.repeat):
         for name, command in (("bare", bare), ("whole job", whole)):
