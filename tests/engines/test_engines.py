@@ -316,3 +316,30 @@ def test_what_a_broken_query_says_has_no_values() -> None:
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumnError, match="'aeg'"):
         dc.audit(make_relation("duckdb", people()), quasi_identifiers="aeg", privacy="k(1)")
+
+
+@pytest.mark.parametrize("kind", QUICK)
+@pytest.mark.parametrize("job", ["budget", "violating-records", "local, diverse"])
+def test_no_row_comes_to_python(kind: str, job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is fetched are counts, and what is sent there says what becomes of values; neither grows with the rows."""
+    from discreet.engines._relation import Relation
+
+    moved: list[int] = []
+    collect, upload = nw.LazyFrame.collect, Relation.upload
+
+    def fetched(self: Any, *arguments: Any) -> Any:
+        found = collect(self, *arguments)
+        moved.append(found.shape[0])
+        return found
+
+    def sent(self: Any, table: pl.DataFrame) -> Any:
+        moved.append(table.height)
+        return upload(self, table)
+
+    table = pl.concat([people()] * 30)
+    data = make_relation(kind, table)
+    monkeypatch.setattr(nw.LazyFrame, "collect", fetched)
+    monkeypatch.setattr(Relation, "upload", sent)
+    release = dc.anonymize(data, **{**JOBS[job], "time_limit": 5})
+    assert release.n == 4500
+    assert max(moved) <= table.select(*QUASI, "disease", "income").n_unique() < 150

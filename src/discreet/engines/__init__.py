@@ -10,8 +10,8 @@ from discreet.engines._names import exactly
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
-from discreet.engines._relation import Relation, relation_of
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Missing",
     "Parts",
     "Recoding",
-    "Relation",
     "Shares",
     "Source",
     "TableFile",

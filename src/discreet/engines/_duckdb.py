@@ -22,6 +22,9 @@ from discreet.errors import DataError, DiscreetError, UsageError
 
 __all__ = ["DuckDB", "read_file"]
 
+_GROUP = 1 << 24
+"""The bytes of a row group: each core holds one or two in memory until they are written."""
+
 
 class DuckDB:
     """Relations of DuckDB, on whatever connection they are."""
@@ -63,7 +66,9 @@ class DuckDB:
             if dtype.id in ("hugeint", "uhugeint")
         ]
         rows = native.project(f"* REPLACE ({', '.join(wide)})") if wide else native
-        rows.write_parquet(str(path), compression="zstd")
+        asked = native.limit(0).aggregate("current_setting('preserve_insertion_order'), count(*)")
+        ordered = asked.fetchall()[0][0]  # groups can only be cut by their size where the order need not be kept
+        rows.write_parquet(str(path), compression="zstd", **({} if ordered else {"row_group_size_bytes": _GROUP}))
 
     def files(self, native: Any) -> list[Path]:
         """Return the files the text of the query names."""

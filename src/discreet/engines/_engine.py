@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from discreet.engines._files import TableFile
 from discreet.engines._parts import TableFiles
-from discreet.engines._relation import Relation
 from discreet.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from discreet.engines._relation import Relation
 
 __all__ = ["Engine", "EngineName"]
 

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Protocol
 
-import narwhals as nw
 import polars as pl
 
 from discreet._places import TableUrl, is_url
@@ -16,7 +15,7 @@ from discreet.engines._files import TableFile
 from discreet.engines._parts import TableFiles, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
-from discreet.engines._relation import relation_of
+from discreet.engines._which import is_wrapped, relation_of
 
 __all__ = ["Source", "open_source", "to_lazy"]
 
@@ -101,7 +100,7 @@ def _open_frame(data: Any) -> Source:
     if relation is not None:
         from discreet.engines._lazy import RelationSource
 
-        return RelationSource(relation, wrapped=isinstance(data, nw.LazyFrame))
+        return RelationSource(relation, wrapped=is_wrapped(data))
     from discreet.engines._frames import EagerSource
 
     return EagerSource(data)

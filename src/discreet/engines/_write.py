@@ -15,8 +15,8 @@ from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
-from discreet.engines._relation import relation_of
 from discreet.engines._source import to_lazy
+from discreet.engines._which import relation_of
 
 __all__ = ["plan_of", "write_data", "write_parts", "write_table"]
 

@@ -13,7 +13,6 @@ from numbers import Real
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -22,7 +21,6 @@ from discreet._places import TableUrl, is_url
 from discreet.engines import (
     Engine,
     EngineName,
-    Relation,
     TableFile,
     TableFiles,
     exactly,
@@ -201,8 +199,10 @@ def audit_table(
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
-    elif (relation := data if isinstance(data, Relation) else relation_of(data)) is not None:
-        classes = _count_there(relation, columns, secrets)
+    elif (relation := relation_of(data)) is not None:
+        keys, names = _short(columns, secrets)
+        groups = relation.groups({**keys, **{name: column for column, name in names.items()}})
+        classes = _gather(groups, list(keys), names)
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
@@ -242,24 +242,19 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     for column in (*columns, *sensitive):
         if column not in schema:
             raise MissingColumnError(column, schema.names())
-    keys = [f"q{number}" for number in range(len(columns))]
-    secrets = [f"s{number}" for number in range(len(sensitive))]
-    values = (
-        _value(column, schema[column]).alias(name)
-        for column, name in zip((*columns, *sensitive), (*keys, *secrets), strict=True)
-    )
+    keys, secrets = _short(columns, sensitive)
+    named = {**keys, **{name: column for column, name in secrets.items()}}
+    values = (_value(column, schema[column]).alias(name) for name, column in named.items())
     weights = [] if weight is None else [exactly(weight).alias("rows")]
     number = pl.col("rows").sum() if weights else pl.len()
-    plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
-    return _gather(plan.collect(engine="streaming"), keys, dict(zip(sensitive, secrets, strict=True)))
+    plan = frame.select(*values, *weights).group_by(*named).agg(rows=number)
+    return _gather(plan.collect(engine="streaming"), list(keys), secrets)
 
 
-def _count_there(relation: Relation, columns: list[str], sensitive: list[str]) -> _Classes:
-    """Do the same on the engine that holds the table, so that only the groups come here."""
-    names = [f"q{number}" for number in range(len(columns))] + [f"s{number}" for number in range(len(sensitive))]
-    values = (relation.key(column).alias(name) for column, name in zip((*columns, *sensitive), names, strict=True))
-    cells = relation.fetch(relation.frame.select(*values).group_by(*names).agg(rows=nw.len()))
-    return _gather(cells, names[: len(columns)], dict(zip(sensitive, names[len(columns) :], strict=True)))
+def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return short names for the quasi-identifiers, and for each sensitive column the name it goes by."""
+    keys = {f"q{number}": column for number, column in enumerate(columns)}
+    return keys, {column: f"s{number}" for number, column in enumerate(sensitive)}
 
 
 def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str]) -> _Classes:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -106,8 +105,7 @@ def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
 def _count(reference: Any, column: str) -> pl.DataFrame:
     relation = relation_of(reference)
     if relation is not None:
-        key = relation.key(column).alias("value")
-        return relation.fetch(relation.frame.select(key).group_by("value").agg(rows=nw.len()))
+        return relation.groups({"value": column})
     if isinstance(reference, str) and is_url(reference):
         counted = open_source(reference).count([column])
         counted.columns = ["value", "rows"]
