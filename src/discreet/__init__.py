@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     from discreet.problem.costs.precision import Precision
     from discreet.problem.costs.score import Score
     from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity
+    from discreet.problem.privacy.average_risk import AverageRisk
     from discreet.problem.privacy.beta_likeness import BetaLikeness
     from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
+    from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
+    from discreet.problem.privacy.sample_uniqueness import SampleUniqueness
     from discreet.problem.privacy.t_closeness import TCloseness
     from discreet.problem.suppression.class_records import ClassRecords
     from discreet.problem.suppression.class_values import ClassValues
@@ -93,13 +96,16 @@ _PLACES = {
     "discreet.problem.costs.precision": ("Precision",),
     "discreet.problem.costs.score": ("Score",),
     "discreet.problem.privacy.alpha_k_anonymity": ("AlphaKAnonymity",),
+    "discreet.problem.privacy.average_risk": ("AverageRisk",),
     "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
     "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
+    "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
+    "discreet.problem.privacy.sample_uniqueness": ("SampleUniqueness",),
     "discreet.problem.privacy.t_closeness": ("TCloseness",),
     "discreet.problem.suppression.class_records": ("ClassRecords",),
     "discreet.problem.suppression.class_values": ("ClassValues",),
@@ -136,6 +142,7 @@ __all__ = [
     "Audit",
     "AuditError",
     "AverageClassSize",
+    "AverageRisk",
     "BetaLikeness",
     "Budget",
     "Builder",
@@ -156,6 +163,7 @@ __all__ = [
     "Interval",
     "Job",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "LPlusDiversity",
     "Loss",
@@ -168,6 +176,7 @@ __all__ = [
     "Progress",
     "RecursiveDiversity",
     "Release",
+    "SampleUniqueness",
     "Score",
     "SuppressRecords",
     "TCloseness",

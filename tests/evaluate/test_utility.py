@@ -328,8 +328,22 @@ def test_bad_tables():
         measured(original, released.head(0))
     with pytest.raises(DataError, match="'city' of the release"):
         measured(original, released.with_columns(city=pl.lit("elsewhere")))
-    with pytest.raises(UsageError, match="no cost 'DM2'"):
+    with pytest.raises(UsageError, match="The report has no cost 'precision'"):
+        measured(original, released).cost("precision")
+    with pytest.raises(UsageError, match="'DM2'"):
         measured(original, released).cost("DM2")
+
+
+def test_names_of_nodes_are_not_told():
+    original, released, rows = random_release(9)
+    cost = "NCP(node_weights={city: {coast: 1.5}})"
+    report = measured(original, released, costs=[cost])
+    assert "coast" not in str(report)
+    shown = [cells for number, cells in enumerate(rows.shown) if rows.released[number] is not None]
+    coast = len([cells for cells in shown if cells["city"] == "coast"])
+    assert report.cost(cost) == pytest.approx(plain.certainty(rows) + 0.5 * coast * 2 / 5)
+    with pytest.raises(UsageError):
+        measured(original, released, costs=["NCP(node_weights={city: {nowhere: 1.5}})"])
 
 
 def test_many_rows_left_out_are_found():
@@ -339,3 +353,17 @@ def test_many_rows_left_out_are_found():
     report = utility(original, original[stay], quasi_identifiers=["x"], queries=0)
     assert report.linked
     assert report.suppressed == 5000 - stay.size
+
+
+def test_tables_of_duckdb():
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
+    original, released, _ = random_release(8)
+    expected = measured(original, released)
+    connection = duckdb.connect()
+    tables = {"original": original, "released": released}
+    for name, table in tables.items():
+        connection.register(f"{name}_arrow", table.to_arrow())
+        connection.execute(f"CREATE TABLE {name} AS SELECT *, [1, 2] AS nested FROM {name}_arrow")
+    report = measured(*(connection.table(name) for name in tables))
+    assert report.linked
+    assert report.to_frame().equals(expected.to_frame())

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from discreet.cli._options import columns, level_pairs, once, pairs, qi_option, sensitive_option
+from discreet._places import shown
+from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
 __all__ = ["hierarchy_files", "schemes_of", "table_fields", "table_options", "weighted"]
@@ -47,6 +48,7 @@ _OPTIONS = (
     click.option(
         "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
     ),
+    *ENGINE_OPTIONS,
 )
 
 
@@ -75,11 +77,16 @@ def table_fields(
     max_levels: Sequence[str],
     missing: str,
     time_limit: float | None,
+    engine: str,
+    memory_limit: str | None,
+    spark: str | None,
 ) -> dict[str, Any]:
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps."
+        )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:
@@ -100,6 +107,9 @@ def table_fields(
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,
         "time_limit": time_limit,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spark": spark,
     }
 
 

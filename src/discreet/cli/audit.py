@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import (
     columns,
+    engine_options,
     json_option,
     once,
     pairs,
@@ -55,6 +58,7 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="NAME=FILE",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
 )
+@engine_options
 @json_option
 @quiet_option
 def audit(
@@ -67,13 +71,18 @@ def audit(
     reference: str | None,
     unknown: str | None,
     forms: tuple[str, ...],
+    engine: Any,
+    memory_limit: str | None,
+    spark: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+        )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:
@@ -89,6 +98,9 @@ def audit(
         sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
+        engine=engine,
+        memory_limit=memory_limit,
+        spark=spark,
     )
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))

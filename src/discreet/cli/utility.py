@@ -6,6 +6,7 @@ import json
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
 from discreet.cli._table import hierarchy_files
 from discreet.errors import UsageError
@@ -73,7 +74,9 @@ def utility(
     """Tell what the table RELEASED, made from ORIGINAL, is still good for."""
     attributes = once("--qi", columns(qi))
     if not attributes:
-        raise UsageError(f"Which columns were made coarser? Name them with --qi; 'discreet info {original}' helps.")
+        raise UsageError(
+            f"Which columns were made coarser? Name them with --qi; 'discreet info {shown(original)}' helps."
+        )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes:

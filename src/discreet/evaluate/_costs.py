@@ -13,7 +13,7 @@ from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.evaluate._cover import Cells
 from discreet.evaluate._tables import Pair, number_classes
-from discreet.problem import COSTS, Classes, Cost
+from discreet.problem import COSTS, SCHEMES, Classes, Cost
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
 
@@ -29,6 +29,8 @@ class Costing:
 
     pair: Pair
     classes: Classes
+    local: Classes
+    """The same, where equal values are released differently: told by the nodes they show."""
     ids: IntArray
     """The class of each released row."""
     ok: NDArray[np.bool_]
@@ -49,8 +51,8 @@ class Costing:
             return np.stack([each[cells.places[first]] for each, cells in zip(numbers, quasi, strict=True)], axis=1)
 
         low, high = _extent(pair, quasi, ids, first)
-        levels = [_levels(cells) for cells in quasi]
-        known = [level for level in levels if level is not None]
+        nodes = [_nodes(cells) for cells in quasi]
+        levels = shown([level for level, _ in nodes])
         of_block = zip(quasi, pair.counts.attributes, strict=True)
         classes = Classes(
             table=pair.counts,
@@ -59,12 +61,14 @@ class Costing:
             blocks=shown([np.arange(len(cells.cover)) for cells in quasi]),
             block_leaves=shown([cells.cover.sizes for cells in quasi]),
             block_rows=shown([np.rint(cells.cover.total(a.rows)).astype(np.int64) for cells, a in of_block]),
-            block_levels=shown(known) if len(known) == len(levels) else None,
+            block_levels=levels if (levels >= 0).all() else None,
             low=low,
             high=high,
-            local=_local(pair, quasi),
         )
-        return cls(pair, classes, ids, np.arange(sizes.size) < count)
+        local, trees = classes, np.array([attribute.tree for attribute in pair.counts.attributes])
+        if _local(pair, quasi) and (levels[:, trees] >= 0).all():
+            local = replace(classes, local=True, block_levels=levels, blocks=shown([block for _, block in nodes]))
+        return cls(pair, classes, local, ids, np.arange(sizes.size) < count)
 
     def total(self, cost: Cost) -> float | None:
         """Return what the release costs; None where the cost is not defined for it."""
@@ -78,7 +82,7 @@ class Costing:
         ):
             return None
         penalty = cost.value_penalty(self.classes.table)
-        classes = self.classes
+        classes = self.local if cost.local and not cost.counts_values else self.classes
         if "moments" in needs:
             classes = replace(classes, moments=self._sums(cost, "leaf_moment"), offsets=self._sums(cost, "leaf_offset"))
         return cost.total(classes, self.ok) + (penalty or 0.0) * self.pair.suppressed_values
@@ -89,17 +93,19 @@ class Costing:
         Those asked for, or all, as far as they are defined for the release.
         """
         found = []
+        scheme = SCHEMES.make("local" if self.local.local else "subtree")
         for cost in _every_cost(self.classes.table) if asked is None else map(COSTS.make, asked):
             resolved = cost.resolve(self.classes.table, ())
+            resolved.check(self.classes.table, [scheme] * len(self.pair.quasi_identifiers))
             total = self.total(resolved)
             if total is not None:
                 worst = resolved.worst(self.classes.table)
-                found.append((cost.text, total, total / worst if worst else 0.0))
+                found.append((cost.shown, total, total / worst if worst else 0.0))
         return pl.DataFrame(found, {"cost": pl.String, "total": pl.Float64, "normalized": pl.Float64}, orient="row")
 
     def by_attribute(self) -> dict[str, tuple[float | None, float | None]]:
         """Return the mean LM and NCP of each quasi-identifier; a row that was left out counts 1."""
-        classes, found = self.classes, {}
+        classes, found = self.local, {}
         for i, attribute in enumerate(classes.table.attributes):
 
             def one(array: IntArray | None, i: int = i) -> IntArray | None:
@@ -108,7 +114,9 @@ class Costing:
             narrow = replace(
                 classes,
                 table=replace(classes.table, attributes=(attribute,), codes=classes.table.codes[[i]]),
+                blocks=one(classes.blocks),
                 block_leaves=one(classes.block_leaves),
+                block_levels=one(classes.block_levels),
                 low=one(classes.low),
                 high=one(classes.high),
             )
@@ -176,22 +184,24 @@ def _labels(pair: Pair, ids: IntArray, count: int) -> IntArray | None:
     return cells_of.reshape(count, present.size)
 
 
-def _levels(cells: Cells) -> IntArray | None:
-    """Return the hierarchy level of each value; None where one is no node of the hierarchy.
+def _nodes(cells: Cells) -> tuple[IntArray, IntArray]:
+    """Return the hierarchy level and the block of each value; the level is -1 where it is no node of the hierarchy.
 
     Where all values are blocks of one level they are at that level, though a leaf that is carried up may be found below
     it too; else each is at the lowest level it is found on.
     """
     ancestors, cover = cells.attribute.domain.ancestors, cells.cover
     found = np.full(len(cover), -1, dtype=np.int64)
+    block = np.zeros(len(cover), dtype=np.int64)
     for level, blocks in enumerate(ancestors):
         of_leaf = blocks[cover.leaf]
         low, high = (f.reduceat(of_leaf, cover.first[:-1]) for f in (np.minimum, np.maximum))
         whole = (low == high) & (np.bincount(blocks)[low] == cover.sizes)
         if whole.all():
-            return np.full(len(cover), level, dtype=np.int64)
-        found[whole & (found < 0)] = level
-    return found if (found >= 0).all() else None
+            return np.full(len(cover), level, dtype=np.int64), low.astype(np.int64)
+        new = whole & (found < 0)
+        found[new], block[new] = level, low[new]
+    return found, block
 
 
 def _local(pair: Pair, quasi: Sequence[Cells]) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._places import is_url
 from discreet.counts import CountTable, IntArray, compact
-from discreet.engines import UNKNOWN, count, exactly, open_source, open_table, reading, to_lazy
+from discreet.engines import UNKNOWN, count, exactly, open_source, open_table, reading, relation_of, to_lazy
 from discreet.engines._recoding import is_category, normalized
 from discreet.errors import DataError, MissingColumnError
 from discreet.evaluate._attribute import Attribute
@@ -93,7 +94,7 @@ def read_pair(
         before[name] = Cells(attribute, Cover.identity(leaves), _replaced(first[name], domain.values, domain.codes))
         after[name] = _cells(attribute, second[name])
     hidden, told = 0, []
-    for name in others:
+    for name in (name for name in others if name in first.columns and name in second.columns):
         if all(table[name].dtype.is_numeric() or table[name].dtype in _COMPARABLE for table in (first, second)):
             unknown, numbers = _compared(name, first[name], second[name])
             hidden += unknown
@@ -137,12 +138,19 @@ def number_classes(cells: Iterable[Cells]) -> tuple[IntArray, int]:
 
 def _read(data: Any, columns: Sequence[str]) -> pl.DataFrame:
     """Return a table with its values as they are compared: no NaN, no negative zero, no categories."""
-    if isinstance(data, str | PathLike):
+    if isinstance(data, str | PathLike) and not (isinstance(data, str) and is_url(data)):
         file = open_table(data)
         file.check_rows()
         with reading(file.name, file.explain):
             return _chosen(file.scan(), columns)
-    with reading("The frame"):
+    relation = relation_of(data)
+    if relation is not None:
+        names = {relation.plain(column): column for column in columns}
+        with relation.running():
+            rows = relation.frame.select(name for name in names if name in relation.order).collect("polars").to_native()
+        frame: pl.DataFrame = rows.rename(names, strict=False)
+        return _chosen(frame.lazy(), frame.columns)
+    with reading("The table"):
         return _chosen(to_lazy(data, columns), columns)
 
 

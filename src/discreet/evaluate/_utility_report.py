@@ -10,6 +10,7 @@ import polars as pl
 
 from discreet.errors import UsageError
 from discreet.evaluate._queries import QueryReport
+from discreet.problem import COSTS
 
 __all__ = ["UtilityReport"]
 
@@ -55,8 +56,9 @@ class UtilityReport:
 
     def cost(self, name: str, *, normalized: bool = False) -> float:
         """Return one of the costs, by its text form or its name."""
+        wanted = {name, COSTS.make(name).shown}
         for text, total, share in self.costs.iter_rows():
-            if name in (text, text.partition("(")[0]):
+            if not wanted.isdisjoint({text, text.partition("(")[0]}):
                 return float(share if normalized else total)
         raise UsageError(f"The report has no cost '{name}'; it has {', '.join(self.costs['cost'].to_list())}.")
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
+from discreet._places import shown
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._clock import Clock
-from discreet.release._output import Output, check_output
+from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
@@ -38,20 +39,22 @@ class Prepared:
     """The scheme of each quasi-identifier."""
     missing: Missing
     output: str | PathLike[str] | None
-    target: Output | None
+    target: Target | None
     clock: Clock
+    engine: Engine = field(default_factory=Engine)
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
         return {
-            "input": self.data if isinstance(self.data, str | PathLike) else None,
-            "output": self.output,
+            "input": shown(self.data) if isinstance(self.data, str | PathLike) else None,
+            "output": None if self.output is None else shown(self.output),
             "identifiers": list(self.schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
             "class_attribute": self.schema.class_attribute,
             "types": self.schema.types,
             "missing": self.missing,
+            **self.engine.told(),
         }
 
 
@@ -68,6 +71,7 @@ def prepare(
     cost: Cost | None = None,
     missing: Missing = "value",
     output: str | PathLike[str] | None = None,
+    engine: Engine | None = None,
     clock: Clock | None = None,
 ) -> Prepared:
     """Open a table, find its columns and their hierarchies, and count it.
@@ -80,7 +84,7 @@ def prepare(
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
     target = None if output is None else check_output(output, data)
     with clock("read"):
-        source = open_source(data)
+        source = open_source(data, engine)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -98,7 +102,7 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock, engine or Engine())
 
 
 @contextmanager

@@ -211,7 +211,7 @@ class NodeEvaluator:
             removed=removed,
             lower=lower,
             upper=upper,
-            cost=total if gone <= problem.limit else np.inf,
+            cost=total if gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
             classes=int(ok.sum()),
             suppressed_rows=gone,
             suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
@@ -221,7 +221,9 @@ class NodeEvaluator:
         """Return whether every class of a node is ok."""
         grouping, rolled = self._group(node, keep=True)
         portions = self.gatherer.portions(grouping, rolled, Released.by_levels(self.table, node))
-        return all(bool(self.problem.ok(classes).all()) for _, classes in portions)
+        return self.problem.holds(grouping.sizes) and all(
+            bool(self.problem.ok(classes).all()) for _, classes in portions
+        )
 
     def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, Arrays]:
         """Find the classes of a node, rolling up from an earlier one; with ``keep`` later ones may roll up from it."""

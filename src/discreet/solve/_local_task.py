@@ -119,11 +119,13 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
         size = np.arange(BITS + 1) * max(leaves / BITS, 1.0)
         share = size / leaves if certainty else (size - 1) / max(leaves - 1, 1)
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
-    under = np.stack([count[row] for count, row in zip(attribute.block_leaves, blocks, strict=True)])
+    if isinstance(cost, Certainty):
+        lost = cost.node_spreads(attribute)
+    else:
+        lost = [(count - 1) / max(leaves - 1, 1) for count in attribute.block_leaves]
+    rate = weight * np.stack([each[row] for each, row in zip(lost, blocks, strict=True)])
     if blocks[-1].any():  # a tree without a root: leaves with no node in common lose all
-        blocks, under = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([under, np.full(leaves, leaves)])
-    share = under / leaves if certainty else (under - 1) / max(leaves - 1, 1)
-    rate = weight * np.where(under == 1, 0.0, share)
+        blocks, rate = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([rate, np.full(leaves, weight)])
     if leaves > _TABLE:
         return TREE, rate.ravel(), blocks.astype(np.int32).ravel()
     table = np.zeros((leaves, leaves))
@@ -346,13 +348,13 @@ def classes_of(task: Task, shares: Shares) -> Classes:
     kept, _, first = _sorted(shares)
     m = len(table.attributes)
     low, high, under = (np.zeros((first.size, m), dtype=np.int64) for _ in range(3))
-    if not first.size:
-        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under, local=True)
+    levels, blocks = (np.zeros((first.size, m), dtype=np.int32) for _ in range(2))
     for i, (attribute, cover) in enumerate(zip(table.attributes, _covers(task, shares), strict=True)):
         code = table.codes[i, shares.tuple[kept]].astype(np.int64)
         low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
         if cover.form == "node":
             under[:, i] = _leaves_under(attribute, cover)
+            levels[:, i], blocks[:, i] = cover.first, cover.second
         elif cover.form == "set":
             under[:, i] = cover.second - cover.first
         else:
@@ -360,7 +362,7 @@ def classes_of(task: Task, shares: Shares) -> Classes:
             mixed = np.isnan(attribute.positions[high[:, i]]) & (low[:, i] < high[:, i])
             under[:, i] = np.where(mixed, attribute.leaves, high[:, i] - low[:, i] + 1)
     sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
-    return Classes(table, sizes, low=low, high=high, block_leaves=under, local=True)
+    return Classes(table, sizes, low=low, high=high, block_leaves=under, block_levels=levels, blocks=blocks, local=True)
 
 
 def total_cost(task: Task, shares: Shares) -> float:
