@@ -1,5 +1,6 @@
 """What a released table is still good for, and what it tells about people."""
 
+from discreet.evaluate._attacks import AttackReport, attacks
 from discreet.evaluate._queries import QueryReport, queries
 from discreet.evaluate._risk import (
     PopulationUniques,
@@ -10,9 +11,11 @@ from discreet.evaluate._risk import (
 )
 
 __all__ = [
+    "AttackReport",
     "PopulationUniques",
     "QueryReport",
     "RiskReport",
+    "attacks",
     "estimate_uniques",
     "identifier_warnings",
     "queries",

@@ -8,13 +8,16 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from discreet.counts import IntArray, compact
 from discreet.engines import Source, exactly
 from discreet.errors import DataError, MissingColumnError
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Cells", "add_up", "combined", "read_cells"]
+__all__ = ["Cells", "Int64Array", "add_up", "combined", "read_cells"]
+
+Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +32,9 @@ class Cells:
     columns: tuple[str, ...]
     values: Mapping[str, pl.Series]
     codes: Sequence[IntArray]
-    sizes: IntArray
-    group: IntArray
-    count: IntArray
+    sizes: Int64Array
+    group: Int64Array
+    count: Int64Array
     secret: Mapping[str, IntArray]
 
     @cached_property
@@ -47,7 +50,7 @@ class Cells:
         """The distinct values of a column as text."""
         return text_of(plain(column, self.values[column]))
 
-    def histogram(self, column: str) -> tuple[IntArray, IntArray, IntArray]:
+    def histogram(self, column: str) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return the classes, values and counts of a sensitive column, of each pair that occurs."""
         width = max(self.width(column), 1)
         keys, entry = np.unique(self.group * width + self.secret[column], return_inverse=True)
@@ -81,7 +84,7 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
         values=values,
         codes=[code[order][first] for code in codes[:kinds]],
         sizes=add_up(group, count, groups),
-        group=group,
+        group=group.astype(np.int64),
         count=count,
         secret={column: code[order] for column, code in zip(sensitive, codes[kinds:], strict=True)},
     )
@@ -100,6 +103,6 @@ def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray
     return compact(key, span)
 
 
-def add_up(index: IntArray, rows: IntArray, size: int) -> IntArray:
+def add_up(index: IntArray, rows: IntArray, size: int) -> Int64Array:
     """Return the sum of the rows that have each index."""
     return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which released rows a person can be: a released cell covers a value if it is that value, or a range, set or node with it."""
+"""Which released rows a person can be: those whose cells are, or stand for, the values the person has."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """One column: the leaf of each original class, the released value of each released one, and what that stands for."""
+    """One column: the leaf of each original class, the value of each released one, and what that stands for."""
 
     domain: Domain
     spread: Spread
@@ -130,8 +130,8 @@ def find_candidates(
 ) -> Candidates:
     """Find for each class of the original table the classes of the release that its people may be in.
 
-    Columns each of whose values has one released value that covers it, as under global recoding, are joined; the others are
-    looked at pair by pair.
+    Columns each of whose values has one released value that covers it, as under global recoding, are joined; the
+    others are looked at pair by pair.
     """
     covers = tuple(
         _cover(original, released, place, hierarchies.get(column), types.get(column))

@@ -28,9 +28,9 @@ class ColumnRisk:
     """What columns and combinations of them tell about people.
 
     ``combinations`` has a row for each combination, the smallest and most telling first: its ``columns``, how many,
-    its ``distinction`` (distinct values over rows), its ``separation`` (the share of all pairs of rows it tells apart; both
-    as Motwani and Xu define them), its ``unique`` rows and their ``share``, and the rows for which it is ``minimal``: unique
-    on it and on no part of it.
+    its ``distinction`` (distinct values over rows), its ``separation`` (the share of all pairs of rows it tells
+    apart; both as Motwani and Xu define them), its ``unique`` rows and their ``share``, and the rows for which it is
+    ``minimal``: unique on it and on no part of it.
     """
 
     combinations: pl.DataFrame
@@ -58,7 +58,8 @@ def column_risk(cells: Cells, depth: int) -> ColumnRisk:
     """Measure all combinations of up to ``depth`` quasi-identifiers, as far as time allows, and all together."""
     names = cells.columns
     alone = cells.sizes == 1
-    lines, keys = [], []
+    lines: list[dict[str, Any]] = []
+    keys: list[tuple[int, ...]] = []
     work, reached = 0, 0
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.zeros(cells.sizes.size, dtype=np.bool_)}
     for size in range(1, min(depth, len(names)) + 1):

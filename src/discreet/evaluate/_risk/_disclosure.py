@@ -116,4 +116,3 @@ def sensitive_groups(
         ancestors=known.ancestors,
         names=known.names,
     )
-

@@ -81,8 +81,8 @@ _KINDS = (
     _Kind("dates more exact than a year", None, r"(?i)" + _DAY_OR_MONTH, _MOST),
     _Kind(
         "telephone numbers",
-        r"\b(phone( ?(no|number))?|tele ?phone|mobile( ?(no|number))?|cell( ?phone)?|tel|telefon\w*|handy( ?nr|nummer)?|"
-        r"ruf ?nummer|mobil(nummer|telefon)?)\b",
+        r"\b(phone( ?(no|number))?|tele ?phone|mobile( ?(no|number))?|cell( ?phone)?|tel|telefon\w*|"
+        r"handy( ?nr|nummer)?|ruf ?nummer|mobil(nummer|telefon)?)\b",
         r"^\s*(\+\d{1,3}[\s./-]?)?(\(0?\d{1,5}\)|0\d{1,5}|\d{3})[\s./-]\s?\d{2,4}([\s./-]?\d{2,5}){1,3}\s*$",
         _MOST,
     ),
@@ -94,9 +94,9 @@ _KINDS = (
     ),
     _Kind(
         "social security or other national numbers",
-        r"\b(ssn|social ?(security|insurance)( ?(no|number))?|nhs( ?(no|number))?|nino|national ?(id|insurance)|tax ?id|"
-        r"steuer ?(id|nummer|nr|identifikationsnummer)|sozialversicherungs ?(nr|nummer)|svnr|renten(versicherungs)? ?(nr|"
-        r"nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|ausweis ?(nr|nummer)|"
+        r"\b(ssn|social ?(security|insurance)( ?(no|number))?|nhs( ?(no|number))?|nino|national ?(id|insurance)|"
+        r"tax ?id|steuer ?(id|nummer|nr|identifikationsnummer)|sozialversicherungs ?(nr|nummer)|svnr|"
+        r"renten(versicherungs)? ?(nr|nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|ausweis ?(nr|nummer)|"
         r"identity ?card( ?(no|number))?)\b",
         r"\b\d{3}-\d{2}-\d{4}\b",
     ),
@@ -107,8 +107,9 @@ _KINDS = (
     ),
     _Kind(
         "health plan numbers",
-        r"\b(health ?plan\w*|beneficiary( ?(id|no|number))?|insurance ?(id|no|number)|policy ?(id|no|number)|member ?(id|"
-        r"no|number)|versicherten ?(id|nr|nummer)|versicherungs ?(nr|nummer)|kranken(kassen|versicherungs) ?(nr|nummer))\b",
+        r"\b(health ?plan\w*|beneficiary( ?(id|no|number))?|insurance ?(id|no|number)|policy ?(id|no|number)|"
+        r"member ?(id|no|number)|versicherten ?(id|nr|nummer)|versicherungs ?(nr|nummer)|"
+        r"kranken(kassen|versicherungs) ?(nr|nummer))\b",
     ),
     _Kind(
         "account numbers",
@@ -132,7 +133,9 @@ _KINDS = (
         r"nummer)|geraete ?(id|nr|nummer)|serien ?(nr|nummer))\b",
         r"^\s*([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\s*$",
     ),
-    _Kind("web addresses", r"\b(url|uri|web ?(site|page|seite|address)|homepage|internetseite)\b", r"\b(https?|ftp)://\S"),
+    _Kind(
+        "web addresses", r"\b(url|uri|web ?(site|page|seite|address)|homepage|internetseite)\b", r"\b(https?|ftp)://\S"
+    ),
     _Kind(
         "IP addresses",
         r"\b(ip|ip ?(address|adresse|v4|v6))\b",
@@ -193,8 +196,8 @@ def _warnings(column: str, values: pl.Series) -> list[IdentifierWarning]:
     if "the names of people" not in found and _full_names(texts):
         found["the names of people"] = _warning(column, "the names of people", "contents")
     if _AGE.search(words) and _over_89(texts):
-        kind = "ages over 89 that are not one category"
-        found[kind] = _warning(column, kind, "contents")
+        old = "ages over 89 that are not one category"
+        found[old] = _warning(column, old, "contents")
     return list(found.values())
 
 

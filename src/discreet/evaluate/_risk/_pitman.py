@@ -11,7 +11,20 @@ from discreet.evaluate._risk._numerics import digamma, digammas, root
 
 __all__ = ["pitman"]
 
-_ALPHAS = (-4096.0, -512.0, -64.0, -16.0, -4.0, -1.0, -0.3, -0.1, -0.03, -0.01, *np.linspace(0.005, 0.995, 34).tolist(), 0.9999)
+_ALPHAS = (
+    -4096.0,
+    -512.0,
+    -64.0,
+    -16.0,
+    -4.0,
+    -1.0,
+    -0.3,
+    -0.1,
+    -0.03,
+    -0.01,
+    *np.linspace(0.005, 0.995, 34).tolist(),
+    0.9999,
+)
 """Where the slope of the likelihood is looked at first; none is 0, where the sums have another form."""
 
 
@@ -48,7 +61,7 @@ def fit(sizes: IntArray, classes: IntArray) -> tuple[float, float] | None:
     def slope(alpha: float) -> float:
         theta, spare = _theta(alpha, rows, groups)
         inner = (groups - 1 - theta * _inverse_sum(spare, alpha, groups)) / alpha
-        return inner - float((classes * (digammas(sizes - alpha) - digamma(1 - alpha))).sum())
+        return inner - float((classes * (digammas(sizes.astype(np.float64) - alpha) - digamma(1 - alpha))).sum())
 
     def likelihood(alpha: float) -> float:
         """Return the logarithm of the likelihood, but for what does not depend on the parameters."""

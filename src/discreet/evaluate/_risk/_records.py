@@ -26,8 +26,8 @@ class RecordRisk:
     """The records whose risk is above the threshold."""
     share_at_risk: float
     success_rate: float
-    """The share of records that are found on average; for the journalist the larger one of the average and of the number
-    of classes over the people in them, as El Emam and ARX have it."""
+    """The share of records that are found on average; for the journalist the larger one of the average and of the
+    number of classes over the people in them, as El Emam and ARX have it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the risk as plain data."""

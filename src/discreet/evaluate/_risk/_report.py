@@ -18,6 +18,7 @@ from discreet.evaluate._risk._records import RecordRisk
 __all__ = ["RiskReport"]
 
 _SHOWN = 5
+_COLUMNS = ("columns", "distinction", "separation", "unique")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +39,7 @@ class RiskReport:
     uniques: int
     """The rows that no other row is like."""
     sizes: pl.DataFrame
-    """The distribution of class sizes: for each size how many ``classes`` and ``rows`` there are, and the rows' ``share``."""
+    """The distribution of class sizes: for each size its ``classes``, its ``rows`` and their ``share`` of all."""
     population: Population | None
     columns: ColumnRisk
     """Which columns, and combinations of them, make people unique."""
@@ -103,7 +104,9 @@ class RiskReport:
         if people.uniques is not None:
             lines.append(f"Unique in the population, of the unique rows: {people.uniques:,}.")
         if people.outside:
-            lines.append(f"The population lacks people of {people.outside:,} rows; their risk is that of the data alone.")
+            lines.append(
+                f"The population lacks people of {people.outside:,} rows; their risk is that of the data alone."
+            )
         by = f" by the rule of Dankar et al. ({estimated.chosen})" if estimated.chosen else ""
         lines.append(f"Estimated unique people in the population: {_count(estimated.dankar)}{by}; {told}.")
         return lines
@@ -117,8 +120,8 @@ class RiskReport:
             title = "Column" if size == 1 else f"{size} columns"
             lines += ["", f"{title:<{wide}}  distinction  separation  unique rows"]
             lines += [
-                f"{row['columns']:<{wide}}  {row['distinction']:>11.2%}  {row['separation']:>10.2%}  {row['unique']:>11,}"
-                for row in some.to_dicts()
+                f"{name:<{wide}}  {distinction:>11.2%}  {separation:>10.2%}  {unique:>11,}"
+                for name, distinction, separation, unique in some.select(_COLUMNS).iter_rows()
             ]
         if self.columns.keys:
             shown = "; ".join(", ".join(key) for key in self.columns.keys[:_SHOWN])

@@ -37,27 +37,28 @@ def risk(
 ) -> RiskReport:
     """Measure the risks of a table, original or released.
 
-    Three attackers look for people. The *prosecutor* knows that somebody is in the table: the risk of a record is 1 over
-    the size of its class. The *journalist* only knows that they are in the population, and so has to find them among the
-    people of the class there. The *marketer* wants to find as many as possible, and expects the mean of these risks.
+    Three attackers look for people. The *prosecutor* knows that somebody is in the table: the risk of a record is 1
+    over the size of its class. The *journalist* only knows that they are in the population, and so has to find them
+    among the people of the class there. The *marketer* wants to find as many as possible, and expects the mean of
+    these risks.
 
     Parameters
     ----------
     data
         The table: a path, a frame of any kind, or a :class:`discreet.Release`.
     quasi_identifiers
-        The columns others may know, as a list or as a mapping to the hierarchies the table was released with, which only
-        matter if the population is less coarse than the table. Of a release they are known.
+        The columns others may know, as a list or as a mapping to the hierarchies the table was released with, which
+        only matter if the population is less coarse than the table. Of a release they are known.
     sensitive
         The columns nobody should learn, or a mapping to their hierarchies. Of a release they are known.
     population
-        A table of all the people the data was drawn from (the data among them, its values as they are or less coarse), or
-        the number of these people.
+        A table of all the people the data was drawn from (the data among them, its values as they are or less
+        coarse), or the number of these people.
     threshold
         Records whose risk is above this are at risk; 0.2 is a class of five.
     original
-        The table the release was made from: sensitive values are compared with how often it has each, and the risk it had
-        itself is told. Without it they are compared with the data.
+        The table the release was made from: sensitive values are compared with how often it has each, and the risk it
+        had itself is told. Without it they are compared with the data.
     types
         The types of columns that are not what they look like.
     unknown
@@ -71,6 +72,7 @@ def risk(
     (1.0, 5, 3, 0.2...)
     >>> report.columns.keys, report.disclosure["ill"].confidence
     ((), 1.0)
+
     """
     asked = Asked.make(data, quasi_identifiers, sensitive, types)
     limit = float(number(threshold, "The threshold", above=0, most=1))

@@ -18,10 +18,11 @@ _GRID = np.concatenate([np.logspace(-12, -1, 111), np.linspace(0.1, 0.9, 81), 1 
 def snb(sizes: IntArray, classes: IntArray, population: int) -> float | None:
     """Estimate how many people are unique in the population; None where the model does not fit.
 
-    ``classes[i]`` classes of the sample have ``sizes[i]`` rows. Population class sizes less 1 follow a negative binomial
-    distribution with parameters α and β, and each person is drawn with a probability of the sampling fraction. The number K
-    of classes of the population is estimated as Shlosser does (Haas and Stokes 1998); α and β are those for which
-    the expected numbers of sample classes of size 1 and 2 are the ones seen; K · β^α is the estimate.
+    ``classes[i]`` classes of the sample have ``sizes[i]`` rows. Population class sizes less 1 follow a negative
+    binomial distribution with parameters α and β, and each person is drawn with a probability of the sampling
+    fraction. The number K of classes of the population is estimated as Shlosser does (Haas and Stokes 1998); α and β
+    are those for which the expected numbers of sample classes of size 1 and 2 are the ones seen; K · β^α is the
+    estimate.
 
     >>> round(snb(np.array([1, 2, 3]), np.array([60, 20, 4]), 500))
     204

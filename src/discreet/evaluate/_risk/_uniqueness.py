@@ -39,9 +39,9 @@ class PopulationUniques:
 def estimate_uniques(sizes: IntArray, classes: IntArray, population: int) -> PopulationUniques:
     """Estimate the number of people who are unique in a population of a known size.
 
-    ``classes[i]`` classes of the sample have ``sizes[i]`` rows. The rule takes Pitman's model (or Zayatz', if that does not
-    fit) for a sample of up to a tenth of the population; for a larger one, the lower one of Zayatz' and the SNB model's
-    estimate. Without a unique row in the sample all estimates are 0.
+    ``classes[i]`` classes of the sample have ``sizes[i]`` rows. The rule takes Pitman's model (or Zayatz', if that
+    does not fit) for a sample of up to a tenth of the population; for a larger one, the lower one of Zayatz' and the
+    SNB model's estimate. Without a unique row in the sample all estimates are 0.
     """
     if not (sizes == 1).any():
         return PopulationUniques(0.0, 0.0, 0.0, 0.0, None)

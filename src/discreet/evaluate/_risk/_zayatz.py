@@ -17,8 +17,8 @@ def zayatz(sizes: IntArray, classes: IntArray, population: int) -> float | None:
 
     ``classes[i]`` classes of the sample have ``sizes[i]`` rows. By Bayes' rule, a row that is unique in the sample is
     unique in the population with probability p_1 P(f=1|F=1) / Σ_j p_j P(f=1|F=j), where the share p_j of the
-    population's classes that have j people is taken to be that of the sample, and P(f=1|F=j) is hypergeometric. The number
-    of sample uniques times this, over the sampling fraction, is the estimate.
+    population's classes that have j people is taken to be that of the sample, and P(f=1|F=j) is hypergeometric. The
+    number of sample uniques times this, over the sampling fraction, is the estimate.
 
     >>> round(zayatz(np.array([1, 2]), np.array([10, 5]), 200), 4)
     104.8808
