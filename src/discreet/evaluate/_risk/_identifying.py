@@ -83,7 +83,8 @@ _KINDS = (
         "telephone numbers",
         r"\b(phone( ?(no|number))?|tele ?phone|mobile( ?(no|number))?|cell( ?phone)?|tel|telefon\w*|"
         r"handy( ?nr|nummer)?|ruf ?nummer|mobil(nummer|telefon)?)\b",
-        r"^\s*(\+\d{1,3}[\s./-]?)?(\(0?\d{1,5}\)|0\d{1,5}|\d{3})[\s./-]\s?\d{2,4}([\s./-]?\d{2,5}){1,3}\s*$",
+        r"^\s*((\+?1[\s.-]?)?(\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}|(\+|00)[1-9]\d{0,2}[\s./-]?(\(0?\d{1,5}\)|\d{1,5})"
+        r"([\s./-]?\d{2,}){1,5}|0\d{2,5} ?[/ ] ?\d{3,}([ -]?\d{2,}){0,3})\s*$",
         _MOST,
     ),
     _Kind("fax numbers", r"\b(fax( ?(no|nr|number))?|tele ?fax|fax ?nummer)\b"),
@@ -96,7 +97,8 @@ _KINDS = (
         "social security or other national numbers",
         r"\b(ssn|social ?(security|insurance)( ?(no|number))?|nhs( ?(no|number))?|nino|national ?(id|insurance)|"
         r"tax ?id|steuer ?(id|nummer|nr|identifikationsnummer)|sozialversicherungs ?(nr|nummer)|svnr|"
-        r"renten(versicherungs)? ?(nr|nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|ausweis ?(nr|nummer)|"
+        r"renten(versicherungs)? ?(nr|nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|"
+        r"ausweis ?(nr|nummer)|"
         r"identity ?card( ?(no|number))?)\b",
         r"\b\d{3}-\d{2}-\d{4}\b",
     ),

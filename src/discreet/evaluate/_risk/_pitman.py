@@ -36,8 +36,8 @@ def pitman(sizes: IntArray, classes: IntArray, population: float) -> float | Non
     people, N · Γ(θ+1) Γ(θ+α+N-1) / (Γ(θ+α) Γ(θ+N)). For large N this is the published Γ(θ+1)/Γ(θ+α) · N^α, which
     may exceed N where θ is of the size of N.
 
-    >>> round(pitman(np.array([1, 2, 3]), np.array([60, 15, 4]), 1_000))
-    349
+    >>> round(pitman(np.array([1, 2, 3, 9]), np.array([60, 15, 4, 3]), 1_000))
+    203
     """
     found = fit(sizes, classes)
     if found is None:

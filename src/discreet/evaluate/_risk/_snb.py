@@ -25,41 +25,51 @@ def snb(sizes: IntArray, classes: IntArray, population: int) -> float | None:
     estimate.
 
     >>> round(snb(np.array([1, 2, 3]), np.array([60, 20, 4]), 500))
-    204
+    100
     """
     rows = int((sizes * classes).sum())
+    if rows >= population or not (sizes == 1).any():
+        return float(classes[sizes == 1].sum())
+    found = fit(sizes, classes, rows / population)
+    if found is None:
+        return None
+    total, alpha, beta = found
+    return total * math.exp(alpha * math.log(beta))
+
+
+def fit(sizes: IntArray, classes: IntArray, fraction: float) -> tuple[float, float, float] | None:
+    """Return K, α and β; None where no α and β, or several, make one expect what was seen.
+
+    For each β there is one α that makes the expected numbers of classes of size 1 and 2 have the ratio that was seen, so
+    that one equation for β is left.
+    """
     one, two = (float(classes[sizes == size].sum()) for size in (1, 2))
-    fraction = rows / population
-    if fraction >= 1:
-        return one
     if not one or not two:
-        return None if one else 0.0
+        return None
     total = _classes_of_population(sizes, classes, fraction)
 
     def surplus(beta: FloatArray) -> FloatArray:
-        """Return how many sample uniques more than seen the best α for a β makes one expect."""
+        """Return how many sample uniques more than seen a β and its α make one expect."""
         x = (1 - fraction) * (1 - beta)
-        alpha = _alpha(beta, x, one, two, fraction)
+        alpha = _alpha(beta, one, two, fraction)
         logs = alpha * (np.log(beta) - np.log1p(-x))
         return np.asarray(total * fraction * np.exp(logs) * (1 + alpha * x / (1 - x)) - one)
 
     gap = surplus(_GRID)
     changes = np.flatnonzero((gap[:-1] < 0) != (gap[1:] < 0))
     if changes.size != 1:
-        return None  # no solution, or several that nothing chooses between
+        return None
     place = int(changes[0])
-    beta = root(lambda beta: float(surplus(np.array(beta))), float(_GRID[place]), float(_GRID[place + 1]))
-    at = np.array(beta)
-    alpha = float(_alpha(at, (1 - fraction) * (1 - at), one, two, fraction))
-    found = total * math.exp(alpha * math.log(beta))
-    return found if found <= population else None
+    beta = root(lambda at: float(surplus(np.array(at))), float(_GRID[place]), float(_GRID[place + 1]))
+    return total, float(_alpha(np.array(beta), one, two, fraction)), beta
 
 
-def _alpha(beta: FloatArray, x: FloatArray, one: float, two: float, fraction: float) -> FloatArray:
+def _alpha(beta: FloatArray, one: float, two: float, fraction: float) -> FloatArray:
     """Return the α for which as many sample classes of size 2 are expected for each of size 1 as were seen.
 
     It is the positive root of x α² + (2 - x - R x) α - R (1 - x), with R the ratio below.
     """
+    x = (1 - fraction) * (1 - beta)
     ratio = 2 * two * (1 - x) / (one * fraction * (1 - beta))
     half = 2 - x - ratio * x
     root = np.sqrt(half * half + 4 * x * ratio * (1 - x))

@@ -21,7 +21,7 @@ def zayatz(sizes: IntArray, classes: IntArray, population: int) -> float | None:
     number of sample uniques times this, over the sampling fraction, is the estimate.
 
     >>> round(zayatz(np.array([1, 2]), np.array([10, 5]), 200), 4)
-    104.8808
+    52.5066
     """
     rows = int((sizes * classes).sum())
     alone = float(classes[sizes == 1].sum())
