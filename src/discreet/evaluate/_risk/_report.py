@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from discreet.counts import IntArray
 from discreet.evaluate._risk._combinations import ColumnRisk
 from discreet.evaluate._risk._disclosure import Disclosure
 from discreet.evaluate._risk._identifying import IdentifierWarning
@@ -47,6 +48,11 @@ class RiskReport:
     """For each sensitive column what the classes give away about it."""
     warnings: tuple[IdentifierWarning, ...]
     """The columns that may name people outright."""
+
+    @property
+    def histogram(self) -> tuple[IntArray, IntArray]:
+        """The class sizes that occur, and how many classes have each, as estimators of uniqueness want them."""
+        return self.sizes["size"].to_numpy(), self.sizes["classes"].to_numpy()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, ready for JSON, without any value of the data."""
