@@ -1,7 +1,7 @@
 """The measures of risk in their most obvious form, in plain Python. Slow, and imports nothing from the package.
 
-Rows are dicts. ``classes(rows, columns)`` groups row numbers; ``sizes`` below is a dict from class size to how many classes
-have it.
+Rows are dicts. ``classes(rows, columns)`` groups row numbers; ``sizes`` below is a dict from class size to how many
+classes have it.
 
 records:      ``risks(rows, columns)``, ``population_risks(rows, people, columns)``, ``expected_risk(f, fraction)``
 columns:      ``distinction``, ``separation``, ``unique_rows``, ``minimal_rows``, ``keys``, ``needed``
@@ -161,7 +161,9 @@ def shlosser(sizes, fraction):
     q = fraction
     first = sum(i * q**2 * (1 - q**2) ** (i - 1) * f for i, f in sizes.items())
     second = sum((1 - q) ** i * ((1 + q) ** i - 1) * f for i, f in sizes.items())
-    third = sum((1 - q) ** i * f for i, f in sizes.items()) / sum(i * q * (1 - q) ** (i - 1) * f for i, f in sizes.items())
+    third = sum((1 - q) ** i * f for i, f in sizes.items()) / sum(
+        i * q * (1 - q) ** (i - 1) * f for i, f in sizes.items()
+    )
     return sum(sizes.values()) + sizes[1] * first / second * third**2
 
 
@@ -205,7 +207,7 @@ def most_frequent(values, whole_table):
 
 
 def linkage(people, shown, secrets, columns, secret):
-    """How many people match, match one row, are found, and have their value guessed; ``secrets`` are released values."""
+    """How many people match, match one row, are found, and have their value guessed among the released ``secrets``."""
     matched = single = found = right = 0
     for person in people:
         rows = compatible(person, shown, columns)
@@ -230,8 +232,9 @@ def homogeneity(rows, columns, secret):
 def minimality(groups, ok):
     """The probability of each value for the people of each finer class, once some finer class is known to be not ok.
 
-    ``groups`` lists the classes, each as (sizes of its finer classes, values of its people); all ways to deal out the values
-    are tried. The result is for each class and finer class a dict from value to probability; None if there is no such way.
+    ``groups`` lists the classes, each as (sizes of its finer classes, values of its people); all ways to deal out the
+    values are tried. The result is for each class and finer class a dict from value to probability; None if there is
+    no such way.
     """
     deals = [list(_deals(sizes, values)) for sizes, values in groups]
     weight, found = 0, [[Counter() for _ in sizes] for sizes, _ in groups]

@@ -36,7 +36,9 @@ def test_json_with_a_population(run: Run) -> None:
 
 def test_the_original_and_the_attacks(run: Run) -> None:
     pl.DataFrame({"age": [21, 24, 33, 38], "ill": ["a", "b", "a", "a"]}).write_csv("all.csv")
-    pl.DataFrame({"age": ["[20, 30)", "[20, 30)", "[30, 40)", "[30, 40)"], "ill": ["a", "b", "a", "a"]}).write_csv("t.csv")
+    pl.DataFrame({"age": ["[20, 30)", "[20, 30)", "[30, 40)", "[30, 40)"], "ill": ["a", "b", "a", "a"]}).write_csv(
+        "t.csv"
+    )
     asked = ("risk", "t.csv", "--qi", "age", "--sensitive", "ill", "--original", "all.csv")
     options = ("--hierarchy", "age=intervals(10, 20)", "--privacy", "distinct-l(1, ill)")
     result = run(*asked, *options)

@@ -195,7 +195,7 @@ def test_minimality(model, groups):
 
 
 def test_minimality_finds_what_the_release_hides():
-    """Two of three are ill in the place of four: had they not both been in one finer class, it would have been shown."""
+    """Had the finer class of two had two values, it would have been shown: it has one."""
     groups = [((2, 4), "xxyyzz")]
     rows = tree_rows(groups)
     original = pl.DataFrame([(leaf, ill) for leaf, _, ill in rows], schema=["place", "ill"], orient="row")

@@ -1,4 +1,4 @@
-"""Warnings of columns that name people: found by name and by content, in English and German, without showing a value."""
+"""Warnings of columns that name people, by name and by content, in English and German, without a value."""
 
 from __future__ import annotations
 

@@ -142,7 +142,9 @@ def test_distinction_and_separation_of_a_worked_example():
         }
     )
     report = risk(data, quasi_identifiers=["sex", "age", "state"])
-    told = {row[0]: row[1:] for row in report.columns.combinations.select("columns", "distinction", "separation").rows()}
+    told = {
+        row[0]: row[1:] for row in report.columns.combinations.select("columns", "distinction", "separation").rows()
+    }
     assert told == {
         "sex": pytest.approx((0.4, 0.6)),
         "state": pytest.approx((0.6, 0.7)),

@@ -1,4 +1,4 @@
-"""Population uniqueness: the models solve their published equations, and find the uniques of populations that fit them."""
+"""Population uniqueness: models solve their published equations, and find the uniques of fitting populations."""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ def attacks(
     seed
         The same seed draws the same numbers.
 
+    >>> import polars as pl
     >>> people = pl.DataFrame({"age": [21, 24, 27, 52], "ill": ["flu", "flu", "cold", "hiv"]})
     >>> shown = people.with_columns(age=pl.Series(["[21, 24]", "[21, 24]", "[27, 52]", "[27, 52]"]))
     >>> report = attacks(people, shown, quasi_identifiers=["age"], sensitive=["ill"])

@@ -40,8 +40,8 @@ def snb(sizes: IntArray, classes: IntArray, population: int) -> float | None:
 def fit(sizes: IntArray, classes: IntArray, fraction: float) -> tuple[float, float, float] | None:
     """Return K, α and β; None where no α and β, or several, make one expect what was seen.
 
-    For each β there is one α that makes the expected numbers of classes of size 1 and 2 have the ratio that was seen, so
-    that one equation for β is left.
+    For each β there is one α that makes the expected numbers of classes of size 1 and 2 have the ratio that was seen,
+    so that one equation for β is left.
     """
     one, two = (float(classes[sizes == size].sum()) for size in (1, 2))
     if not one or not two:
