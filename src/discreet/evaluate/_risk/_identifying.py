@@ -168,7 +168,7 @@ _NO_PERSON = re.compile(
 _PERSON_NAME = r"^\p{Lu}[\p{Ll}'’-]+,?( \p{Lu}\.?)?( (von|van|de|der|la))* \p{Lu}[\p{L}'’-]+$"
 _AGE = re.compile(r"\b(age|ages|alter|lebens ?alter|patient(en)?alter)\b")
 _OLD = 90
-"""All ages over 89 must be one category."""
+"""All ages over 89 must be one category, which may be called 90."""
 
 
 def identifier_warnings(data: Any) -> tuple[IdentifierWarning, ...]:
@@ -241,10 +241,10 @@ def _full_names(texts: pl.Series) -> bool:
 
 
 def _over_89(texts: pl.Series) -> bool:
-    """Whether there is an age over 89, or a range with an end that begins there."""
+    """Whether there is an age over 89, other than 90 for all of them, or a range with an end that begins there."""
     alone = texts.cast(pl.Float64, strict=False)
     begins = texts.str.extract(r"^[\[(](\d+(?:\.\d+)?), \d").cast(pl.Float64, strict=False)
-    return bool(((alone >= _OLD) & alone.is_finite()).any() or (begins >= _OLD).any())
+    return bool(((alone > _OLD) & alone.is_finite()).any() or (begins >= _OLD).any())
 
 
 def _sample(data: Any) -> pl.DataFrame:
