@@ -21,6 +21,7 @@ from discreet.cli.pareto import pareto
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
+from discreet.cli.utility import utility
 from discreet.errors import DiscreetError, OutputError
 
 __all__ = ["main", "program"]
@@ -119,6 +120,7 @@ Start here:
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5
   discreet risk safe.csv --qi birth_date,sex,zip --population 100000
+  discreet utility people.csv safe.csv --qi birth_date,sex,zip
 
 \b
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
@@ -129,7 +131,7 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, risk, run, hierarchy, info, sample):
+for _command in (anonymize, pareto, audit, risk, utility, run, hierarchy, info, sample):
     program.add_command(_command)
 
 

@@ -12,7 +12,7 @@ from discreet._places import shown
 from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
-__all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
+__all__ = ["hierarchy_files", "schemes_of", "table_fields", "table_options", "weighted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ def table_fields(
     for name in given:
         if name not in attributes and name not in secrets:
             raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
-    found = _files_for([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
+    found = hierarchy_files([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
     known = {**found, **given}
     return {
         "input": source,
@@ -113,7 +113,7 @@ def table_fields(
     }
 
 
-def _files_for(names: list[str], folder: str) -> dict[str, str]:
+def hierarchy_files(names: list[str], folder: str) -> dict[str, str]:
     """Find the hierarchy file of each column in a folder, named as people and as ARX name them."""
     place = Path(folder)
     if not place.is_dir():

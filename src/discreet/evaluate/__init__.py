@@ -9,15 +9,19 @@ from discreet.evaluate._risk import (
     identifier_warnings,
     risk,
 )
+from discreet.evaluate._utility import utility
+from discreet.evaluate._utility_report import UtilityReport
 
 __all__ = [
     "AttackReport",
     "PopulationUniques",
     "QueryReport",
     "RiskReport",
+    "UtilityReport",
     "attacks",
     "estimate_uniques",
     "identifier_warnings",
     "queries",
     "risk",
+    "utility",
 ]
