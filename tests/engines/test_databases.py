@@ -264,7 +264,8 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
 
 def test_postgresql_dates_that_are_none(postgres: Server) -> None:
     postgres.run(
-        "DROP TABLE IF EXISTS ends; CREATE TABLE ends (day date); INSERT INTO ends VALUES ('infinity'), ('0044-03-15 BC');"
+        "DROP TABLE IF EXISTS ends; CREATE TABLE ends (day date); "
+        "INSERT INTO ends VALUES ('infinity'), ('0044-03-15 BC'); "
         "GRANT SELECT ON ends TO ann"
     )
     with pytest.raises(DataError, match="infinite or lies before the year 1"):

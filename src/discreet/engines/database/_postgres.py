@@ -57,11 +57,12 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     import psycopg
 
     told = {"host": url.host, "port": url.port, "user": url.user, "password": url.password, "dbname": url.name}
-    options = dict(url.options)
+    options: dict[str, Any] = dict(url.options)
+    known: dict[str, Any] = {name: value for name, value in told.items() if value}
     settings = f"{options.pop('options', '')} {_SETTINGS}".strip()
     try:
         connection = psycopg.connect(
-            **{name: value for name, value in told.items() if value},
+            **known,
             **options,
             options=settings,
             client_encoding="UTF8",
