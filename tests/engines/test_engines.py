@@ -343,3 +343,14 @@ def test_no_row_comes_to_python(kind: str, job: str, monkeypatch: pytest.MonkeyP
     release = dc.anonymize(data, **{**JOBS[job], "time_limit": 5})
     assert release.n == 4500
     assert max(moved) <= table.select(*QUASI, "disease", "income").n_unique() < 150
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_columns_without_any_value(kind: str) -> None:
+    none = pl.lit(None, dtype=pl.String)
+    table = people().with_columns(zip=none, disease=none).sort(pl.all())
+    for job, privacy in {"budget": "k(4)", "violating-values": "l+(1.0, disease)", "local": "k(4)"}.items():
+        told = {**JOBS[job], "privacy": privacy}
+        release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+        assert figures(release) == figures(wanted)
+        assert multiset(release.frame) == multiset(wanted.frame)

@@ -18,7 +18,7 @@ from polars import selectors
 from discreet._replacing import not_written
 from discreet.errors import DataError, DiscreetError, MissingColumnError
 
-__all__ = ["Backend", "Join", "LookUp", "Relation", "left_joins"]
+__all__ = ["Backend", "Join", "LookUp", "Relation", "dtype_of", "left_joins"]
 
 VALUE = "value"
 """The column of a small table that is looked up in."""
@@ -69,6 +69,11 @@ class Backend(Protocol):
         """Say what went wrong, knowing what the engine said."""
 
 
+def dtype_of(values: pl.Series) -> Any:
+    """Return the type of some values, as narwhals has it."""
+    return nw.from_native(values, series_only=True).dtype
+
+
 class LookUp(NamedTuple):
     """What a small table answers for each value of a column; null is a value like any other."""
 
@@ -89,7 +94,7 @@ class LookUp(NamedTuple):
         for name, series in self.answers.items():
             answer = series.filter(null)[0]
             if null.all():
-                yield nw.lit(answer, dtype=nw.from_native(series, series_only=True).dtype).alias(name)
+                yield nw.lit(answer, dtype=dtype_of(series)).alias(name)
             elif answer is not None:
                 yield nw.when(nw.col(self.key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
 
