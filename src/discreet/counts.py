@@ -102,6 +102,11 @@ class Histogram:
         summed = np.bincount(self.values, weights=self.counts, minlength=self.cardinality)
         return np.rint(summed).astype(np.int64)
 
+    @cached_property
+    def shares(self) -> FloatArray:
+        """The share of each value in the whole table."""
+        return np.asarray(self.totals / max(int(self.totals.sum()), 1))
+
     def some(self, tuples: IntArray) -> Histogram:
         """Return the histogram of some of the tuples, in the order given."""
         length = np.diff(self.offsets)[tuples]

@@ -15,7 +15,7 @@ from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, So
 from discreet.solve._gather import Released
 from discreet.solve._partial_domain import degeneralized
 from discreet.solve._recoded import Recoder
-from discreet.solve._score import Node, Scored
+from discreet.solve._score import Node, Scored, as_score
 from discreet.solve.lattice import LatticeSolver, prepare
 
 __all__ = ["UserOrientedSolver", "search"]
@@ -76,7 +76,8 @@ class UserOrientedSolver(Solver):
         if progress is not None:
             progress(trace[-1])
         if local:
-            return degeneralized(problem, found.node, {**found.stats(), "global_score": found.score}, trace)
+            score = as_score(problem).told(problem.table, best.cost, 0.0)["score"]
+            return degeneralized(found.nodes, found.node, {**found.stats(), "global_score": score}, trace, budget)
         bound = self._bound(lattice, budget)
         trace.append(replace(trace[-1], seconds=budget.seconds, bound=min(bound, best.cost)))
         return best.solution("optimal" if bound >= best.cost else "feasible", bound, found.stats(), trace)
