@@ -21,7 +21,7 @@ class Ground(NamedTuple):
     """The tuples, their hierarchies and sensitive values, and what a split scores."""
 
     codes: NDArray[np.int32]
-    """(m, tuples) leaf codes."""
+    """(tuples, m) leaf codes: those of one tuple together, as small groups are looked at attribute by attribute."""
     weights: NDArray[np.int64]
     ancestors: NDArray[np.int32]
     """All ancestor rows one after the other; row (i, l) begins at start[i, l]."""
@@ -67,7 +67,7 @@ class Descent(NamedTuple):
 @kernel
 def go_down(ground: Ground, requirement: Requirement, descent: Descent, most: int) -> None:  # descent OUT
     """Take waiting groups down until none is left or ``most`` tuples have been looked at."""
-    m = ground.codes.shape[0]
+    m = ground.codes.shape[1]
     looked_at = 0
     while descent.number[0] > 0 and looked_at < most:
         g = descent.number[0] - 1
@@ -92,11 +92,10 @@ def go_down(ground: Ground, requirement: Requirement, descent: Descent, most: in
 @inner_kernel
 def _lowest_shared(ground: Ground, descent: Descent, i: int, begin: int, end: int, level: int) -> int:
     """The lowest level at which all tuples of a group agree, which they do at the one given."""
-    codes = ground.codes[i]
-    first = codes[descent.tuples[begin]]
+    first = ground.codes[descent.tuples[begin], i]
     lowest = ground.lowest[i]
     for e in range(begin + 1, end):
-        code = codes[descent.tuples[e]]
+        code = ground.codes[descent.tuples[e], i]
         while lowest < level:
             row = ground.start[i, lowest]
             if ground.ancestors[row + code] == ground.ancestors[row + first]:
@@ -125,11 +124,11 @@ def _choose(ground: Ground, requirement: Requirement, descent: Descent, g: int) 
 @inner_kernel
 def _part(ground: Ground, descent: Descent, i: int, begin: int, end: int, level: int) -> int:
     """Write the part each tuple goes to if an attribute goes a level down, and the parts' rows; return their number."""
-    codes, row = ground.codes[i], ground.start[i, level - 1]
+    row = ground.start[i, level - 1]
     parts = 0
     for e in range(begin, end):
         j = descent.tuples[e]
-        block = ground.ancestors[row + codes[j]]
+        block = ground.ancestors[row + ground.codes[j, i]]
         part = descent.known[block]
         if part < 0:
             part = parts

@@ -68,7 +68,7 @@ def _ground(nodes: Scored, cells: Cells) -> Ground:
     table, lattice = nodes.table, nodes.evaluator.lattice
     scores = [nodes.own_scores(i, np.arange(_widest(attribute) + 1)) for i, attribute in enumerate(table.attributes)]
     return Ground(
-        codes=lattice.codes,
+        codes=np.ascontiguousarray(lattice.codes.T),
         weights=np.ascontiguousarray(table.weights, dtype=np.int64),
         ancestors=lattice.ancestors,
         start=lattice.start,
