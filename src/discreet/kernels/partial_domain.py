@@ -38,7 +38,7 @@ class Ground(NamedTuple):
     offset: NDArray[np.int64]
     """The sensitive values of tuple j are ``cell[offset[j]:offset[j + 1]]``, as places in a histogram."""
     cell: NDArray[np.int64]
-    count: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 class Descent(NamedTuple):
@@ -154,7 +154,7 @@ def _all_hold(ground: Ground, requirement: Requirement, descent: Descent, begin:
     for e in range(begin, end):
         j = descent.tuples[e]
         for entry in range(ground.offset[j], ground.offset[j + 1]):
-            histogram[descent.part[e], ground.cell[entry]] += ground.count[entry]
+            histogram[descent.part[e], ground.cell[entry]] += ground.rows[entry]
     fine = True
     for part in range(parts):
         fine = fine and holds(requirement, descent.size[part], histogram[part])

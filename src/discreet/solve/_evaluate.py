@@ -200,8 +200,7 @@ class NodeEvaluator:
     def evaluate(self, node: IntArray, *, tuples: bool = False) -> Evaluation:
         """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
         problem = self.problem
-        grouping, added = self._group(node, keep=not tuples)
-        rolled = added.arrays
+        grouping, rolled = self._group(node, keep=not tuples)
         released = Released.by_levels(self.table, node)
         sizes = grouping.sizes
         ok = np.ones(sizes.size, dtype=np.bool_)
@@ -240,13 +239,18 @@ class NodeEvaluator:
 
     def all_ok(self, node: IntArray) -> bool:
         """Return whether every class of a node is ok."""
-        grouping, rolled = self._group(node, keep=True)
+        grouping, rolled = self._grouped(node, keep=True)
         if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
             return False
         portions = self.gatherer.portions(grouping, rolled.arrays)
         return all(bool(self.problem.ok(classes).all()) for _, classes in portions)
 
-    def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, _Rolled]:
+    def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, Arrays]:
+        """Find the classes of a node and what is kept with them."""
+        grouping, rolled = self._grouped(node, keep=keep)
+        return grouping, rolled.arrays
+
+    def _grouped(self, node: IntArray, *, keep: bool) -> tuple[Grouping, _Rolled]:
         """Find the classes of a node, rolling up from an earlier one; with ``keep`` later ones may roll up from it."""
         levels, tuples = np.asarray(node, dtype=np.int64), self.table.tuples
         keep = keep and self.gatherer.dense

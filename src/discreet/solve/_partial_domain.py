@@ -78,7 +78,7 @@ def _ground(nodes: Scored, cells: Cells) -> Ground:
         score_start=np.cumsum([0, *(each.size for each in scores)], dtype=np.int64),
         offset=cells.offset,
         cell=cells.cell,
-        count=cells.count,
+        rows=cells.rows,
     )
 
 

@@ -39,7 +39,7 @@ class Cells(NamedTuple):
     offset: NDArray[np.int64]
     cell: NDArray[np.int64]
     """Where each value stands in the histogram."""
-    count: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 def make_requirement(problem: Problem) -> Requirement:
