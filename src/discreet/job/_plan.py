@@ -81,7 +81,7 @@ def make_plan(job: Job) -> Plan:
     problem = Problem.build(
         counted.table,
         **{part: told[part] for part in parts},
-        cost=cost_by_priorities(told["cost"], told["priorities"]),
+        cost=cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"]),
         max_levels=highest_levels(told["max_levels"], told["keep_at_least"]),
     )
     solver = choose_solver(problem, told["solver"])
