@@ -53,6 +53,7 @@ papers: $(VENV)/.papers ## repeat the experiments of papers and say what holds
 	$(BIN)/python benchmarks/papers/towards_optimal_k_anonymization.py --output .bench/papers/towards_optimal_k_anonymization
 	$(BIN)/python benchmarks/papers/pareto_optimal_k_anonymization.py --output .bench/papers/pareto_optimal_k_anonymization
 	$(BIN)/python benchmarks/papers/utility_based_local_recoding.py --output .bench/papers/utility_based_local_recoding
+	$(BIN)/python benchmarks/papers/user_oriented_anonymization.py --output .bench/papers/user_oriented_anonymization
 
 spark: $(VENV)/.dev ## install Spark (480 MB), so that the tests run on it too
 	$(PIP) install --editable '.[spark]'

@@ -72,7 +72,7 @@ def make_plan(job: Job) -> Plan:
 
     told = job.arguments()
     job.check_targets()
-    cost = cost_by_priorities(told["cost"], told["priorities"])
+    cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
     roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},

@@ -119,7 +119,8 @@ def anonymize(
         check_time_limit(time_limit)
         _check_seed(seed)
         models = [PRIVACY.make(model) for model in several(privacy)]
-        loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+        loss = cost_by_priorities(cost, priorities, quasi_identifiers)
+        highest = highest_levels(max_levels, keep_at_least)
         kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
             data,
