@@ -76,7 +76,7 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
     """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
     members = members.copy()
-    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, 1)
+    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k)
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
