@@ -41,10 +41,12 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than what rounding can add to sums of them."""
 _AT_A_TIME = 500
 """Boxes of points between two looks at the clock."""
-_VISITS = 2000
+_VISITS = 10_000
 """How many boxes the search for the neighbours of one point may look into at most..."""
-_ALL_VISITS = 10_000_000
-"""... and the searches for those of all points, but for 16 each."""
+_ALL_VISITS = 50_000_000
+"""... and the searches for those of all points..."""
+_FEWEST_VISITS = 200
+"""... but for so many each."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
 _WALK = 600_000_000
@@ -135,13 +137,12 @@ def _value(task: Task, cells: Cells, prices: FloatArray) -> float:
 def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
     """Return what each point costs at least together with the k-th nearest row."""
     boxes = build_boxes(cells)
-    sorted_ = cells._replace(codes=cells.codes[boxes.order], weights=cells.weights[boxes.order])
-    rates = np.zeros(boxes.order.size)
-    visits = min(max(_ALL_VISITS // max(rates.size, 1), 16), _VISITS)
+    weights, rates = cells.weights[boxes.order], np.zeros(boxes.order.size)
+    visits = min(max(_ALL_VISITS // max(rates.size, 1), _FEWEST_VISITS), _VISITS)
 
     def look(begin: int) -> None:
         if not budget.exhausted:
-            nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
+            nearest_rates(cells, weights, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for _ in pool.map(look, range(0, boxes.first.size, _AT_A_TIME)):
