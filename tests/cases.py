@@ -6,7 +6,7 @@ import naive
 from discreet.errors import UsageError
 from discreet.problem import Problem
 
-__all__ = ["COSTS", "KINDS", "MODELS", "built", "plain_cost", "plain_models"]
+__all__ = ["COSTS", "FURTHER_MODELS", "KINDS", "MODELS", "SCORES", "built", "plain_cost", "plain_models"]
 
 MODELS = {
     "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
@@ -21,6 +21,13 @@ MODELS = {
     "two": (lambda rng: [f"k({rng.integers(2, 5)})", f"l+({rng.choice([0.34, 0.5])}, s0)"]),
     "three": (lambda rng: ["k(2)", f"distinct-l({rng.integers(1, 3)}, s0)", f"t({rng.choice([0.3, 0.5])}, s0, equal)"]),
 }
+FURTHER_MODELS = {
+    "alpha-k": (lambda rng: [f"alpha-k({rng.choice([0.34, 0.5, 0.75])}, {rng.integers(1, 5)}, s0)"]),
+    "beta": (lambda rng: [f"beta({rng.choice([0.3, 1.0, 2.5])}, s0)"]),
+    "enhanced": (lambda rng: [f"beta({rng.choice([0.3, 1.0, 2.5])}, s0, enhanced)"]),
+    "delta-disclosure": (lambda rng: [f"delta-disclosure({rng.choice([0.3, 0.7, 1.5])}, s0)"]),
+}
+"""Models that have the properties of others, so that fewer combinations are tried."""
 COSTS = [
     "LM",
     "LM(weights={q0: 2.5})",
@@ -33,6 +40,7 @@ COSTS = [
     "entropy",
     "ambiguity",
 ]
+SCORES = ["score", "score(weights={q0: 2.5})", "score(eta, d=2)", "score(log)"]
 KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "violating-records", "class-values", "violating-values"]
 
 
@@ -58,6 +66,14 @@ def _plain_model(text, sample):
         by = "frequency" if "by=frequency" in args else None
         thetas = naive.thetas(whole, float(args[0]), by)
         return naive.Model(lambda counts: naive.l_plus(counts, thetas), True, thetas)
+    if name == "alpha-k":
+        alpha, k = float(args[0]), int(args[1])
+        return naive.Model(lambda counts: naive.alpha_k(counts, alpha, k), True)
+    if name == "beta":
+        enhanced = "enhanced" in args
+        return naive.Model(lambda counts: naive.beta_like(counts, whole, float(args[0]), enhanced), True)
+    if name == "delta-disclosure":
+        return naive.Model(lambda counts: naive.delta_disclosure(counts, whole, float(args[0])), True)
     in_order = {row[0]: whole.get(row[0], 0) for row in hierarchy}
     return naive.Model(lambda counts: naive.t_close(counts, in_order, float(args[0]), args[2], hierarchy), True)
 
@@ -67,6 +83,10 @@ def plain_cost(text, privacy):
     name, options = text.split("(")[0], {}
     if "weights" in text:
         options["weights"] = {"q0": 2.5}
+    if "eta" in text:
+        options |= {"by": "eta", "d": 2}
+    if "log" in text:
+        options["by"] = "log"
     if "penalty" in text:
         options["penalty"] = "l+"
     if name == "C_AVG":

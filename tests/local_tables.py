@@ -27,7 +27,12 @@ def random_local_table(seed, *, sensitive=1, no_tree=0.3, **ranges):
     plain = naive.Table(sample.naive.rows, {**sample.naive.hierarchies, **sample.sensitive}, sample.naive.numeric)
     table, m = count_table(plain, sample.sensitive), len(sample.naive.hierarchies)
     attributes = tuple(
-        replace(attribute, tree=False, ancestors=np.stack([attribute.ancestors[0], 0 * attribute.ancestors[0]]))
+        replace(
+            attribute,
+            tree=False,
+            ancestors=np.stack([attribute.ancestors[0], 0 * attribute.ancestors[0]]),
+            labels=[attribute.labels[0], ["*"]],
+        )
         if rng.random() < no_tree
         else attribute
         for attribute in table.attributes[:m]
@@ -99,8 +104,11 @@ def _rates(task, inside):
         else:
             under = len(codes)
             if attribute.tree:
-                shared = [level for level in attribute.ancestors if len({int(level[code]) for code in codes}) == 1]
-                under = int((shared[0] == shared[0][codes[0]]).sum()) if shared else leaves
+                shared = [i for i, level in enumerate(attribute.ancestors) if len(set(level[codes].tolist())) == 1]
+                block = attribute.ancestors[shared[0]][codes[0]] if shared else 0
+                under = int((attribute.ancestors[shared[0]] == block).sum()) if shared else leaves
+                if shared and attribute.name in getattr(cost, "node_weights", {}):
+                    weight *= cost.node_weights[attribute.name].get(attribute.labels[shared[0]][block], 1)
             yield weight * (under / leaves if cost.name == "NCP" else (under - 1) / (leaves - 1))
 
 

@@ -10,6 +10,8 @@ dicts from sensitive value to how often it occurs. A recoding is ``levels``, the
 recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
 models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,
               ``recursive_cl(counts, c, l)``, ``l_plus(counts, thetas)``,
+              ``alpha_k(counts, alpha, k)``, ``beta_like(counts, whole, beta, enhanced)``,
+              ``delta_disclosure(counts, whole, delta)``,
               ``t_close(counts, whole, t, distance, hierarchy)``; with ``thetas(whole, theta, by)`` and
               ``emd(counts, whole, distance, hierarchy)``
 suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (violating-records, by trying all),
@@ -18,19 +20,23 @@ suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (v
               ``suppress(table, levels, models, kind, limit, cost, column, **options)`` does one of them to a whole
               recoding and says what that costs, where each model is a ``Model``
 costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
-              precision, entropy and ambiguity; options are ``weights``, ``penalty``, ``k`` and ``label``
+              precision, entropy, ambiguity and score; options are ``weights``, ``node_weights``, ``penalty``, ``k``,
+              ``label``, ``by`` and ``d``; ``released_certainty(table, shown, weights, node_weights)`` is NCP of what
+              rows show, ``score_of(table, shown, by, d, weights)`` the score
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
               ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
+local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import struct
 from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
@@ -112,6 +118,30 @@ def thetas(whole, theta, by=None):
 def l_plus(counts, thetas):
     size = sum(counts.values())
     return all(n / size <= thetas[value] * (1 + TOLERANCE) for value, n in counts.items() if n > 0)
+
+
+def alpha_k(counts, alpha, k):
+    size = sum(counts.values())
+    return size >= k and all(count / size <= alpha + TOLERANCE for count in counts.values())
+
+
+def beta_like(counts, whole, beta, enhanced=False):
+    size, n = sum(counts.values()), sum(whole.values())
+    for value, count in counts.items():
+        p, q = whole[value] / n, count / size
+        most = min(beta, -math.log(p)) if enhanced else beta
+        if q > p * (1 + most) + TOLERANCE:
+            return False
+    return True
+
+
+def delta_disclosure(counts, whole, delta):
+    size, n = sum(counts.values()), sum(whole.values())
+    return all(
+        abs(math.log(count / size) - math.log(whole[value] / n)) < delta - TOLERANCE
+        for value, count in counts.items()
+        if count
+    )
 
 
 def emd(counts, whole, distance, hierarchy=None):
@@ -257,7 +287,7 @@ def classification(table, levels, published, suppressed, label="y"):
     return wrong + len(suppressed)
 
 
-def certainty(table, levels, published, suppressed, weights=None):
+def certainty(table, levels, published, suppressed, weights=None, node_weights=None):
     total = 0.0
     for members in published:
         for name in table.hierarchies:
@@ -271,18 +301,45 @@ def certainty(table, levels, published, suppressed, weights=None):
                 known = [value for value in everywhere if value is not None]
                 spread = (max(inside) - min(inside)) / (max(known) - min(known))
             else:
-                spread = common_ancestor_leaves(table.hierarchies[name], inside) / len(table.hierarchies[name])
+                label, leaves = common_ancestor(table.hierarchies[name], inside)
+                spread = node_weight(node_weights, name, label) * leaves / len(table.hierarchies[name])
             total += len(members) * weight_of(weights, name) * spread
-    return total + len(suppressed) * sum(weight_of(weights, name) for name in table.hierarchies)
+    return total + len(suppressed) * suppressed_certainty(table, weights, node_weights)
 
 
-def common_ancestor_leaves(hierarchy, values):
-    """How many leaves the lowest common ancestor has; all if there is none."""
+def suppressed_certainty(table, weights, node_weights):
+    """What a suppressed row costs: as much as the root in every attribute."""
+    return sum(
+        weight_of(weights, name) * node_weight(node_weights, name, rows[0][-1])
+        for name, rows in table.hierarchies.items()
+    )
+
+
+def node_weight(node_weights, name, label):
+    return (node_weights or {}).get(name, {}).get(label, 1)
+
+
+def common_ancestor(hierarchy, values):
+    """The label of the lowest common ancestor and how many leaves it has; None and all if there is none."""
     for level in range(1, len(hierarchy[0])):
         nodes = {row[level] for row in hierarchy if row[0] in values}
         if len(nodes) == 1:
-            return len([row for row in hierarchy if row[level] in nodes])
-    return len(hierarchy)
+            return min(nodes), len([row for row in hierarchy if row[level] in nodes])
+    return None, len(hierarchy)
+
+
+def released_certainty(table, shown, weights=None, node_weights=None):
+    """NCP of a table of labels, those of nodes or of leaves; rows that are None are suppressed."""
+    total = 0.0
+    for row in shown:
+        if row is None:
+            total += suppressed_certainty(table, weights, node_weights)
+            continue
+        for name, rows in table.hierarchies.items():
+            leaves = len([labels for labels in rows if row[name] in labels])
+            if leaves > 1:
+                total += weight_of(weights, name) * node_weight(node_weights, name, row[name]) * leaves / len(rows)
+    return total
 
 
 def average_class_size(table, levels, published, suppressed, k=1):
@@ -322,7 +379,37 @@ def ambiguity(table, levels, published, suppressed):
     return total + len(suppressed) * math.prod(len(rows) for rows in table.hierarchies.values())
 
 
+def shown_values(table, levels, published):
+    """How many different values of each attribute are to be seen."""
+    seen = {name: set() for name in table.hierarchies}
+    for name, value, level in each_value(table, levels, published):
+        seen[name].add(released(table, name, value, level))
+    return {name: len(values) for name, values in seen.items()}
+
+
+def score_of(table, shown, by="basic", d=10, weights=None):
+    """The score of a table that shows so many values of each attribute."""
+    before = {name: len({row[name] for row in table.rows}) for name in table.hierarchies}
+    parts = []
+    for name, e in shown.items():
+        v = weight_of(weights, name)
+        if by == "basic":
+            parts.append(v * e)
+        elif by == "eta":
+            parts.append(v * (2 if e > d else 1 if e > d / 2 else 0))
+        else:
+            parts.append(v * math.log(e) / math.log(before[name]) if e and before[name] > 1 else 0)
+    return max(parts, default=0) if by == "log" else sum(parts)
+
+
+def score_lost(table, levels, published, suppressed, by="basic", d=10, weights=None):
+    before = {name: len({row[name] for row in table.rows}) for name in table.hierarchies}
+    shown = shown_values(table, levels, published)
+    return score_of(table, before, by, d, weights) - score_of(table, shown, by, d, weights)
+
+
 COSTS = {
+    "score": score_lost,
     "DM": discernibility,
     "HDM": hierarchical_discernibility,
     "LM": loss,
@@ -679,3 +766,93 @@ def sum_query(rows, query, column):
         mean = sum(value or 0 for value in row[column]) / len(row[column])
         total += mean * math.prod(share_inside(row[name], asked) for name, asked in query.items())
     return total
+
+
+# --- microaggregation -------------------------------------------------------------------------------------------------
+
+
+def spread(table, name):
+    """The variance and the range of the numbers of a column, without the missing ones."""
+    known = [Fraction(row[name]) for row in table.rows if row[name] is not None]
+    mean = sum(known) / max(len(known), 1)
+    variance = sum((value - mean) ** 2 for value in known) / max(len(known), 1)
+    return variance, max(known, default=0) - min(known, default=0)
+
+
+def mdav(table, k, flat=(), weights=None):
+    """The groups of MDAV as lists of row numbers, in the order in which they are made; ``flat`` have no hierarchy.
+
+    Rows stand in the order of their values, and of rows as far away as each other the first counts. Rows with the
+    same values as the one a group is made around come first.
+    """
+    places = {name: [row[0] for row in tree] for name, tree in table.hierarchies.items()}
+    spreads = {name: spread(table, name) for name in table.numeric}
+
+    def key(row):
+        return tuple(places[name].index(row[name]) for name in places)
+
+    def apart(name, first, second):
+        """The squared distance of two values."""
+        weight = Fraction(weight_of(weights, name))
+        if name in table.numeric:
+            variance, whole = spreads[name]
+            if first is None or second is None:
+                far = max(whole**2 / variance, 1) if variance else 1
+                return 0 if first is second else weight**2 * far
+            return weight**2 * (first - second) ** 2 / variance if variance else 0
+        leaves = len(places[name])
+        if first == second:
+            return 0
+        under = leaves if name in flat else common_ancestor(table.hierarchies[name], {first, second})[1]
+        return (weight * Fraction(under - 1, leaves - 1)) ** 2
+
+    def away(first, second):
+        total = float(sum(apart(name, first[name], second[name]) for name in places))
+        return struct.unpack("f", struct.pack("f", total))[0]  # what differs by less is as far away
+
+    def average(left):
+        found = {}
+        for name, domain in places.items():
+            values = [table.rows[row][name] for row in left]
+            if name in table.numeric:
+                known = [Fraction(value) for value in values if value is not None]
+                found[name] = sum(known) / len(known) if 2 * len(known) >= len(left) else None
+            else:
+                totals = [sum(apart(name, middle, value) for value in values) for middle in domain]
+                found[name] = domain[totals.index(min(totals))]
+        return found
+
+    def group(left, seed):
+        middle = table.rows[seed]
+        nearest = sorted(left, key=lambda row: (away(table.rows[row], middle), key(table.rows[row]) != key(middle)))
+        return nearest[:k]
+
+    left, groups = sorted(range(len(table.rows)), key=lambda row: key(table.rows[row])), []
+    while len(left) >= 2 * k:
+        middle = average(left)
+        for _ in range(2 if len(left) >= 3 * k else 1):
+            seed = max(left, key=lambda row: away(table.rows[row], middle))
+            groups.append(group(left, seed))
+            left = [row for row in left if row not in groups[-1]]
+            middle = table.rows[seed]
+    return [*groups, left] if left else groups
+
+
+def squared_error(table, groups):
+    """The squared distances of standardized numbers from the means of their groups, as a share of those from 0.
+
+    None where there are no numbers that differ.
+    """
+    within = total = 0.0
+    published = [row for group in groups for row in group]
+    for name in table.numeric:
+        known = [table.rows[row][name] for row in published if table.rows[row][name] is not None]
+        mean = math.fsum(known) / max(len(known), 1)
+        deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / max(len(known), 1))
+        if deviation == 0:
+            continue
+        for group in groups:
+            z = [(table.rows[row][name] - mean) / deviation for row in group if table.rows[row][name] is not None]
+            within += sum((value - sum(z) / len(z)) ** 2 for value in z)
+            total += sum(value**2 for value in z)
+    return within / total if total else None

@@ -31,15 +31,23 @@ if TYPE_CHECKING:
     from discreet.problem.costs.loss import Loss
     from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy
     from discreet.problem.costs.precision import Precision
+    from discreet.problem.costs.score import Score
+    from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity
+    from discreet.problem.privacy.average_risk import AverageRisk
+    from discreet.problem.privacy.beta_likeness import BetaLikeness
+    from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
+    from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
+    from discreet.problem.privacy.sample_uniqueness import SampleUniqueness
     from discreet.problem.privacy.t_closeness import TCloseness
     from discreet.problem.suppression.class_records import ClassRecords
     from discreet.problem.suppression.class_values import ClassValues
     from discreet.problem.suppression.none import NoSuppression
+    from discreet.problem.suppression.pre_sampling import PreSampling
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
@@ -86,15 +94,23 @@ _PLACES = {
     "discreet.problem.costs.loss": ("Loss",),
     "discreet.problem.costs.non_uniform_entropy": ("NonUniformEntropy",),
     "discreet.problem.costs.precision": ("Precision",),
+    "discreet.problem.costs.score": ("Score",),
+    "discreet.problem.privacy.alpha_k_anonymity": ("AlphaKAnonymity",),
+    "discreet.problem.privacy.average_risk": ("AverageRisk",),
+    "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
+    "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
+    "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
+    "discreet.problem.privacy.sample_uniqueness": ("SampleUniqueness",),
     "discreet.problem.privacy.t_closeness": ("TCloseness",),
     "discreet.problem.suppression.class_records": ("ClassRecords",),
     "discreet.problem.suppression.class_values": ("ClassValues",),
     "discreet.problem.suppression.none": ("NoSuppression",),
+    "discreet.problem.suppression.pre_sampling": ("PreSampling",),
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
@@ -121,10 +137,13 @@ _ROOMS = ("evaluate",)
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "AlphaKAnonymity",
     "Ambiguity",
     "Audit",
     "AuditError",
     "AverageClassSize",
+    "AverageRisk",
+    "BetaLikeness",
     "Budget",
     "Builder",
     "Certainty",
@@ -132,6 +151,7 @@ __all__ = [
     "ClassValues",
     "Classification",
     "DataError",
+    "DeltaDisclosure",
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",
@@ -143,6 +163,7 @@ __all__ = [
     "Interval",
     "Job",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "LPlusDiversity",
     "Loss",
@@ -150,10 +171,13 @@ __all__ = [
     "NoSuppression",
     "NonUniformEntropy",
     "OutputError",
+    "PreSampling",
     "Precision",
     "Progress",
     "RecursiveDiversity",
     "Release",
+    "SampleUniqueness",
+    "Score",
     "SuppressRecords",
     "TCloseness",
     "UnsupportedCombinationError",

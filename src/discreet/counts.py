@@ -1,23 +1,37 @@
 """The count table: everything a global solver may know about the data, as small integer arrays.
 
 Any recoding that treats equal values alike is determined by the distinct quasi-identifier tuples, how often each
-occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no strings, no frames,
-no engines.
+occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no frames, no engines,
+and no strings but the names that people give to values and nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Histogram", "IntArray"]
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "compact"]
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
+_DIRECT = 1 << 16
+"""Keys below this number, or a few times the number of tuples, are looked up rather than sorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The classes of one recoding: for each the number of its first tuple and its rows; for each tuple its class.
+
+    Where the arrays of the classes were rolled up from others than the tuples, ``ids`` may be those of the others.
+    """
+
+    ids: IntArray
+    first: IntArray
+    sizes: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +45,8 @@ class CodedAttribute:
     ``repeats[level][block]`` says that a block is no node of its own but its only child carried up, as padding does
     with shallow leaves; None where every block is a node. Without a ``tree`` nobody gave or needed a hierarchy: nothing
     stands between the leaves and the root, and local recoding shows ranges and sets of values.
+    ``labels[level][block]`` is what a block is released as, for parts that are told about nodes by name; None for
+    missing values, and empty where nobody named the blocks.
     """
 
     name: str
@@ -39,6 +55,7 @@ class CodedAttribute:
     positions: FloatArray | None = None
     repeats: tuple[NDArray[np.bool_], ...] | None = None
     tree: bool = True
+    labels: Sequence[Sequence[str | None]] = ()
 
     @property
     def leaves(self) -> int:
@@ -60,6 +77,20 @@ class CodedAttribute:
         """For each level, the number of rows of the whole table in each block."""
         return [np.rint(np.bincount(row, weights=self.rows)).astype(np.int64) for row in self.ancestors]
 
+    @cached_property
+    def block_spreads(self) -> list[FloatArray]:
+        """For each level, the share of all leaves under each block, 0 for a leaf alone."""
+        return [np.where(leaves == 1, 0.0, leaves / self.leaves) for leaves in self.block_leaves]
+
+    @cached_property
+    def nodes(self) -> dict[str, list[tuple[int, int]]]:
+        """For each label of nodes above two leaves or more, their levels and blocks, from the leaves up."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for level, (labels, leaves) in enumerate(zip(self.labels, self.block_leaves, strict=False)):
+            for block in np.flatnonzero(leaves > 1).tolist():
+                found.setdefault(str(labels[block]), []).append((level, block))
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
@@ -68,6 +99,7 @@ class Histogram:
     The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]`` with ``counts`` beside them.
     Codes 0..cardinality-1 follow the column's order (natural for numbers and dates). ``ancestors`` is the column's
     hierarchy in the form of :class:`CodedAttribute`, where one was given. ``labels`` names each code for people.
+    ``whole`` counts each value in the whole table, where the tuples are only some of it.
     """
 
     name: str
@@ -77,12 +109,27 @@ class Histogram:
     counts: IntArray
     ancestors: IntArray | None = None
     labels: tuple[str, ...] = ()
+    whole: IntArray | None = None
 
     @cached_property
     def totals(self) -> IntArray:
         """How often each value occurs in the whole table."""
+        if self.whole is not None:
+            return self.whole
         summed = np.bincount(self.values, weights=self.counts, minlength=self.cardinality)
         return np.rint(summed).astype(np.int64)
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """The share of each value in the whole table."""
+        return np.asarray(self.totals / max(int(self.totals.sum()), 1))
+
+    def some(self, tuples: IntArray) -> Histogram:
+        """Return the histogram of some of the tuples, in the order given."""
+        length = np.diff(self.offsets)[tuples]
+        offsets = np.concatenate([[0], np.cumsum(length)])
+        entry = np.repeat(self.offsets[:-1][tuples] - offsets[:-1], length) + np.arange(offsets[-1])
+        return replace(self, offsets=offsets, values=self.values[entry], counts=self.counts[entry], whole=self.totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +163,55 @@ class CountTable:
     def names(self) -> list[str]:
         """The names of the quasi-identifiers, in order."""
         return [attribute.name for attribute in self.attributes]
+
+    def some(self, tuples: IntArray) -> CountTable:
+        """Return the table of some of the tuples; what is counted of the whole table in histograms stays."""
+        codes, weights = self.codes[:, tuples], self.weights[tuples]
+        rows = [
+            np.rint(np.bincount(leaves, weights=weights, minlength=attribute.leaves)).astype(np.int64)
+            for attribute, leaves in zip(self.attributes, codes, strict=True)
+        ]
+        return CountTable(
+            attributes=tuple(replace(a, rows=counted) for a, counted in zip(self.attributes, rows, strict=True)),
+            codes=codes,
+            weights=weights,
+            sensitive={name: histogram.some(tuples) for name, histogram in self.sensitive.items()},
+            labels=None if self.labels is None else self.labels.some(tuples),
+            joint={name: histogram.some(tuples) for name, histogram in self.joint.items()},
+        )
+
+    def group(self, blocks: Sequence[IntArray]) -> Grouping:
+        """Find the classes of a recoding, numbered in the order of their blocks.
+
+        ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to.
+        """
+        key: IntArray = np.zeros(self.tuples, dtype=np.int64)
+        span = 1
+        for block, leaves in zip(blocks, self.codes, strict=True):
+            width = int(block.max(initial=0)) + 1
+            if width == 1:
+                continue
+            if span * width > max(_DIRECT, 8 * self.tuples):
+                key, span = compact(key, span)
+            key = key * width + block[leaves]
+            span *= width
+        ids, count = compact(key, span)
+        first = np.empty(count, dtype=np.int64)
+        first[ids[::-1]] = np.arange(self.tuples - 1, -1, -1)
+        sizes = np.rint(np.bincount(ids, weights=self.weights, minlength=count)).astype(np.int64)
+        return Grouping(ids.astype(np.int32), first, sizes)
+
+
+def compact(key: IntArray, span: int) -> tuple[IntArray, int]:
+    """Number keys below ``span`` without gaps, in their order; return the numbers and how many there are.
+
+    >>> compact(np.array([7, 2, 7]), 10)
+    (array([1, 0, 1]), 2)
+    """
+    if span > max(_DIRECT, 8 * key.size):
+        distinct, number = np.unique(key, return_inverse=True)
+        return number.reshape(-1), distinct.size
+    occurs = np.zeros(span, dtype=np.bool_)
+    occurs[key] = True
+    number = np.cumsum(occurs) - 1
+    return number[key], int(number[-1]) + 1

@@ -6,7 +6,7 @@ column names, counts and option values only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 __all__ = [
@@ -65,13 +65,19 @@ class MissingColumnError(DataError):
 
 
 class InfeasibleError(DiscreetError):
-    """No release of the problem satisfies the privacy models; ``smallest_budget`` records would do, if known."""
+    """No release of the problem satisfies the privacy models.
+
+    ``smallest_budget`` records would do, if known; so would any one of ``limits``, mappings from column to level.
+    """
 
     exit_code = 4
 
-    def __init__(self, message: str, *, smallest_budget: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, smallest_budget: int | None = None, limits: Sequence[Mapping[str, int]] = ()
+    ) -> None:
         super().__init__(message)
         self.smallest_budget = smallest_budget
+        self.limits = list(limits)
 
 
 class AuditError(DiscreetError):

@@ -163,7 +163,9 @@ def test_local(run: Run, folder: Path) -> None:
     assert run(*audit, "-k", "5", "-l", "2").exit_code == 0
 
 
-@pytest.mark.parametrize("solver", ["local(effort=low, bound=none)", "mondrian(cut=relaxed)", "top-down", "bottom-up"])
+@pytest.mark.parametrize(
+    "solver", ["local(effort=low, bound=none)", "mondrian(cut=relaxed)", "top-down", "bottom-up", "mdav"]
+)
 def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     scheme = ("--scheme", "local(show=median)", "--suppression", "budget(2%)")
     result = run(*LOCAL, *scheme, "--solver", solver, "-o", "safe.parquet", "--json")
@@ -172,6 +174,18 @@ def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     assert told["audit"]["passed"]
     assert told["suppressed"] <= 12
     assert pl.read_parquet_schema("safe.parquet")["birth_date"] == pl.Date
+
+
+def test_local_with_node_weights(run: Run, folder: Path) -> None:
+    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--weight", "sex=2")
+    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'*': 3}})", "--json")
+    assert result.exit_code == 0, result.output
+    heavy = json.loads(result.stdout)
+    assert heavy["job"]["cost"] == "NCP(node_weights={zip: {1 value}}, weights={sex: 2})"
+    assert heavy["cost"] > json.loads(run(*LOCAL, *told, "--json").stdout)["cost"]
+    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'30+': 3}})")
+    assert result.exit_code == 2
+    assert "has a weight for '30+', but the hierarchy of 'zip' has no such node" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

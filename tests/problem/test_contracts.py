@@ -38,6 +38,12 @@ MODELS = {
         "t(0.35, distance=hierarchical)",
         "t(0.1, distance=hierarchical)",
     ],
+    "average-risk": ["average-risk(1)", "average-risk(0.3)", "average-risk(0.05)"],
+    "sample-uniqueness": ["sample-uniqueness(0)", "sample-uniqueness(0.2)"],
+    "k-map": ["k-map(1, 1)", "k-map(10, 0.2)", "k-map(6, 0.5, estimator=truncated)", "k-map(9, 0.3, significance=0.2)"],
+    "alpha-k": ["alpha-k(1, 1)", "alpha-k(0.5, 3)", "alpha-k(0.34, 2)", "alpha-k(0.75, 6)"],
+    "beta": ["beta(0.5)", "beta(1)", "beta(3)", "beta(0.2, form=enhanced)", "beta(2, form=enhanced)"],
+    "delta-disclosure": ["delta-disclosure(0.3)", "delta-disclosure(1)", "delta-disclosure(2.5)"],
 }
 COST_FORMS = {
     "DM": ["DM"],
@@ -49,11 +55,13 @@ COST_FORMS = {
     "precision": ["precision", "precision(weights={q0: 0.25})"],
     "entropy": ["entropy", "entropy(weights={q0: 2, q1: 0.5})"],
     "ambiguity": ["ambiguity"],
+    "score": ["score", "score(eta, d=2)", "score(log)", "score(weights={q0: 3})"],
 }
 KINDS = {
     "none": ["none"],
     "budget": ["budget(1.0)", "budget(0.05)", "budget(1)", "budget(17)", "budget(0)", "budget(0.0)"],
     "class-records": ["class-records"],
+    "pre-sampling": ["pre-sampling(1)", "pre-sampling(3, level=1)", "pre-sampling(2, levels={q0: 1})"],
     "violating-records": ["violating-records"],
     "class-values": ["class-values"],
     "violating-values": ["violating-values"],

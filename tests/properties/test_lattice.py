@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, MODELS, built, plain_cost, plain_models
+from cases import COSTS, MODELS, SCORES, built, plain_cost, plain_models
 from discreet.problem import Problem
 from discreet.solve import Budget
 from discreet.solve.lattice import LatticeSolver
 from tables import random_sample
 
 SUPPRESSIONS = ["none", "class-records", "budget(0.2)", "budget(2)"]
-CASES = list(itertools.product(MODELS, [*COSTS, "precision"]))
+CASES = list(itertools.product(MODELS, [*COSTS, "precision", *SCORES]))
 
 
 def expected(sample, privacy, cost, suppression):

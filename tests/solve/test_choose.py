@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem import Problem
+from discreet.problem import COSTS, Problem
 from discreet.solve import SOLVERS, choose_solver
 from tables import random_sample
 
@@ -18,7 +18,10 @@ def test_baselines_are_never_chosen_unasked():
     for name, member in SOLVERS.members().items():
         for scheme in member.schemes:
             for kind in member.suppressions - {"budget"}:
-                problem = problem_of(scheme=scheme, suppression=kind)
+                cost = "LM" if member().takes(COSTS.make("LM")) and kind != "pre-sampling" else "score"
+                problem = problem_of(
+                    scheme=scheme, suppression=f"{kind}(1)" if kind == "pre-sampling" else kind, cost=cost
+                )
                 assert choose_solver(problem, name).name == name
                 try:
                     assert not choose_solver(problem).baseline

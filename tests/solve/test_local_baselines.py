@@ -1,4 +1,4 @@
-"""Mondrian, top-down and bottom-up: whatever the table and the models, every row is in one group that is ok."""
+"""Mondrian, top-down, bottom-up and MDAV: whatever the table and the models, every row is in one group that is ok."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ SOLVING = [
     "mondrian(cut=relaxed, categories=tree)",
     "top-down",
     "bottom-up",
+    "mdav",
 ]
 COSTS = ["NCP", "LM", "NCP(weights={q0: 3})"]
 

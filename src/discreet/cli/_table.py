@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from discreet.cli._options import columns, level_pairs, once, pairs, qi_option, sensitive_option
+from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
 __all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
@@ -29,10 +29,12 @@ _OPTIONS = (
     click.option(
         "--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date."
     ),
-    click.option(
-        "--cost", default="LM", show_default=True, metavar="COST", help="What to keep low: LM, DM, NCP, CM, …"
-    ),
+    click.option("--cost", metavar="COST", help="What to keep low: LM (the default), DM, NCP, CM, score, …"),
     click.option("--weight", "weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."),
+    click.option("--priority", "priorities", multiple=True, metavar="NAME=N", help="How much a column matters."),
+    click.option(
+        "--keep-at-least", multiple=True, metavar="NAME=N", help="The highest level a column may be generalized to."
+    ),
     click.option("--min-level", "min_levels", multiple=True, metavar="NAME=N", help="Generalize at least this far."),
     click.option("--max-level", "max_levels", multiple=True, metavar="NAME=N", help="Generalize at most this far."),
     click.option(
@@ -45,6 +47,7 @@ _OPTIONS = (
     click.option(
         "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
     ),
+    *ENGINE_OPTIONS,
 )
 
 
@@ -65,12 +68,17 @@ def table_fields(
     forms: Sequence[str],
     hierarchies: str | None,
     types: Sequence[str],
-    cost: str,
+    cost: str | None,
     weights: tuple[str, ...],
+    priorities: Sequence[str],
+    keep_at_least: Sequence[str],
     min_levels: Sequence[str],
     max_levels: Sequence[str],
     missing: str,
     time_limit: float | None,
+    engine: str,
+    memory_limit: str | None,
+    spark: str | None,
 ) -> dict[str, Any]:
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
@@ -89,11 +97,16 @@ def table_fields(
         "sensitive": {name: known.get(name) for name in once("--sensitive", secrets)},
         "class_attribute": class_attribute,
         "types": pairs("--type", types),
-        "cost": weighted(cost, weights),
+        "cost": weighted(cost or "LM", weights) if cost or weights else None,
+        "priorities": level_pairs("--priority", priorities),
+        "keep_at_least": level_pairs("--keep-at-least", keep_at_least),
         "min_levels": level_pairs("--min-level", min_levels),
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,
         "time_limit": time_limit,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spark": spark,
     }
 
 

@@ -36,6 +36,8 @@ Examples:
       --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
   discreet anonymize people.csv --qi sex,education,marital_status -k 5 -o safe.csv \\
       --scheme subtree --scheme marital_status=set
+  discreet anonymize people.csv --qi birth_date,sex,zip -k 5 -o safe.csv \\
+      --priority zip=10 --priority birth_date=5 --keep-at-least zip=2
 
 \b
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),

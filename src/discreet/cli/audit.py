@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from discreet.cli._options import (
     columns,
+    engine_options,
     json_option,
     once,
     pairs,
@@ -55,6 +57,7 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="NAME=FILE",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
 )
+@engine_options
 @json_option
 @quiet_option
 def audit(
@@ -67,6 +70,9 @@ def audit(
     reference: str | None,
     unknown: str | None,
     forms: tuple[str, ...],
+    engine: Any,
+    memory_limit: str | None,
+    spark: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -89,6 +95,9 @@ def audit(
         sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
+        engine=engine,
+        memory_limit=memory_limit,
+        spark=spark,
     )
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))

@@ -29,7 +29,7 @@ class PolarsSource:
     """A polars DataFrame."""
 
     kind = "polars"
-    lazy = False
+    read_again = False
     separator = None
 
     def __init__(self, frame: pl.DataFrame) -> None:
@@ -58,7 +58,7 @@ class LazySource:
     """A polars LazyFrame, run with the streaming engine."""
 
     kind = "polars lazy"
-    lazy = True
+    read_again = True
     separator = None
 
     def __init__(self, frame: pl.LazyFrame) -> None:
@@ -91,7 +91,7 @@ class FileSource:
     text is read once and held as compactly as can be: parsing it again would cost more than all the rest.
     """
 
-    lazy = True
+    read_again = True
 
     def __init__(self, file: TableFile) -> None:
         self.file = file

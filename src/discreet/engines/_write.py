@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,35 @@ from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
+from discreet.engines._relation import relation_of
+from discreet.engines._source import to_lazy
 
-__all__ = ["write_table"]
+__all__ = ["write_data", "write_table"]
+
+
+def write_data(data: Any, path: Path, layout: Format, name: str | None = None) -> pl.Schema:
+    """Write a frame of any kind to a file, and return the types of its columns.
+
+    An engine writes Parquet itself; what it cannot write as one file, or in another format, goes through a hidden
+    folder beside the target.
+    """
+    relation = relation_of(data)
+    if relation is None:
+        plan = to_lazy(data)
+        write_table(plan, path, layout, name)
+        return plan.collect_schema()
+    with relation.running(), writing(f"'{name or path.name}'"):
+        if layout.kind == "parquet" and relation.backend.one_file:
+            relation.backend.save(relation.native, path)
+            return pl.scan_parquet(path, glob=False).collect_schema()
+        rows = path.with_name(f"{path.name}.rows.part")
+        try:
+            relation.backend.save(relation.native, rows)
+            plan = pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
+            write_table(plan, path, layout, name)
+            return plan.collect_schema()
+        finally:
+            shutil.rmtree(rows, ignore_errors=True) if rows.is_dir() else rows.unlink(missing_ok=True)
 
 
 def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | None = None) -> None:

@@ -71,15 +71,20 @@ class Job(BaseModel):
     class_attribute: str | None = None
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Names = Field(min_length=1)
-    cost: str = "LM"
+    cost: str | None = None
     suppression: str = "none"
     scheme: str | dict[str, str] = "full-domain"
     solver: str = "auto"
+    priorities: dict[str, int] = Field(default_factory=dict)
+    keep_at_least: dict[str, int] = Field(default_factory=dict)
     min_levels: dict[str, int] = Field(default_factory=dict)
     max_levels: dict[str, int] = Field(default_factory=dict)
     missing: str = "value"
     time_limit: float | None = Field(default=None, gt=0)
     seed: int | None = Field(default=None, ge=0)
+    engine: str = "auto"
+    memory_limit: str | None = None
+    spark: str | None = None
     report: Names = Field(default_factory=list)
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -166,11 +171,16 @@ class Job(BaseModel):
             "suppression": self.suppression,
             "scheme": self.scheme,
             "solver": self.solver,
+            "priorities": self.priorities,
+            "keep_at_least": self.keep_at_least,
             "min_levels": self.min_levels,
             "max_levels": self.max_levels,
             "missing": self.missing,
             "time_limit": self.time_limit,
             "seed": self.seed,
+            "engine": self.engine,
+            "memory_limit": self.memory_limit,
+            "spark": self.spark,
         }
 
     def locate(self, path: str | None) -> Path | None:

@@ -61,28 +61,38 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
+    from discreet.engines import Engine
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._prepare import prepare
+    from discreet.release._wishes import cost_by_priorities, highest_levels
     from discreet.schema import shown_hierarchy
     from discreet.solve import choose_solver
 
     told = job.arguments()
     job.check_targets()
+    cost = cost_by_priorities(told["cost"], told["priorities"])
     roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},
         models=[PRIVACY.make(model) for model in told["privacy"]],
         schemes=make_schemes(told["scheme"]),
+        cost=cost,
         output=job.locate(job.output),
+        engine=Engine(told["engine"], told["memory_limit"], told["spark"]),
     )
     schema, counted = prepared.schema, prepared.counted
-    parts = ("privacy", "cost", "suppression", "scheme", "min_levels", "max_levels")
-    problem = Problem.build(counted.table, **{part: told[part] for part in parts})
+    parts = ("privacy", "suppression", "scheme", "min_levels")
+    problem = Problem.build(
+        counted.table,
+        **{part: told[part] for part in parts},
+        cost=cost,
+        max_levels=highest_levels(told["max_levels"], told["keep_at_least"]),
+    )
     solver = choose_solver(problem, told["solver"])
     limits = zip(problem.schemes, problem.lowest, problem.highest, strict=True)
     return Plan(
-        rows=problem.table.n,
-        tuples=problem.table.tuples,
+        rows=problem.whole.n,
+        tuples=problem.whole.tuples,
         dropped=schema.identifiers,
         attributes=tuple(
             {
@@ -100,9 +110,9 @@ def make_plan(job: Job) -> Plan:
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
         privacy=tuple(model.shown for model in problem.privacy),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         suppression=problem.suppression.text,
-        most_suppressed=problem.limit,
+        most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
         output=job.output,

@@ -17,9 +17,9 @@ __all__ = ["Family", "Part"]
 class Part:
     """A choice with a text form. Subclasses are frozen dataclasses whose fields are the arguments, in order.
 
-    Fields without a default are written as plain arguments; others as ``key=value`` and only where they
-    differ from the default. Fields named in ``plain`` are written as plain arguments too, unless one before
-    them is left out.
+    Fields that are no arguments are filled in by ``resolve``. Fields without a default are written as plain arguments;
+    others as ``key=value`` and only where they differ from the default. Fields named in ``plain`` are written as plain
+    arguments too, unless one before them is left out.
     """
 
     name: ClassVar[str]
@@ -33,6 +33,8 @@ class Part:
         kwargs: dict[str, Any] = {}
         left_out = False
         for item in dataclasses.fields(self):  # type: ignore[arg-type]
+            if not item.init:
+                continue
             value = getattr(self, item.name)
             if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
                 args.append(_plain(value))
@@ -104,7 +106,7 @@ class Family(Generic[P]):
         try:
             return member(*args, **kwargs)
         except TypeError:
-            fields = [item.name for item in dataclasses.fields(member)]  # type: ignore[arg-type]
+            fields = [item.name for item in dataclasses.fields(member) if item.init]  # type: ignore[arg-type]
             form = f"{member.name}({', '.join(fields)})" if fields else member.name
             raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.") from None
 

@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable
-from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.counts import CountTable, IntArray
+from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem.costs import COSTS, Cost
 from discreet.problem.privacy import PRIVACY, PrivacyModel
@@ -27,7 +27,9 @@ Levels = Mapping[str, int]
 class Problem:
     """What is to be solved. Build it with :meth:`build`, which checks that the parts go together.
 
-    ``lowest`` and ``highest`` give, attribute by attribute, the levels a full-domain recoding may use.
+    ``lowest`` and ``highest`` give, attribute by attribute, the levels a full-domain recoding may use. Where the
+    suppression leaves records out before the search, ``table`` is what stays and ``kept`` says which tuples of the
+    ``whole`` table those are.
     """
 
     table: CountTable
@@ -37,6 +39,8 @@ class Problem:
     schemes: tuple[Scheme, ...]
     lowest: tuple[int, ...]
     highest: tuple[int, ...]
+    whole: CountTable
+    kept: IntArray | None = None
 
     @classmethod
     def build(
@@ -57,6 +61,7 @@ class Problem:
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
+        resolved.check(table, schemes)
         if resolved.needs_hierarchy:
             for attribute, choice in zip(table.attributes, schemes, strict=True):
                 if choice.name != "full-domain":
@@ -72,11 +77,19 @@ class Problem:
             else:
                 model.check(table)
         kind.check(models)
+        _check_of_table(models, kind, schemes)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
             _check_local(table, resolved, lowest, highest)
-        return cls(table, models, resolved, kind, schemes, lowest, highest)
+        isolated = kind.before(table)
+        if isolated is None:
+            return cls(table, models, resolved, kind, schemes, lowest, highest, table)
+        _check_before(kind, resolved, schemes)
+        kept = np.flatnonzero(~isolated)
+        if not kept.size:
+            raise InfeasibleError(f"The suppression {kind.text} leaves no record; choose a smaller k or higher levels.")
+        return cls(table.some(kept), models, resolved, kind, schemes, lowest, highest, table, kept)
 
     @cached_property
     def limit(self) -> int:
@@ -110,6 +123,10 @@ class Problem:
             mask &= model.ok(classes)
         return mask
 
+    def holds(self, sizes: IntArray) -> bool:
+        """Return whether a released table with classes of these sizes keeps the conditions on the whole table."""
+        return all(model.holds(sizes) for model in self.privacy if model.of_table)
+
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return a lower bound on the rows of each class that no union of ok parts of it can hold."""
         removed = np.zeros(len(classes), dtype=np.int64)
@@ -119,12 +136,43 @@ class Problem:
         return np.where(too_small, classes.sizes, removed).astype(np.int64)
 
 
+def _check_of_table(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse a condition on the whole table where it is not looked at, or where parts of classes go."""
+    model = next((model for model in models if model.of_table), None)
+    if model is None:
+        return
+    for scheme in schemes:
+        if scheme.name != "full-domain":
+            raise UnsupportedCombinationError(
+                f"The privacy model {model.name}", f"the scheme {scheme.name}", "choose full-domain"
+            )
+    if not kind.whole_classes or kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+        )
+
+
+def _check_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:
+    """Refuse what is not defined where records go before the search."""
+    if not cost.counts_values:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.name}", f"the cost {cost.name}", "choose the cost score, or the suppression budget"
+        )
+    for scheme in schemes:
+        if scheme.name not in ("full-domain", "local"):
+            raise UnsupportedCombinationError(
+                f"The suppression {kind.name}", f"the scheme {scheme.name}", "choose full-domain or local"
+            )
+
+
 def _check_local(table: CountTable, cost: Cost, lowest: Sequence[int], highest: Sequence[int]) -> None:
     """Refuse what is not defined where each class shows its values in its own way."""
     if not cost.local:
         raise UnsupportedCombinationError(
             f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
         )
+    if cost.counts_values:
+        return
     for attribute, low, high in zip(table.attributes, lowest, highest, strict=True):
         if low > 0 or high < attribute.height:
             raise UnsupportedCombinationError(

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import Missing
-from discreet.errors import InfeasibleError, UsageError
-from discreet.problem import COSTS, PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
+from discreet.engines import Engine, EngineName, Missing
+from discreet.errors import UsageError
+from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
+from discreet.release._infeasible import infeasible
 from discreet.release._make import make_release
 from discreet.release._prepare import (
     check_time_limit,
@@ -19,6 +20,7 @@ from discreet.release._prepare import (
     several,
 )
 from discreet.release._release import Release
+from discreet.release._wishes import cost_by_priorities, highest_levels
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -36,16 +38,21 @@ def anonymize(
     class_attribute: str | None = None,
     types: Mapping[str, Any] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
-    cost: str | Cost = "LM",
+    cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
     solver: str | Solver = "auto",
     time_limit: float | None = None,
     seed: int | None = None,
     missing: Missing = "value",
+    priorities: Mapping[str, int] | None = None,
+    keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
     output: str | PathLike[str] | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
     progress: ProgressCallback | None = None,
     budget: Budget | None = None,
 ) -> Release:
@@ -54,7 +61,8 @@ def anonymize(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, JSON lines, Excel) or a frame (pandas, polars eager or lazy, pyarrow).
+        A path (CSV, TSV, Parquet, JSON lines, Excel) or a frame (pandas, polars eager or lazy, pyarrow, a DuckDB
+        relation, a Spark DataFrame, an Ibis table). The last three stay where they are, and the release is a plan.
     identifiers
         Columns that name people; they are left out of the release.
     quasi_identifiers
@@ -69,7 +77,8 @@ def anonymize(
     privacy
         The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
     cost, suppression, scheme, solver
-        What is minimized, what may be left out, how values may be generalized, and by which algorithm. ``scheme``
+        What is minimized (``LM`` unless there are priorities), what may be left out, how values may be generalized, and
+        by which algorithm. ``scheme``
         is one for all quasi-identifiers, or a mapping such as ``{"race": "set", "age": "ordered"}``, in which those
         left out are ``full-domain``.
     time_limit
@@ -79,10 +88,19 @@ def anonymize(
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
+    priorities
+        How much each quasi-identifier matters, as in ``{"zip": 10, "age": 5}``; 1 where nothing is said. They are the
+        weights of the cost, which is ``score`` if none was chosen.
+    keep_at_least
+        The highest level a quasi-identifier may be generalized to, 0 being the original value; the same as
+        ``max_levels``.
     min_levels, max_levels
         Limits on the level of a quasi-identifier in its hierarchy.
     output
         A file for the released table. It appears under this name once what was written passed its audit.
+    engine, memory_limit, spark
+        Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
+        ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
     progress, budget
         A function that is told how the search goes, and a switch to stop it; for user interfaces.
 
@@ -99,7 +117,8 @@ def anonymize(
         check_time_limit(time_limit)
         _check_seed(seed)
         models = [PRIVACY.make(model) for model in several(privacy)]
-        loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
+        loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+        kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
             data,
             identifiers=identifiers,
@@ -109,8 +128,10 @@ def anonymize(
             types=types,
             models=models,
             schemes=schemes,
+            cost=loss,
             missing=missing,
             output=output,
+            engine=Engine(engine, memory_limit, spark),
         )
         with prepared.clock("solve"):
             problem = Problem.build(
@@ -120,17 +141,19 @@ def anonymize(
                 suppression=kind,
                 scheme=prepared.schemes,
                 min_levels=min_levels,
-                max_levels=max_levels,
+                max_levels=highest,
             )
             if kind.hides_values:
                 check_unknown(problem, prepared.counted)
             solution = _solve(problem, solver, time_limit, seed, progress, budget)
         job = {
             "privacy": [model.text for model in problem.privacy],
-            "cost": loss,
+            "cost": cost if priorities else loss,
             "suppression": kind,
             "scheme": schemes,
             "solver": solver,
+            **({"priorities": dict(priorities)} if priorities else {}),
+            **({"keep_at_least": dict(keep_at_least)} if keep_at_least else {}),
             "min_levels": min_levels or {},
             "max_levels": max_levels or {},
             "time_limit": time_limit,
@@ -159,21 +182,6 @@ def _solve(
     if seed is not None:
         budget.seed = seed
     solution = chosen.solve(problem, budget, progress)
-    if solution.status != "infeasible":
-        return solution
-    promised = " and ".join(model.shown for model in problem.privacy)
-    kind = problem.suppression
-    if kind.hides_values:
-        raise InfeasibleError(
-            f"No recoding keeps {promised} with the suppression {kind.name}, under which every row stays; "
-            "promise less, or choose violating-records, class-records or a budget."
-        )
-    at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
-    smallest = solution.smallest_budget
-    if smallest is None:
-        way_out = "allow more suppression or coarser values, or promise less"
-    else:
-        way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
-    raise InfeasibleError(
-        f"No recoding keeps {promised} by suppressing {at_most}; {way_out}.", smallest_budget=smallest
-    )
+    if solution.status == "infeasible":
+        raise infeasible(problem, solution)
+    return solution

@@ -13,11 +13,23 @@ from numbers import Real
 from os import PathLike
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import TableFile, exactly, open_table, reading, to_lazy
+from discreet.engines import (
+    Engine,
+    EngineName,
+    Relation,
+    TableFile,
+    exactly,
+    open_source,
+    open_table,
+    reading,
+    relation_of,
+    to_lazy,
+)
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._reference import Reference, make_reference, original_counts
@@ -101,6 +113,9 @@ def audit(
     reference: Any = None,
     unknown: str | None = None,
     rows: int | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
@@ -110,15 +125,21 @@ def audit(
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
-    released rows is checked too.
+    released rows is checked too. ``engine``, ``memory_limit`` and ``spark`` are as for :func:`discreet.anonymize`.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
     True
     """
+    chosen = Engine(engine, memory_limit, spark)
     if isinstance(data, str | PathLike):
-        data = open_table(data)
-        data.check_rows()
+        file = open_table(data)
+        relation = chosen.open(file)
+        if relation is None:
+            file.check_rows()
+        data = relation or file
+    elif engine != "auto":
+        open_source(data, chosen)
     return audit_table(
         data,
         quasi_identifiers=quasi_identifiers,
@@ -161,6 +182,8 @@ def audit_table(
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
+    elif (relation := data if isinstance(data, Relation) else relation_of(data)) is not None:
+        classes = _count_there(relation, columns, secrets)
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
@@ -209,15 +232,27 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     weights = [] if weight is None else [exactly(weight).alias("rows")]
     number = pl.col("rows").sum() if weights else pl.len()
     plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
-    cells = plan.collect(engine="streaming")
-    rows = pl.col("rows").cast(pl.Int64)
+    return _gather(plan.collect(engine="streaming"), keys, dict(zip(sensitive, secrets, strict=True)))
+
+
+def _count_there(relation: Relation, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Do the same on the engine that holds the table, so that only the groups come here."""
+    names = [f"q{number}" for number in range(len(columns))] + [f"s{number}" for number in range(len(sensitive))]
+    values = (relation.key(column).alias(name) for column, name in zip((*columns, *sensitive), names, strict=True))
+    cells = relation.fetch(relation.frame.select(*values).group_by(*names).agg(rows=nw.len()))
+    return _gather(cells, names[: len(columns)], dict(zip(sensitive, names[len(columns) :], strict=True)))
+
+
+def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:
+    """Put the groups of each class together; ``sensitive`` says under which names the values are."""
+    rows, secrets = pl.col("rows").cast(pl.Int64), list(sensitive.values())
     grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return _Classes(
         sizes=grouped["size"].to_numpy().astype(np.int64),
         group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
         count=grouped["rows"].explode().to_numpy().astype(np.int64),
-        values={column: grouped[name].explode() for column, name in zip(sensitive, secrets, strict=True)},
+        values={column: grouped[name].explode() for column, name in sensitive.items()},
     )
 
 

@@ -55,29 +55,17 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
 def middle_values(domain: Domain, codes: IntArray, groups: Groups) -> pl.Series:
     """Return one value for each group, given the leaf of each tuple: the middle of numbers and dates, of text the mode.
 
-    A group most of whose rows have no value shows none.
+    Of values as frequent as each other the first in their order is the mode. A group most of whose rows have no value
+    shows none.
     """
-    published = np.flatnonzero(groups.group >= 0)
-    owner, leaf, rows = groups.group[published], codes[groups.tuple[published]], groups.count[published]
-    lines = (
-        pl.DataFrame({"group": owner, "leaf": leaf, "rows": rows}).group_by("group", "leaf").agg(pl.col("rows").sum())
-    )
-    most = lines.sort("group", "rows", "leaf", descending=[False, True, False]).group_by("group").first().sort("group")
+    from discreet.solve._middle import middles
+
+    found = middles(domain.positions, codes, groups)
     if domain.positions is None:
-        return pl.Series(domain.name, domain.labels[0], dtype=pl.String).gather(most["leaf"])
-    number = pl.Series("number", domain.positions + 0.0).gather(lines["leaf"])
-    known = lines.with_columns(number).filter(pl.col("number").is_not_nan()).sort("group", "number")
-    if groups.show == "mean":
-        middle = (pl.col("number") * pl.col("rows")).sum() / pl.col("rows").sum()
-    else:
-        reached = 2 * pl.col("rows").cum_sum() >= pl.col("rows").sum()
-        middle = pl.col("number").filter(reached).first()
-    empty = pl.Series(np.isnan(domain.positions)).gather(most["leaf"])
-    found = most.select("group").join(known.group_by("group").agg(middle.alias("middle")), on="group", how="left")
-    shown = found.sort("group").select(pl.when(~empty).then("middle")).to_series().alias(domain.name)
+        return pl.Series(domain.name, domain.labels[0], dtype=pl.String).gather(found.astype(np.int64))
     if domain.type == Type.DATE:
-        return shown.round().cast(pl.Int32).cast(pl.Date)
-    return shown
+        return pl.Series(domain.name, np.rint(found)).fill_nan(None).cast(pl.Int32).cast(pl.Date)
+    return pl.Series(domain.name, found).fill_nan(None)
 
 
 def _distinct_sets(cover: Cover) -> tuple[IntArray, IntArray]:

@@ -52,6 +52,7 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
             for role in ("quasi_identifiers", "sensitive")
         },
         "privacy": [outline(model) for model in job["privacy"]],
+        "cost": outline(job["cost"], by_column=True),
     }
 
 

@@ -201,7 +201,7 @@ class Front:
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:
         """The problem a point is an answer to, and the point as its solution, with what is proven of it there."""
         from discreet.solve import Budget, choose_solver
-        from discreet.solve._gather import Released, group
+        from discreet.solve._gather import Released
         from discreet.solve._recoded import Recoder
 
         if chosen.solved is not None:
@@ -210,7 +210,7 @@ class Front:
         released = Released.by_levels(told.table, list(chosen.levels.values()))
         promised = [axis.promise(value) for axis, value in zip(self.parts, chosen.reached, strict=True)]
         if self.parts[0].of_table:
-            promised.append(f"k({_smallest_kept(group(told.table, released.blocks).sizes, chosen.suppressed)})")
+            promised.append(f"k({_smallest_kept(told.table.group(released.blocks).sizes, chosen.suppressed)})")
         problem = Problem.build(
             told.table,
             privacy=[model for model in promised if model is not None],

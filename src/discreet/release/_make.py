@@ -22,6 +22,11 @@ __all__ = ["make_release"]
 def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: Mapping[str, Any]) -> Release:
     """Carry a solution out, audit what came of it, and put together what is known about it."""
     counted, schema = prepared.counted, prepared.schema
+    figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
+    if problem.kept is not None:
+        from discreet.solve import in_whole_table
+
+        solution = in_whole_table(problem, solution)
     recoding = make_recoding(
         solution,
         counted,
@@ -35,7 +40,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         types=schema.types,
         reference=counted.reference,
         unknown=UNKNOWN if problem.suppression.hides_values else None,
-        rows=problem.table.n - solution.suppressed_rows,
+        rows=problem.whole.n - solution.suppressed_rows,
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     worst = problem.cost.worst(problem.table)
@@ -45,7 +50,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         lower_bound=float(solution.lower_bound),
         gap=float(solution.gap),
         normalized_cost=float(solution.cost / worst) if worst else 0.0,
-        n=problem.table.n,
+        n=problem.whole.n,
         suppressed=int(solution.suppressed_rows),
         suppressed_values=int(solution.suppressed_values),
         dropped_missing=counted.dropped,
@@ -54,7 +59,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         audit=verdict,
         job=text_form({**prepared.told(), **job}),
         notes=tuple(notes(prepared.source, schema, prepared.schemes, counted, solution, prepared.target)),
-        stats={**solution.stats, **_shown_counts(recoding), "seconds": prepared.clock.seconds},
+        stats={**figures, **solution.stats, **_shown_counts(recoding), "seconds": prepared.clock.seconds},
         trace=solution.trace,
         versions=versions(),
         table=table,

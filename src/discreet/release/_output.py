@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from discreet._replacing import check_target
-from discreet.engines import Format, files_read, format_of
+from discreet.engines import Format, files_read, format_of, relation_of
 from discreet.errors import OutputError
 
 __all__ = ["Output", "check_apart", "check_output", "like_input", "sources"]
@@ -58,7 +58,8 @@ def sources(data: Any) -> list[Path]:
         return [Path(data)]
     if isinstance(data, pl.LazyFrame):
         return files_read(data)
-    return []
+    relation = relation_of(data)
+    return [] if relation is None else relation.backend.files(relation.native)
 
 
 def _same(target: Path, source: Path) -> bool:

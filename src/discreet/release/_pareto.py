@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engines import Missing
+from discreet.engines import Engine, EngineName, Missing
 from discreet.errors import UnsupportedCombinationError, UsageError
-from discreet.problem import AXES, COSTS, SUPPRESSION, Axis, Problem, Scheme, make_schemes
+from discreet.problem import AXES, SUPPRESSION, Axis, Problem, Scheme, make_schemes
 from discreet.problem.axes.k import K
 from discreet.release._front import Front, FrontPoint
 from discreet.release._prepare import Prepared, check_time_limit, interruptible, prepare, search_budget, several
+from discreet.release._wishes import cost_by_priorities, highest_levels
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -29,7 +30,7 @@ def pareto(
     class_attribute: str | None = None,
     types: Mapping[str, Any] | None = None,
     privacy: str | Axis | Sequence[str | Axis] = "k",
-    cost: str | Cost = "LM",
+    cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
     method: Literal["exact", "poka"] = "exact",
@@ -37,8 +38,13 @@ def pareto(
     depth: int | None = None,
     time_limit: float | None = None,
     missing: Missing = "value",
+    priorities: Mapping[str, int] | None = None,
+    keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
     progress: Callable[[FrontProgress], None] | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -46,13 +52,15 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, types, missing, min_levels, max_levels
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, types, missing
+        As for :func:`discreet.anonymize`.
+    priorities, keep_at_least, min_levels, max_levels
         As for :func:`discreet.anonymize`.
     privacy
         What is on the axis of privacy: ``k``, ``distinct-l(disease)``, ``entropy-l(disease)``, ``theta(disease)``,
         ``t(disease)`` or ``average-risk``; several make a front over all of them and the loss.
     cost
-        The loss.
+        The loss: ``LM``, or with priorities ``score``, if none is chosen.
     suppression
         ``none`` or a budget. With at most so many rows to suppress, classes go from the worst up, all equally bad
         ones together; what is left says how private the table is, and what went is part of the loss.
@@ -63,6 +71,9 @@ def pareto(
         search; what it misses is told. ``exact=False`` is another way to ask for it.
     time_limit
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
+    engine, memory_limit, spark
+        Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
+        ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
     progress, budget
         A function that is told how the search goes, and a switch to stop it; for user interfaces.
 
@@ -83,7 +94,8 @@ def pareto(
     axes = [AXES.make(axis) for axis in several(privacy)]
     if not axes:
         raise UsageError("A front needs something on its axis of privacy, such as k.")
-    loss, kind, schemes = COSTS.make(cost), SUPPRESSION.make(suppression), make_schemes(scheme)
+    loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+    kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
     if kind.name not in ("none", "budget"):
         raise UnsupportedCombinationError("A front", f"the suppression {kind.name}", "choose none or a budget")
     with interruptible():
@@ -96,6 +108,7 @@ def pareto(
             types=types,
             schemes=schemes,
             missing=missing,
+            engine=Engine(engine, memory_limit, spark),
         )
         budget = search_budget(budget, time_limit)
         if not all(choice.is_global for choice in prepared.schemes.values()):
@@ -110,7 +123,7 @@ def pareto(
                 suppression=kind,
                 scheme=prepared.schemes,
                 min_levels=min_levels,
-                max_levels=max_levels,
+                max_levels=highest,
             )
 
         resolved = [axis.resolve(prepared.counted.table) for axis in axes]
@@ -123,7 +136,7 @@ def pareto(
                 "suppression": kind,
                 "scheme": schemes,
                 "min_levels": min_levels or {},
-                "max_levels": max_levels or {},
+                "max_levels": highest,
             }
             if full:
                 return _over_levels(prepared, problem_for(), resolved, method, depth, budget, progress, job)
@@ -201,7 +214,7 @@ def _front(
     return Front(
         points=tuple(points[::-1]),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=found.space,
         examined=found.examined,
@@ -255,7 +268,7 @@ def _over_solves(
     return Front(
         points=tuple(points),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=0,
         examined=len(points),

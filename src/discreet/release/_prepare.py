@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
-from discreet.problem import PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._clock import Clock
 from discreet.release._output import Output, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
@@ -40,6 +40,7 @@ class Prepared:
     output: str | PathLike[str] | None
     target: Output | None
     clock: Clock
+    engine: Engine = field(default_factory=Engine)
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
@@ -52,6 +53,7 @@ class Prepared:
             "class_attribute": self.schema.class_attribute,
             "types": self.schema.types,
             "missing": self.missing,
+            **self.engine.told(),
         }
 
 
@@ -65,21 +67,23 @@ def prepare(
     types: Mapping[str, Any] | None = None,
     models: Sequence[PrivacyModel] = (),
     schemes: Scheme | Mapping[str, Scheme],
+    cost: Cost | None = None,
     missing: Missing = "value",
     output: str | PathLike[str] | None = None,
+    engine: Engine | None = None,
     clock: Clock | None = None,
 ) -> Prepared:
     """Open a table, find its columns and their hierarchies, and count it.
 
     Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
-    apart by the sensitive values the ``models`` look at too.
+    apart by the sensitive values the ``models`` look at too. Where the ``cost`` counts values, every column has levels.
     """
     clock = clock or Clock()
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
     target = None if output is None else check_output(output, data)
     with clock("read"):
-        source = open_source(data)
+        source = open_source(data, engine)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -94,10 +98,10 @@ def prepare(
             missing=missing,
             hierarchies=trees,
             written_as=target.format if target else None,
-            without_hierarchy=[column for column, choice in each.items() if not choice.uses_hierarchy],
+            without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock, engine or Engine())
 
 
 @contextmanager
@@ -131,6 +135,11 @@ def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
 def several(privacy: Any) -> list[Any]:
     """Return one or several choices as a list."""
     return list(privacy) if isinstance(privacy, Sequence) and not isinstance(privacy, str) else [privacy]
+
+
+def _without_hierarchy(schemes: Mapping[str, Scheme]) -> list[str]:
+    """Return the columns that need no hierarchy."""
+    return [column for column, choice in schemes.items() if not choice.uses_hierarchy]
 
 
 def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:

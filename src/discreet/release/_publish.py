@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from discreet._replacing import replacing
-from discreet.engines import Recoding, Source, TableFile, open_table, to_lazy, write_table
+from discreet.engines import Recoding, Source, TableFile, open_table, write_data
 from discreet.errors import AuditError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
@@ -74,19 +74,17 @@ def _to_file(source: Source, recoding: Recoding, promises: Promises, output: Out
     with replacing(output.path) as unfinished:
         with clock("recode"), source.guard():
             released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
-            plan = to_lazy(released)
-            write_table(plan, unfinished, output.format, output.path.name)
+            schema = write_data(released, unfinished, output.format, output.path.name)
         with clock("audit"):
-            file = _reopen(unfinished, output, plan)
+            file = _reopen(unfinished, output, schema)
             verdict = promises.check(file, recoding.categories)
-    if not source.lazy:
+    if not source.read_again:
         return released, verdict
     return Written(replace(file, path=output.path), lazy=source.kind == "polars lazy"), verdict
 
 
-def _reopen(path: Path, output: Output, plan: pl.LazyFrame) -> TableFile:
+def _reopen(path: Path, output: Output, schema: pl.Schema) -> TableFile:
     """Open what was just written; JSON lines without a line say nothing, not even which columns there are."""
     if path.stat().st_size:
         return open_table(path, output.format)
-    schema = plan.collect_schema()
     return TableFile(path, output.format, tuple(schema), table=pl.DataFrame(schema=schema))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from discreet._replacing import replacing
-from discreet.engines import TableFile, to_lazy, write_table
+from discreet.engines import TableFile, write_data
 from discreet.release._audit import Audit
 from discreet.release._output import check_apart, check_output
 from discreet.release._report import summary, to_dict, write_report
@@ -88,6 +88,11 @@ class Release:
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
 
     @property
+    def score(self) -> float | None:
+        """The score of the release, where the cost is a score lost."""
+        return self.stats.get("score")
+
+    @property
     def released_values(self) -> dict[str, int]:
         """For each quasi-identifier, how many values its original ones are released as."""
         if "shown" in self.stats:
@@ -101,7 +106,7 @@ class Release:
         read = self.job.get("input")
         check_apart([output.path], [] if read is None else [Path(str(read))])
         with replacing(output.path) as unfinished:
-            write_table(to_lazy(self.frame), unfinished, output.format, output.path.name)
+            write_data(self.frame, unfinished, output.format, output.path.name)
         return output.path
 
     def report(self, path: str | PathLike[str]) -> Path:

@@ -61,6 +61,7 @@ def summary(release: Release) -> str:
             "cost",
             f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}",
         ),
+        *_score(release),
         ("scheme", _scheme(release)),
         _recoded(release),
         *(
@@ -78,6 +79,21 @@ def summary(release: Release) -> str:
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
     return "\n".join([*lines, *(f"note: {note}" for note in release.notes)])
+
+
+def _score(release: Release) -> list[tuple[str, str]]:
+    """Return the score, where there is one, and how far it is from the best."""
+    if release.score is None:
+        return []
+    best = release.stats.get("score_at_most")
+    text = f"{number_text(release.score)}, of {number_text(release.stats['score_before'])} in the original table"
+    if "global_score" in release.stats:
+        text += f"; {number_text(release.stats['global_score'])} before each class was made more specific by itself"
+    elif release.status == "optimal":
+        text += "; no table that keeps the promises has a higher one"
+    elif best is not None:
+        text += f"; no table that keeps the promises has more than {number_text(best)}"
+    return [("score", text)]
 
 
 def _scheme(release: Release) -> str:

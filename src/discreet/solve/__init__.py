@@ -14,6 +14,7 @@ from discreet.solve._base import (
     gap,
 )
 from discreet.solve._choose import choose_solver, prepare, solve
+from discreet.solve._left_out import in_whole_table
 
 __all__ = [
     "SOLVERS",
@@ -28,6 +29,7 @@ __all__ = [
     "Status",
     "choose_solver",
     "gap",
+    "in_whole_table",
     "prepare",
     "solve",
 ]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import IntArray
 from discreet.errors import InterruptedRun
-from discreet.problem import Problem
+from discreet.problem import Cost, Problem
 from discreet.problem._family import Family, Part
 from discreet.problem.schemes import Scheme
 
@@ -149,7 +149,7 @@ class Groups:
     """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
 
     ``covers`` says for each attribute what covers the values of each group, and ``show`` what stands in their place:
-    the ``cover`` itself, or one value, their ``mean`` or ``median``.
+    the ``cover`` itself, or one value, their ``mean``, ``median`` or ``mode``.
     """
 
     tuple: IntArray
@@ -204,10 +204,16 @@ class Solver(Part, ABC):
     """Given time, it proves optimality."""
     baseline: ClassVar[bool] = False
     """It is there to be compared with, and only used where it is named."""
+    special: ClassVar[bool] = False
+    """It is made for some costs, and preferred to others where it takes the cost."""
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes
+
+    def takes(self, cost: Cost) -> bool:
+        """Return whether it can minimize a cost; where the others that fit matter too, ``solve`` may still refuse."""
+        return True
 
     @abstractmethod
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:

@@ -21,7 +21,7 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
         fitting = [member for member in known if _misfit(problem, member) is None]
         if not fitting:
             raise _nothing_fits(problem, known)
-        return max(fitting, key=lambda member: member.exact)
+        return max(fitting, key=lambda member: (member.exact, member.special))
     chosen = SOLVERS.make(solver)
     misfit = _misfit(problem, chosen)
     if misfit is not None:
@@ -99,5 +99,9 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             f"The solver {solver.name}",
             f"the suppression {problem.suppression.name}",
             f"it applies {', '.join(sorted(solver.suppressions))}",
+        )
+    if not solver.takes(problem.cost):
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}", f"the cost {problem.cost.name}", "choose the solver auto or another cost"
         )
     return None

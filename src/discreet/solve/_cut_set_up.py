@@ -52,9 +52,9 @@ from discreet.kernels.cut_state import (
 )
 from discreet.problem import Problem, Separable
 from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.problem.privacy._thresholds import ThresholdModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.privacy.l_diversity import LDiversity
-from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
 from discreet.solve._cut_tree import CutTree, grow_tree
 from discreet.solve._gather import dense
 
@@ -165,11 +165,12 @@ def set_up(problem: Problem, switches: Switches) -> CutState:
 
 def is_compiled(problem: Problem, separable: Separable | None) -> bool:
     """Whether kernels know all models and the cost, and at most one sensitive attribute is looked at."""
-    known = {KAnonymity, LPlusDiversity}
-    if problem.divided is None and not problem.suppression.hides_values:
-        known.add(LDiversity)
-    attributes = {model.attribute for model in problem.privacy if isinstance(model, LPlusDiversity | LDiversity)}
-    if not all(type(model) in known for model in problem.privacy) or len(attributes) > 1:
+    whole = problem.divided is None and not problem.suppression.hides_values
+    known = {KAnonymity, LDiversity} if whole else {KAnonymity}
+    attributes = {model.attribute for model in problem.privacy if isinstance(model, ThresholdModel | LDiversity)}
+    if len(attributes) > 1:
+        return False
+    if any(type(model) not in known and not getattr(model, "compiled", False) for model in problem.privacy):
         return False
     return separable is not None or problem.cost.compiled is not None
 
@@ -207,7 +208,7 @@ def _price(problem: Problem, separable: Separable | None, compiled: bool) -> tup
 def _histogram(problem: Problem, kind: int, price: int) -> Histogram | None:
     """The histogram the models look at, with labels told apart where the price of removing records needs it."""
     for model in problem.privacy:
-        if isinstance(model, LPlusDiversity | LDiversity):
+        if isinstance(model, ThresholdModel | LDiversity):
             if kind == VIOLATING_RECORDS and price == MINORITY:
                 return problem.table.joint[model.column]
             return problem.table.sensitive[model.column]
@@ -220,7 +221,7 @@ def _thresholds(problem: Problem, histogram: Histogram | None, labels: int) -> t
         return np.full(1, 2.0), np.zeros(1, dtype=np.int32)
     theta = np.full(histogram.cardinality // labels, 2.0)
     for model in problem.privacy:
-        if isinstance(model, LPlusDiversity):
+        if isinstance(model, ThresholdModel):
             own = problem.table.sensitive[model.column]
             theta = np.minimum(theta, model.thetas(own.totals, own.labels) * (1 + TOLERANCE))
     return theta, (np.arange(histogram.cardinality) // labels).astype(np.int32)

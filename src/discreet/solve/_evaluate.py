@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.counts import CountTable, FloatArray, Grouping, IntArray
 from discreet.kernels.classes import (
     CODES,
     PACKS,
@@ -26,7 +26,7 @@ from discreet.kernels.classes import (
     source_of,
 )
 from discreet.problem import Classes, Problem
-from discreet.solve._gather import Arrays, Gatherer, Grouping, Released, dense, roll_up
+from discreet.solve._gather import Arrays, Gatherer, Released, dense, roll_up
 
 __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 
@@ -211,7 +211,7 @@ class NodeEvaluator:
             removed=removed,
             lower=lower,
             upper=upper,
-            cost=total if gone <= problem.limit else np.inf,
+            cost=total if gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
             classes=int(ok.sum()),
             suppressed_rows=gone,
             suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
@@ -221,7 +221,9 @@ class NodeEvaluator:
         """Return whether every class of a node is ok."""
         grouping, rolled = self._group(node, keep=True)
         portions = self.gatherer.portions(grouping, rolled, Released.by_levels(self.table, node))
-        return all(bool(self.problem.ok(classes).all()) for _, classes in portions)
+        return self.problem.holds(grouping.sizes) and all(
+            bool(self.problem.ok(classes).all()) for _, classes in portions
+        )
 
     def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, Arrays]:
         """Find the classes of a node, rolling up from an earlier one; with ``keep`` later ones may roll up from it."""

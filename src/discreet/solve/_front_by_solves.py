@@ -14,7 +14,6 @@ import numpy as np
 from discreet.problem import Problem
 from discreet.solve._base import Budget, Solution
 from discreet.solve._choose import choose_solver
-from discreet.solve._gather import group
 
 __all__ = ["Solved", "front_by_solves"]
 
@@ -69,7 +68,7 @@ def front_by_solves(
 
 
 def _smallest_class(problem: Problem, solution: Solution) -> int:
-    grouping = group(problem.table, solution.blocks)
+    grouping = problem.table.group(solution.blocks)
     kept = np.zeros(grouping.sizes.size, dtype=np.bool_)
     kept[grouping.ids[~solution.suppressed] if solution.suppressed.size else grouping.ids] = True
     return int(grouping.sizes[kept].min(initial=problem.table.n)) if kept.any() else 0

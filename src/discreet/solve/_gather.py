@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, FloatArray, Histogram, IntArray
+from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
 from discreet.kernels.lattice import add_rows, max_rows, min_rows
 from discreet.problem import Classes, Problem
 
-__all__ = ["Arrays", "Gatherer", "Grouping", "Released", "dense", "group", "roll_up"]
+__all__ = ["Arrays", "Gatherer", "Released", "dense", "roll_up"]
 
 _DENSE_CELLS = 1 << 25
 """Histograms larger than this many cells are handed over in portions."""
-_DIRECT = 1 << 16
-"""Keys below this number, or a few times the number of tuples, are looked up rather than sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +43,6 @@ class Arrays:
         return Arrays(
             list(histograms), cut(self.labels), cut(self.low), cut(self.high), cut(self.moments), cut(self.offsets)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Grouping:
-    """The classes of one recoding: for each the number of its first tuple and its rows; for each tuple its class.
-
-    Where the arrays of the classes were rolled up from others than the tuples, ``ids`` may be those of the others.
-    """
-
-    ids: IntArray
-    first: IntArray
-    sizes: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,37 +76,6 @@ class Released:
             for attribute, block in zip(table.attributes, blocks, strict=True)
         ]
         return cls(blocks, [np.bincount(block) for block in blocks], rows, None)
-
-
-def group(table: CountTable, blocks: Sequence[IntArray]) -> Grouping:
-    """Find the classes of a recoding, numbered in the order of their blocks."""
-    few = max(_DIRECT, 8 * table.tuples)
-    key: IntArray = np.zeros(table.tuples, dtype=np.int64)
-    span = 1
-    for block, leaves in zip(blocks, table.codes, strict=True):
-        width = int(block.max(initial=0)) + 1
-        if width == 1:
-            continue
-        if span * width > few:
-            key, span = _compact(key, span, few)
-        key = key * width + block[leaves]
-        span *= width
-    ids, count = _compact(key, span, few)
-    first = np.empty(count, dtype=np.int64)
-    first[ids[::-1]] = np.arange(table.tuples - 1, -1, -1)
-    sizes = np.rint(np.bincount(ids, weights=table.weights, minlength=count)).astype(np.int64)
-    return Grouping(ids.astype(np.int32), first, sizes)
-
-
-def _compact(key: IntArray, span: int, few: int) -> tuple[IntArray, int]:
-    """Number keys below ``span`` without gaps, in their order; return the numbers and how many there are."""
-    if span > few:
-        distinct, number = np.unique(key, return_inverse=True)
-        return number.reshape(-1), distinct.size
-    occurs = np.zeros(span, dtype=np.bool_)
-    occurs[key] = True
-    number = np.cumsum(occurs) - 1
-    return number[key], int(number[-1]) + 1
 
 
 class Gatherer:
@@ -186,7 +141,7 @@ class Gatherer:
         """Return some of the classes, with the histograms given."""
         first = grouping.first[part]
         blocks: list[IntArray] = []
-        if not self.needs.isdisjoint({"block_leaves", "block_rows"}):
+        if not self.needs.isdisjoint({"blocks", "block_leaves", "block_rows"}):
             blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
 
         def per_block(name: str, numbers: Sequence[IntArray]) -> IntArray | None:
@@ -203,6 +158,7 @@ class Gatherer:
             per_block("block_leaves", released.block_leaves),
             per_block("block_rows", released.block_rows),
             levels,
+            np.stack(blocks, axis=1) if "blocks" in self.needs else None,
         )
 
     def as_classes(
@@ -212,6 +168,7 @@ class Gatherer:
         block_leaves: IntArray | None,
         block_rows: IntArray | None,
         block_levels: IntArray | None = None,
+        blocks: IntArray | None = None,
     ) -> Classes:
         """Return classes of these sizes, with what was added up for each and is known of the values it has."""
         pairs = list(zip([*self.watched, *self.joint], rolled.histograms, strict=False))
@@ -224,6 +181,7 @@ class Gatherer:
             block_leaves=block_leaves,
             block_rows=block_rows,
             block_levels=block_levels,
+            blocks=blocks,
             low=rolled.low,
             high=rolled.high,
             moments=rolled.moments,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.kernels.requirements import Requirement, holds
-from discreet.problem import Problem
+from discreet.problem import Cost, Problem
 from discreet.problem._checks import one_of
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._local_bound import nearest_bound, price_bound
@@ -41,6 +41,10 @@ class LocalSolver(Solver):
 
     def __post_init__(self) -> None:
         one_of("none" if self.bound is None else self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
+
+    def takes(self, cost: Cost) -> bool:
+        """Return whether the cost says what each released value loses."""
+        return not cost.counts_values
 
     @abstractmethod
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:

@@ -16,6 +16,8 @@ from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
 from discreet.solve._base import Cover, Groups, Progress, Solution
+from discreet.solve._middle import middles
+from discreet.solve._squared_error import squared_error
 
 __all__ = ["Shares", "Task", "classes_of", "finish", "groups_ok", "make_task", "mended", "total_cost"]
 
@@ -49,6 +51,11 @@ class Task:
     def k(self) -> int:
         """No group with fewer rows than this can be ok."""
         return self.problem.smallest_class
+
+    @property
+    def show(self) -> str:
+        """What a group shows: its ``cover``, or one value in place of its values."""
+        return str(getattr(self.problem.schemes[0], "show", "cover"))
 
 
 def make_task(problem: Problem) -> Task:
@@ -112,11 +119,13 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
         size = np.arange(BITS + 1) * max(leaves / BITS, 1.0)
         share = size / leaves if certainty else (size - 1) / max(leaves - 1, 1)
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
-    under = np.stack([count[row] for count, row in zip(attribute.block_leaves, blocks, strict=True)])
+    if isinstance(cost, Certainty):
+        lost = cost.node_spreads(attribute)
+    else:
+        lost = [(count - 1) / max(leaves - 1, 1) for count in attribute.block_leaves]
+    rate = weight * np.stack([each[row] for each, row in zip(lost, blocks, strict=True)])
     if blocks[-1].any():  # a tree without a root: leaves with no node in common lose all
-        blocks, under = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([under, np.full(leaves, leaves)])
-    share = under / leaves if certainty else (under - 1) / max(leaves - 1, 1)
-    rate = weight * np.where(under == 1, 0.0, share)
+        blocks, rate = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([rate, np.full(leaves, weight)])
     if leaves > _TABLE:
         return TREE, rate.ravel(), blocks.astype(np.int32).ravel()
     table = np.zeros((leaves, leaves))
@@ -164,11 +173,13 @@ def finish(
     if cost is None or not np.array_equal(shares.group, before.group):
         cost = total_cost(task, shares)
     bound = min(lower_bound, cost)
-    show = str(getattr(problem.schemes[0], "show", "cover"))
-    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), show)
+    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), task.show)
     told = dict(stats or {})
-    if show != "cover":
+    if task.show != "cover":
         told["covered"] = _covered(classes_of(task, shares))
+    error = squared_error(problem.table, groups) if task.show == "mean" else None
+    if error is not None:
+        told["squared_error"] = error
     return Solution(
         status="optimal" if cost <= bound else "feasible",
         cost=cost,
@@ -201,7 +212,7 @@ def mended(task: Task, shares: Shares) -> Shares:
     group = shares.group.astype(np.int64)
     while (group >= 0).any():
         if not task.problem.union_closed:
-            same = _same_cover(task, Shares(shares.tuple, group, shares.count))
+            same = _same_shown(task, Shares(shares.tuple, group, shares.count))
             group = np.where(group < 0, -1, same[group])
         now = Shares(shares.tuple, group, shares.count)
         ok = groups_ok(task, now)
@@ -211,15 +222,28 @@ def mended(task: Task, shares: Shares) -> Shares:
     return Shares(shares.tuple, group, shares.count)
 
 
-def _same_cover(task: Task, shares: Shares) -> IntArray:
+def _same_shown(task: Task, shares: Shares) -> IntArray:
     """Return new numbers for groups, the same for those that show the same."""
-    seen, random = [], np.random.default_rng(0)
+    seen: list[NDArray[Any]] = []
+    if task.show != "cover":
+        groups = Groups(shares.tuple, shares.group, shares.count, (), task.show)
+        for attribute, codes in zip(task.problem.table.attributes, task.problem.table.codes, strict=True):
+            shown = middles(attribute.positions, codes, groups)
+            dates = attribute.positions is not None and not (attribute.positions % 1 > 0).any()  # or whole numbers
+            seen.append(np.nan_to_num(np.rint(shown) if dates else shown, nan=np.inf))
+        return _numbered(seen)
+    random = np.random.default_rng(0)
     for cover in _covers(task, shares):
         if cover.form == "set":  # a set is told by the sum of random numbers, one for each of its leaves
             drawn = random.integers(1 << 62, size=int(cover.leaves.max()) + 1)
             seen.append(np.add.reduceat(drawn[cover.leaves], cover.first))
         else:
             seen += [cover.first, cover.second]
+    return _numbered(seen)
+
+
+def _numbered(seen: list[NDArray[Any]]) -> IntArray:
+    """Number the groups by what is seen of them."""
     number: IntArray = np.unique(np.stack(seen), axis=1, return_inverse=True)[1].reshape(-1)
     return number
 
@@ -324,13 +348,13 @@ def classes_of(task: Task, shares: Shares) -> Classes:
     kept, _, first = _sorted(shares)
     m = len(table.attributes)
     low, high, under = (np.zeros((first.size, m), dtype=np.int64) for _ in range(3))
-    if not first.size:
-        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under, local=True)
+    levels, blocks = (np.zeros((first.size, m), dtype=np.int32) for _ in range(2))
     for i, (attribute, cover) in enumerate(zip(table.attributes, _covers(task, shares), strict=True)):
         code = table.codes[i, shares.tuple[kept]].astype(np.int64)
         low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
         if cover.form == "node":
             under[:, i] = _leaves_under(attribute, cover)
+            levels[:, i], blocks[:, i] = cover.first, cover.second
         elif cover.form == "set":
             under[:, i] = cover.second - cover.first
         else:
@@ -338,7 +362,7 @@ def classes_of(task: Task, shares: Shares) -> Classes:
             mixed = np.isnan(attribute.positions[high[:, i]]) & (low[:, i] < high[:, i])
             under[:, i] = np.where(mixed, attribute.leaves, high[:, i] - low[:, i] + 1)
     sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
-    return Classes(table, sizes, low=low, high=high, block_leaves=under, local=True)
+    return Classes(table, sizes, low=low, high=high, block_leaves=under, block_levels=levels, blocks=blocks, local=True)
 
 
 def total_cost(task: Task, shares: Shares) -> float:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.kernels.partition_paper import Between, Rows, Slots, price_nodes
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._catalogue import Catalogue
-from discreet.solve._gather import Grouping, Released, group, roll_up
+from discreet.solve._gather import Released, roll_up
 from discreet.solve._recoded import Recoder
 from discreet.solve._warm_up import two_rows, warm_up
 
@@ -157,7 +157,7 @@ class _Arrays(Judge):
             own = Released.by_blocks(table, of.blocks(node))
             extreme = Released.by_blocks(table, of.blocks(node, extreme=True))
             fine, coarse = (own, extreme) if of.upward else (extreme, own)
-            fine_group, coarse_group = group(table, fine.blocks), group(table, coarse.blocks)
+            fine_group, coarse_group = table.group(fine.blocks), table.group(coarse.blocks)
             everything = self._without_histograms(fine, fine_group)
             tally = _Tally(self.problem)
             tally.bound_by(everything, coarse_group.ids[fine_group.first], coarse_group.sizes.size)

@@ -15,8 +15,13 @@ __all__ = ["has_compiled_form", "leaf_rates", "make_prices"]
 
 
 def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
-    """Whether every model is a smallest class size and the cost has a compiled form."""
+    """Whether every model is a smallest class size and the cost has a compiled form.
+
+    A cost that does not add up over classes has none where classes are suppressed.
+    """
     if any(type(model) is not KAnonymity for model in problem.privacy):
+        return False
+    if not problem.cost.additive and problem.limit > 0:
         return False
     return problem.cost.compiled is not None or separable is not None
 

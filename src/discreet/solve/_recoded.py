@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression import Suppressed
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import Inside, Progress, Solution, Status
-from discreet.solve._gather import Gatherer, Grouping, Released, group, roll_up
+from discreet.solve._gather import Gatherer, Released, roll_up
 
 __all__ = ["Recoded", "Recoder", "evaluate_blocks", "smallest_budget"]
 
@@ -75,7 +75,7 @@ class Recoder:
     def evaluate(self, released: Released, *, inside: bool = True) -> Recoded:
         """Return what a recoding costs and suppresses; what goes from inside classes only where it is asked for."""
         problem = self.problem
-        grouping = group(self.problem.table, released.blocks)
+        grouping = self.problem.table.group(released.blocks)
         gone = np.zeros(grouping.sizes.size, dtype=np.bool_)
         rows, values, feasible, total = 0, 0, True, 0.0
         entries: list[list[IntArray]] = []
@@ -90,7 +90,7 @@ class Recoder:
         if not problem.cost.additive:
             total = self._total(grouping, released, gone)
         return Recoded(
-            cost=total if feasible and rows <= problem.limit else np.inf,
+            cost=total if feasible and rows <= problem.limit and problem.holds(grouping.sizes[~gone]) else np.inf,
             blocks=tuple(released.blocks),
             levels=None if released.levels is None else tuple(int(level) for level in released.levels),
             suppressed=gone[grouping.ids],
@@ -104,7 +104,7 @@ class Recoder:
         """Return a number that neither this recoding nor any more general one costs less than."""
         problem = self.problem
         cost, hides = problem.cost, problem.suppression.hides_values
-        grouping = group(self.problem.table, released.blocks)
+        grouping = self.problem.table.group(released.blocks)
         classes = self._without_histograms(grouping, released)
         if not cost.additive:
             return cost.lower(classes, problem.limit)

@@ -12,10 +12,10 @@ from discreet.kernels.requirements import CAPS, DISTINCT, ENTROPY, NODES, ORDERE
 from discreet.problem import Problem
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.problem.privacy._thresholds import ThresholdModel
 from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.privacy.l_diversity import LDiversity
-from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
 from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
 from discreet.problem.privacy.t_closeness import TCloseness, levels_apart
 
@@ -73,7 +73,7 @@ def _form(model: PrivacyModel, table: CountTable) -> _Form | None:
         return _Form(model.histogram(table), ENTROPY, model.l * (1 - TOLERANCE))
     if type(model) is RecursiveDiversity:
         return _Form(model.histogram(table), RECURSIVE, model.c * (1 - TOLERANCE), model.l)
-    if type(model) is LPlusDiversity:
+    if isinstance(model, ThresholdModel) and model.compiled:
         histogram = model.histogram(table)
         thetas = model.thetas(histogram.totals, histogram.labels)
         return _Form(histogram, CAPS, 0.0, share=thetas * (1 + TOLERANCE))
@@ -84,7 +84,7 @@ def _form(model: PrivacyModel, table: CountTable) -> _Form | None:
 
 def _closeness(model: TCloseness, table: CountTable) -> _Form:
     histogram, limit = model.histogram(table), model.t + TOLERANCE
-    whole = histogram.totals / max(table.n, 1)
+    whole = histogram.shares
     if model.distance == "ordered":
         return _Form(histogram, ORDERED, limit, share=whole)
     values = np.arange(histogram.cardinality, dtype=np.int64)

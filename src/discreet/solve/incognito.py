@@ -17,7 +17,7 @@ from discreet.problem import Problem
 from discreet.problem.costs.discernibility import Discernibility
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._evaluate import NodeEvaluator, lay_out
-from discreet.solve._gather import Released, group
+from discreet.solve._gather import Released
 from discreet.solve._recoded import Recoder, smallest_budget
 from discreet.solve.lattice import prepare
 
@@ -50,7 +50,7 @@ class IncognitoSolver(Solver):
 
     name: ClassVar[str] = "incognito"
     schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
-    suppressions: ClassVar[frozenset[str]] = frozenset({"none"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "pre-sampling"})
     exact: ClassVar[bool] = True
     baseline: ClassVar[bool] = True
 
@@ -200,7 +200,7 @@ def _on(problem: Problem, chosen: tuple[int, ...]) -> Problem:
         attribute.ancestors[low] if i in chosen else np.zeros(attribute.leaves, dtype=np.int64)
         for i, (attribute, low) in enumerate(zip(table.attributes, problem.lowest, strict=True))
     ]
-    grouping = group(table, blocks)
+    grouping = table.group(blocks)
     watched = {str(getattr(model, "attribute", "")) for model in problem.privacy}
     fewer = CountTable(
         attributes=tuple(table.attributes[i] for i in chosen),

@@ -91,6 +91,7 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
             name: _by_class(histogram, where, count).reshape(count, table.sensitive[name].cardinality, -1)
             for name, histogram in table.joint.items()
         },
+        blocks=keys.T,
         block_leaves=np.array([a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_rows=np.array([a.block_rows[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
         block_levels=np.tile(np.array(levels, dtype=np.int64), (count, 1)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,11 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
+from discreet.problem._text import outline
 
 if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
+    from discreet.problem.schemes import Scheme
 
 __all__ = ["COSTS", "Cost", "Separable"]
 
@@ -57,8 +59,8 @@ class Cost(Part, ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     """Which optional arrays of Classes it reads.
 
-    Any of labels, block_leaves, block_rows, block_levels, extent (low, high), moments (moments, offsets) and joint,
-    which only ``partly`` and ``labels_removed`` may read.
+    Any of labels, blocks, block_leaves, block_rows, block_levels, extent (low, high), moments (moments, offsets) and
+    joint, which only ``partly`` and ``labels_removed`` may read.
     """
     superadditive: ClassVar[bool] = False
     """A published class costs at least as much as its parts would, and at most as much as suppressed."""
@@ -72,8 +74,15 @@ class Cost(Part, ABC):
     """Also defined where each class shows its values in its own way, as under the scheme ``local``."""
     divisible: ClassVar[bool] = False
     """Defined by ``partly`` where some rows of a class go and the rest is published."""
+    counts_values: ClassVar[bool] = False
+    """It only looks at which values are to be seen in the release, and not at the rows that have them."""
     removal_never_pays: ClassVar[bool] = False
     """A class of which some rows go costs at least as much as the whole class published."""
+
+    @property
+    def shown(self) -> str:
+        """The text form for people: nodes of hierarchies, whose names may be values, are counted."""
+        return outline(self.text, by_column=True)
 
     @abstractmethod
     def published(self, classes: Classes) -> FloatArray:
@@ -135,7 +144,11 @@ class Cost(Part, ABC):
         return None
 
     def separable(self, table: CountTable) -> Separable | None:
-        """Return the row-by-row form, if there is one; it agrees with ``published`` and ``suppressed``."""
+        """Return the row-by-row form, if there is one; it agrees with ``published`` and ``suppressed``.
+
+        Where the cost is not additive it agrees with ``total`` as long as nothing is suppressed, and is a lower bound
+        otherwise.
+        """
         return None
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
@@ -145,6 +158,10 @@ class Cost(Part, ABC):
     def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
         """Per-leaf numbers whose sums over each class ``published`` wants as ``classes.offsets``."""
         return None
+
+    def told(self, table: CountTable, cost: float, lower_bound: float) -> dict[str, Any]:
+        """Return further figures that follow from the cost of a release and from what is proven about it."""
+        return {}
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
         """Check the cost against the table (weights name real columns, …) and fill in what is left open."""
@@ -156,6 +173,10 @@ class Cost(Part, ABC):
                     column=column,
                 )
         return self
+
+    def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
+        """Raise a UsageError if the cost asks for what the attributes, recoded by these schemes, do not have."""
+        return
 
 
 COSTS: Family[Cost] = Family("cost", Cost, "discreet.problem.costs")  # type: ignore[type-abstract]

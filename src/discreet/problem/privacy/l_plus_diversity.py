@@ -7,21 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._checks import column_name, number, one_of
-from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
-from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, whole_table
+from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.problem.privacy._thresholds import ThresholdModel
 
 __all__ = ["LPlusDiversity"]
 
 
 @PRIVACY.register
 @dataclass(frozen=True)
-class LPlusDiversity(SensitiveModel):
+class LPlusDiversity(ThresholdModel):
     """No sensitive value i makes up more than a share θ_i of any class.
 
     ``theta`` is one number for all values (1/l is the frequency form of l-diversity), or a mapping from value
@@ -38,9 +37,7 @@ class LPlusDiversity(SensitiveModel):
     name = "l+"
     aliases = ("l-plus",)
     plain = ("attribute",)
-    union_closed = True
-    limits_values = True
-    favors_even = True
+    by_thetas = True
 
     theta: float | Mapping[str, float] = field(hash=False)
     attribute: str | None = None
@@ -74,24 +71,11 @@ class LPlusDiversity(SensitiveModel):
         average = totals.sum() / max(np.count_nonzero(totals), 1)
         return np.asarray(np.minimum(1.0, self.theta * np.maximum(totals / max(average, 1.0), 1.0)))
 
-    def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each value that classes of these sizes may hold, (c, v)."""
-        histogram = self.histogram(table)
-        shares = self.thetas(histogram.totals, histogram.labels) * (1 + TOLERANCE)
-        return np.floor(sizes[:, np.newaxis] * shares).astype(np.int64)
-
-    def ok(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return for each class whether every value keeps to its share."""
-        return np.asarray((self.counts(classes) <= self.caps(classes.table, classes.sizes)).all(axis=1))
-
     def reached(self, groups: Groups) -> float:
         """Return the largest share of a value in a class; where thresholds differ, as a multiple of its own."""
-        thetas = self.thetas(groups.whole, groups.names)[groups.value]
-        shares = groups.count / groups.sizes[groups.group]
         if self._uniform:
-            return float(shares.max(initial=0.0))
-        multiples = np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
-        return float(multiples.max(initial=0.0))
+            return float((groups.count / groups.sizes[groups.group]).max(initial=0.0))
+        return float(self.multiples(groups).max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether no value exceeds its threshold."""
@@ -108,30 +92,6 @@ class LPlusDiversity(SensitiveModel):
             return 1
         return math.ceil((1 - TOLERANCE) / self.theta)
 
-    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return the exact minimum, which Lemma 3 of the l+ paper applied again and again arrives at.
-
-        If s rows can stay, value i keeps at most floor(θ_i · s) of them; so s is lowered to what these caps
-        leave until they leave all of it. Where the caps of some values sum to a share Θ and the others hold r
-        rows, s ≤ r / (1 − Θ), which gets there in a few steps.
-        """
-        left = classes.sizes.astype(np.int64)
-        moving = np.flatnonzero(~self.ok(classes))
-        counts = self.counts(classes)[moving]
-        histogram = self.histogram(classes.table)
-        thetas = self.thetas(histogram.totals, histogram.labels)
-        while moving.size:
-            before = left[moving]
-            capped = counts > thetas * before[:, np.newaxis]
-            share = np.where(capped, thetas, 0.0).sum(axis=1)
-            free = np.where(capped, 0, counts).sum(axis=1)
-            reach = np.divide(free, 1 - share, out=before.astype(np.float64), where=share < 1 - TOLERANCE)
-            after = np.minimum(counts, self.caps(classes.table, before)).sum(axis=1)
-            after = np.minimum(after, np.floor(reach * (1 + TOLERANCE) + TOLERANCE).astype(np.int64))
-            left[moving] = after
-            moving, counts = moving[after < before], counts[after < before]
-        return classes.sizes - left
-
     def fits(self, table: CountTable) -> None:
         """Raise a UsageError if a value named is not there."""
         if isinstance(self.theta, Mapping):
@@ -142,12 +102,3 @@ class LPlusDiversity(SensitiveModel):
                     "correct their spelling or leave them out.",
                     column=self.column,
                 )
-
-    def check(self, table: CountTable) -> None:
-        """Raise a UsageError if a value named is not there, or if no row could ever be published."""
-        self.fits(table)
-        if 0 < table.n == self.fewest_removed(whole_table(table, self.column))[0]:
-            raise UsageError(
-                f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",
-                column=self.column,
-            )

@@ -58,7 +58,7 @@ class TCloseness(SensitiveModel):
         """Return how far each class is from the whole table."""
         shares = self.counts(classes) / np.maximum(classes.sizes, 1)[:, np.newaxis]
         histogram = self.histogram(classes.table)
-        apart = shares - histogram.totals / max(classes.table.n, 1)
+        apart = shares - histogram.shares
         if self.distance == "equal":
             return np.asarray(np.abs(apart).sum(axis=1) / 2)
         if self.distance == "ordered":
@@ -109,7 +109,7 @@ class TCloseness(SensitiveModel):
             return removed
         counts, sizes = self.counts(classes)[fix], classes.sizes[fix].astype(np.int64)
         histogram = self.histogram(classes.table)
-        whole = histogram.totals / max(classes.table.n, 1)
+        whole = histogram.shares
         if self.distance == "ordered":
             up_to, share = np.cumsum(counts, axis=1)[:, :-1], np.cumsum(whole)[:-1]
             beyond = sizes[:, np.newaxis] - up_to

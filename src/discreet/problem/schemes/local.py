@@ -25,7 +25,8 @@ class Local(Scheme):
 
     Each class shows a ``cover`` of its values: the lowest node of the hierarchy above them, or without a hierarchy the
     range of numbers and dates and the set of texts. Or it shows one value in their place, which is known as
-    microaggregation: the ``mean`` or the ``median`` of numbers and dates, and of text the most frequent value.
+    microaggregation: the ``mean``, the ``median`` or the most frequent one (``mode``) of numbers and dates, and of text
+    always the most frequent one. Of several as frequent as each other it is the first in their order.
 
     >>> Local().text, Local(show="mean").text
     ('local', 'local(show=mean)')
@@ -38,7 +39,7 @@ class Local(Scheme):
     show: str = "cover"
 
     def __post_init__(self) -> None:
-        one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median"))
+        one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median", "mode"))
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the Bell number of the values: the global recodings among the local ones."""

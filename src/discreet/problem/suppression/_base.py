@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.counts import CountTable
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
 from discreet.problem.privacy._base import PrivacyModel
@@ -44,6 +45,10 @@ class Suppression(Part, ABC):
     def budget(self, n: int) -> int:
         """Return how many of ``n`` records may be suppressed at most."""
         return n
+
+    def before(self, table: CountTable) -> NDArray[np.bool_] | None:
+        """Return which tuples are suppressed before the search, or None if it is the search that decides."""
+        return None
 
     def check(self, models: Sequence[PrivacyModel]) -> None:
         """Raise an UnsupportedCombinationError if the kind cannot mend what one of the models may find."""

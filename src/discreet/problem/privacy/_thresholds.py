@@ -1,0 +1,91 @@
+"""What the models share that limit the share of each sensitive value in a class."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.errors import UsageError
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import Groups
+from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, whole_table
+
+__all__ = ["ThresholdModel"]
+
+
+class ThresholdModel(SensitiveModel):
+    """No sensitive value i makes up more than a share θ_i of any class.
+
+    A share may exceed its θ by one part in 10^9, which is rounding.
+    """
+
+    union_closed = True
+    limits_values = True
+    favors_even = True
+
+    by_thetas: ClassVar[bool] = False
+    """Set by a class itself, and not by those it is derived from, if thresholds and the smallest size are all of it."""
+
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels may judge classes by the thresholds and the smallest size."""
+        return bool(vars(type(self)).get("by_thetas", False))
+
+    @abstractmethod
+    def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
+        """Return the threshold of each value, from how often it occurs in the table and what it is called."""
+
+    def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the most rows of each value that classes of these sizes may hold, (c, v)."""
+        histogram = self.histogram(table)
+        shares = self.thetas(histogram.totals, histogram.labels) * (1 + TOLERANCE)
+        return np.floor(sizes[:, np.newaxis] * shares).astype(np.int64)
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether every value keeps to its share."""
+        return np.asarray((self.counts(classes) <= self.caps(classes.table, classes.sizes)).all(axis=1))
+
+    def multiples(self, groups: Groups) -> FloatArray:
+        """Return each share of a value in a class as a multiple of its threshold."""
+        thetas = self.thetas(groups.whole, groups.names)[groups.value]
+        shares = groups.count / groups.sizes[groups.group]
+        return np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
+
+    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
+        """Return the exact minimum, which Lemma 3 of the l+ paper applied again and again arrives at.
+
+        If s rows can stay, value i keeps at most floor(θ_i · s) of them; so s is lowered to what these caps
+        leave until they leave all of it. Where the caps of some values sum to a share Θ and the others hold r
+        rows, s ≤ r / (1 − Θ), which gets there in a few steps.
+        """
+        left = classes.sizes.astype(np.int64)
+        moving = np.flatnonzero(~self.ok(classes))
+        counts = self.counts(classes)[moving]
+        histogram = self.histogram(classes.table)
+        thetas = self.thetas(histogram.totals, histogram.labels)
+        while moving.size:
+            before = left[moving]
+            capped = counts > thetas * before[:, np.newaxis]
+            share = np.where(capped, thetas, 0.0).sum(axis=1)
+            free = np.where(capped, 0, counts).sum(axis=1)
+            reach = np.divide(free, 1 - share, out=before.astype(np.float64), where=share < 1 - TOLERANCE)
+            after = np.minimum(counts, self.caps(classes.table, before)).sum(axis=1)
+            after = np.minimum(after, np.floor(reach * (1 + TOLERANCE) + TOLERANCE).astype(np.int64))
+            left[moving] = after
+            moving, counts = moving[after < before], counts[after < before]
+        return classes.sizes - left
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if the table does not fit, or if no row could ever be published."""
+        self.fits(table)
+        if 0 < table.n == self.fewest_removed(whole_table(table, self.column))[0]:
+            raise UsageError(
+                f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",
+                column=self.column,
+            )

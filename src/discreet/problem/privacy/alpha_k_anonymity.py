@@ -1,0 +1,84 @@
+"""(alpha, k)-anonymity: large classes in which no sensitive value is too frequent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.errors import UsageError
+from discreet.problem._checks import column_name, number, whole_number
+from discreet.problem.privacy._base import PRIVACY, Groups
+from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.problem.privacy._thresholds import ThresholdModel
+
+__all__ = ["AlphaKAnonymity"]
+
+
+@PRIVACY.register
+@dataclass(frozen=True)
+class AlphaKAnonymity(ThresholdModel):
+    """Every class has at least ``k`` rows, and no sensitive value more than a share ``alpha`` of them.
+
+    This is the general (alpha, k)-anonymity of Wong, Li, Fu and Wang (2006). It is ``k`` and ``l+`` in one; where
+    values may become unknown, which cannot mend a class that is too small, the two must be given apart.
+
+    >>> AlphaKAnonymity(0.5, 5, "disease").text
+    'alpha-k(0.5, 5, disease)'
+    """
+
+    name = "alpha-k"
+    plain = ("attribute",)
+    by_thetas = True
+
+    alpha: float
+    k: int
+    attribute: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", number(self.alpha, "alpha of (alpha, k)-anonymity", above=0, most=1))
+        object.__setattr__(self, "k", whole_number(self.k, "k of (alpha, k)-anonymity", least=1))
+        column_name(self.attribute, "The attribute of (alpha, k)-anonymity")
+
+    def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
+        """Return alpha for each value."""
+        return np.full(totals.size, float(self.alpha))
+
+    def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the most rows of each value that classes of these sizes may hold; none in a class too small."""
+        return np.where((sizes >= self.k)[:, np.newaxis], super().caps(table, sizes), 0)
+
+    def reached(self, groups: Groups) -> float:
+        """Return the largest share of a value in a class; infinite if a class is too small."""
+        if (groups.sizes < self.k).any():
+            return math.inf
+        return float((groups.count / groups.sizes[groups.group]).max(initial=0.0))
+
+    def satisfied_by(self, reached: float) -> bool:
+        """Whether no value is too frequent."""
+        return reached <= self.alpha * (1 + TOLERANCE)
+
+    @property
+    def minimum_size(self) -> int:
+        """A class needs k rows, and a single row is a share of 1/size."""
+        return max(self.k, math.ceil((1 - TOLERANCE) / self.alpha))
+
+    def fits(self, table: CountTable) -> None:
+        """Raise a UsageError: asked by itself only where values may become unknown."""
+        raise UsageError(
+            f"'{self.text}' does not go with a suppression that makes values unknown; give k({self.k}) and "
+            f"l+({self.alpha:g}) apart.",
+            column=self.column,
+        )
+
+    def check(self, table: CountTable) -> None:
+        """Raise a UsageError if no row could ever be published."""
+        if table.n < self.k:
+            raise UsageError(
+                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k."
+            )
+        self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))

@@ -1,0 +1,65 @@
+"""delta-disclosure privacy: no class says much more, or much less, about a sensitive value than the whole table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import FloatArray
+from discreet.problem._checks import column_name, number
+from discreet.problem._classes import Classes
+from discreet.problem.privacy._base import PRIVACY, Groups
+from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel
+
+__all__ = ["DeltaDisclosure"]
+
+
+@PRIVACY.register
+@dataclass(frozen=True)
+class DeltaDisclosure(SensitiveModel):
+    """For every value of a class, |ln (q / p)| < ``delta``: q is its share there, p that in the whole table.
+
+    As in ARX, values that do not occur in a class are not looked at, so that two ok classes together may fail (ARX
+    takes the logarithm to base 2: its delta is this one divided by ln 2). Brickell and Shmatikov (2008) ask for all
+    values.
+
+    >>> DeltaDisclosure(1.2, "disease").text
+    'delta-disclosure(1.2, disease)'
+    """
+
+    name = "delta-disclosure"
+    plain = ("attribute",)
+
+    delta: float
+    attribute: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", number(self.delta, "delta of delta-disclosure", above=0))
+        column_name(self.attribute, "The attribute of delta-disclosure")
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether every value that occurs is about as frequent as in the whole table."""
+        counts = self.counts(classes)
+        q = counts / np.maximum(classes.sizes, 1)[:, np.newaxis]
+        p = np.broadcast_to(self.histogram(classes.table).shares, q.shape)
+        there = counts > 0
+        ratio = np.divide(q, p, out=np.ones_like(q), where=there)
+        return np.asarray((np.abs(np.log(ratio)) < self._limit).all(axis=1))
+
+    @property
+    def _limit(self) -> float:
+        """What lies below the limit by rounding alone lies on it, and is refused."""
+        return self.delta - (1 + self.delta) * TOLERANCE
+
+    def reached(self, groups: Groups) -> float:
+        """Return the largest logarithm of a value that occurs in a class."""
+        p = groups.whole[groups.value] / max(int(groups.whole.sum()), 1)
+        logs: FloatArray = np.abs(np.log(groups.count / groups.sizes[groups.group]) - np.log(p))
+        return float(logs.max(initial=0.0))
+
+    def satisfied_by(self, reached: float) -> bool:
+        """Whether no value is much more or much less frequent."""
+        return not math.isnan(reached) and reached < self._limit

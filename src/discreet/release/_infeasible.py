@@ -1,0 +1,109 @@
+"""Why nothing keeps the promises, and the nearest thing that would."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InfeasibleError
+from discreet.problem import Problem
+
+if TYPE_CHECKING:
+    from discreet.solve import Solution
+
+__all__ = ["infeasible"]
+
+_MOST_TRIES = 2_000
+"""Combinations of limits that are tried at most."""
+
+
+def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
+    """Return the error of a problem that was proven to have no solution, with the way out."""
+    promised = " and ".join(model.shown for model in problem.privacy)
+    kind, smallest = problem.suppression, solution.smallest_budget
+    limits = _limits_that_work(problem)
+    limited = [name for name, attribute, high in _each(problem) if high < attribute]
+    within = f" with the limits on the levels of {_listed(limited)}" if limits else ""
+    ways = [" and ".join(f"'{name}' up to level {level}" for name, level in found.items()) for found in limits]
+    if kind.hides_values:
+        return InfeasibleError(
+            f"No recoding keeps {promised}{within} and the suppression {kind.name}, under which every row stays; "
+            f"{_let(ways)}promise less, or choose violating-records, class-records or a budget.",
+            limits=limits,
+        )
+    at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
+    if smallest is not None and problem.kept is None:
+        way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
+    else:
+        way_out = "allow more suppression or coarser values, or promise less"
+    return InfeasibleError(
+        f"No recoding keeps {promised}{within} by suppressing {at_most}; {_let(ways)}{way_out}.",
+        smallest_budget=smallest,
+        limits=limits,
+    )
+
+
+def _let(ways: Sequence[str]) -> str:
+    return f"the nearest limits that work let {', or '.join(ways)}; otherwise " if ways else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _each(problem: Problem) -> Iterator[tuple[str, int, int]]:
+    """Yield the name, the height and the highest level allowed of each attribute."""
+    for attribute, high in zip(problem.table.attributes, problem.highest, strict=True):
+        yield attribute.name, attribute.height, high
+
+
+def _limits_that_work(problem: Problem) -> list[dict[str, int]]:
+    """Return for each limited attribute the lowest limit with which all others can stay; else the nearest together.
+
+    Nothing where there is no limit, or where lifting all of them does not help.
+    """
+    from discreet.solve._gather import Released
+    from discreet.solve._recoded import Recoder
+
+    heights = [height for _, height, _ in _each(problem)]
+    names = problem.table.names
+    limited = [i for i, (height, high) in enumerate(zip(heights, problem.highest, strict=True)) if high < height]
+    recoder = Recoder(replace(problem, highest=tuple(heights)))
+
+    def works(node: Sequence[int]) -> bool:
+        return bool(np.isfinite(recoder.cost(Released.by_levels(problem.table, node))))
+
+    if not limited or not works(heights):
+        return []
+    alone = []
+    for i in limited:
+        nodes = ([*problem.highest[:i], level, *problem.highest[i + 1 :]] for level in range(heights[i], -1, -1))
+        level = heights[i] + 1
+        while level - 1 > problem.highest[i] and works(next(nodes)):
+            level -= 1
+        if level <= heights[i]:
+            alone.append({names[i]: level})
+    if alone:
+        return alone
+    for node in _upwards(problem.highest, heights, limited):
+        if works(node):
+            return [{names[i]: node[i] for i in limited if node[i] > problem.highest[i]}]
+    return []
+
+
+def _upwards(start: Sequence[int], top: Sequence[int], limited: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield level vectors above another, those with the fewest levels more first."""
+    heap, seen = [(0, tuple(start))], {tuple(start)}
+    while heap and len(seen) < _MOST_TRIES:
+        more, node = heapq.heappop(heap)
+        yield node
+        for i in limited:
+            above = (*node[:i], node[i] + 1, *node[i + 1 :])
+            if node[i] < top[i] and above not in seen:
+                seen.add(above)
+                heapq.heappush(heap, (more + 1, above))

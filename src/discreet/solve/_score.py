@@ -1,0 +1,72 @@
+"""What the solvers of the user-oriented mechanism share: the lattice with its scores and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from discreet.problem import Problem
+from discreet.problem.costs._shared import weight_array
+from discreet.problem.costs.score import Score
+from discreet.solve._evaluate import NodeEvaluator, lay_out
+
+__all__ = ["Node", "Scored", "as_score"]
+
+Node = tuple[int, ...]
+"""The level of each attribute, 0 being the original value."""
+
+
+def as_score(problem: Problem) -> Score:
+    """Return the score of a problem."""
+    if not isinstance(problem.cost, Score):
+        raise TypeError("the problem has no score")
+    return problem.cost
+
+
+@dataclass(eq=False)
+class Scored:
+    """The nodes of a problem's lattice, each with its score, and checked no more than once."""
+
+    problem: Problem
+    checks: int = 0
+    _known: dict[Node, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cost = as_score(self.problem)
+        self.table = self.problem.table
+        priorities = weight_array(self.cost.weights, self.table)
+        self.by_priority: list[int] = np.argsort(priorities, kind="stable").tolist()
+        """The attributes, that of the lowest priority first."""
+        self.shown = [[int(np.count_nonzero(rows)) for rows in a.block_rows] for a in self.table.attributes]
+        """How many different values each attribute shows at each level."""
+
+    @cached_property
+    def evaluator(self) -> NodeEvaluator:
+        """What checks nodes."""
+        return NodeEvaluator(self.problem, lay_out(self.problem))
+
+    def score(self, node: Sequence[int]) -> float:
+        """Return the score of a node if nothing is suppressed."""
+        return self.cost.of(self.table, [shown[level] for shown, level in zip(self.shown, node, strict=True)])
+
+    def check(self, node: Node) -> bool:
+        """Return whether the promises can be kept at a node."""
+        if node not in self._known:
+            self.checks += 1
+            levels = np.array(node, dtype=np.int64)
+            if self.problem.limit:
+                self._known[node] = bool(np.isfinite(self.evaluator.evaluate(levels).cost))
+            else:
+                self._known[node] = self.evaluator.all_ok(levels)
+        return self._known[node]
+
+    def finer(self, node: Node, i: int) -> Node | None:
+        """Return the node with one attribute a level lower, or None where that is not allowed."""
+        return None if node[i] <= self.problem.lowest[i] else (*node[:i], node[i] - 1, *node[i + 1 :])
+
+    def coarser(self, node: Node, i: int) -> Node | None:
+        """Return the node with one attribute a level higher, or None where that is not allowed."""
+        return None if node[i] >= self.problem.highest[i] else (*node[:i], node[i] + 1, *node[i + 1 :])
