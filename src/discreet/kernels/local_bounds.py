@@ -191,6 +191,8 @@ def _look(
     """Look at the points of a box; return how many points are kept, their rows and the rate of the k-th row."""
     near, rows = search.near, search.rows
     for other in range(boxes.first[b], boxes.last[b]):
+        if most <= 0.0:
+            break
         new = 0.0
         for i in range(search.row.size):
             new += cells.rate[search.row[i] + boxes.codes[other, i]]
@@ -284,9 +286,9 @@ def nearest_rates(
 ) -> None:
     """Write what each point costs at least together with the k-th nearest row, itself counted.
 
-    Points, and their ``weights``, are in the order of the boxes. This is for those in the boxes from ``begin`` to before
-    ``end`` that are not split; infinite where there are not k rows. After so many ``visits`` to boxes a search ends with
-    what it knows: no box it has not looked into costs less than the least of those that wait.
+    Points, and their ``weights``, are in the order of the boxes. This is for those in the boxes from ``begin`` to
+    before ``end`` that are not split; infinite where there are not k rows. After so many ``visits`` to boxes a search
+    ends with what it knows: no box it has not looked into costs less than the least of those that wait.
     """
     m, depth = cells.cells.size, boxes.depth
     search = _Search(

@@ -76,8 +76,8 @@ def _best_cut(
 ) -> tuple[float, int, int]:
     """What a split by the attribute saves for each bit, and the leaves of the run of bins that goes to the front first.
 
-    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows. A split in two may be
-    the first of several, one for each child; then what counts is what all of them save for the entropy of all.
+    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows. A split in two may
+    be the first of several, one for each child; then what counts is what all of them save for the entropy of all.
     """
     total = 0
     for b in range(bins):

@@ -31,8 +31,8 @@ from discreet.kernels.local_bounds_prices import (
 )
 from discreet.problem import Problem
 from discreet.solve._base import Budget
-from discreet.solve._local_cells import coarsen, make_cells, reach, runs
-from discreet.solve._local_task import Shares, Task, make_task, total_cost
+from discreet.solve._local_cells import coarsen, make_cells, merge, reach, runs
+from discreet.solve._local_task import Shares, Task, make_task, price
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["nearest_bound", "prepare", "price_bound"]
@@ -69,7 +69,7 @@ _SMALL, _TINY = 3e-2, 1e-3
 def prepare(*, prices: bool = True) -> None:
     """Compile the kernels, or load them: those of the nearest neighbours, or those of prices too."""
     task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
-    cells, _ = make_cells(task)
+    cells = make_cells(task)
     if prices:
         warm_up(lambda: _Search(task, Budget(), cells, np.inf).run())
     else:
@@ -88,7 +88,7 @@ def nearest_bound(task: Task, budget: Budget) -> float:
     """
     with budget.paused():
         prepare(prices=False)
-    cells, _ = make_cells(task)
+    cells = make_cells(task)
     return _value(task, cells, _nearest(cells, task.k, budget))
 
 
@@ -112,8 +112,8 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     """
     with budget.paused():
         prepare(prices=True)
-    cells, of = make_cells(task)
-    cost = np.inf if shares is None else total_cost(task, shares)
+    cells, of = merge(make_cells(task))
+    cost = np.inf if shares is None else price(task, shares).cost
     search = _Search(task, budget, cells, cost * (1 - 2 * _RELATIVE))
     search.run()
     return search.value, (search.best - _margin(search.best))[of]
