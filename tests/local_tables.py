@@ -11,7 +11,7 @@ import numpy as np
 import naive
 from discreet.counts import CountTable
 from discreet.problem import Classes, Problem
-from discreet.solve._local_task import make_task, total_cost
+from discreet.solve._local_task import make_task, price
 from tables import count_table, random_sample
 
 __all__ = ["EXAMPLE_1", "audited", "groups_of", "local_task", "random_local_table"]
@@ -81,7 +81,7 @@ def audited(task, shares):
                 histograms[name][g, histogram.values[j]] += count
     assert problem.ok(Classes(table, sizes, sensitive=histograms)).all()
     cost = sum(sizes[g] * sum(_rates(task, [j for j, _ in inside])) for g, inside in members.items())
-    np.testing.assert_allclose(total_cost(task, shares), cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(price(task, shares).cost, cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
     return sizes
 
 

@@ -14,7 +14,7 @@ from discreet.problem.costs.certainty import Certainty
 from discreet.solve import _local_bound, _local_cells, _local_task
 from discreet.solve._base import Budget
 from discreet.solve._local_bound import nearest_bound, price_bound
-from discreet.solve._local_task import Shares, Task, classes_of, make_task
+from discreet.solve._local_task import Shares, Task, make_task, price
 from tables import labelled_rows, random_node_weights
 
 KINDS = ("range", "range with missing", "tree", "numbers in a tree", "set")
@@ -92,7 +92,7 @@ def all_groups(task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     row = np.repeat(np.arange(table.tuples), table.weights)
     member = (np.arange(1, 2**row.size)[:, None] >> np.arange(row.size)) & 1
     group, where = np.nonzero(member)
-    classes = classes_of(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64)))
+    classes = price(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64))).classes
     return row, np.append(0.0, task.problem.cost.published(classes)), np.append(0, classes.sizes)
 
 

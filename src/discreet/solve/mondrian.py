@@ -15,7 +15,7 @@ from discreet.problem.costs import Cost
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_solver import LocalSolver
-from discreet.solve._local_task import Shares, Task
+from discreet.solve._local_task import Shares, Task, positions_of
 
 __all__ = ["MondrianSolver"]
 
@@ -90,7 +90,8 @@ def _space(task: Task, *, trees: bool) -> Space:
         weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
         tree = trees and attribute.tree
         levels.append(attribute.height + 1 if tree else 0)
-        places.append(weight * (_node_widths(attribute, cost) if tree else _positions(attribute)))
+        place = weight * _node_widths(attribute, cost) if tree else positions_of(attribute, weight, by_value=True)
+        places.append(place)
         nodes.append(attribute.ancestors.astype(np.int32).ravel() if tree else no_nodes)
     sizes, node_sizes = [place.size for place in places], [node.size for node in nodes]
     return Space(
@@ -103,14 +104,6 @@ def _space(task: Task, *, trees: bool) -> Space:
         node_start=np.cumsum([0, *node_sizes[:-1]], dtype=np.int64),
         node=np.concatenate(nodes),
     )
-
-
-def _positions(attribute: CodedAttribute) -> FloatArray:
-    """The values of an attribute as numbers from 0 to 1, and 1 for known and missing values together."""
-    place = np.arange(attribute.leaves, dtype=np.float64) if attribute.positions is None else attribute.positions
-    occurs = place[(attribute.rows > 0) & ~np.isnan(place)]
-    whole = float(np.ptp(occurs)) if occurs.size else 0.0
-    return np.append(place / (whole or 1.0), 1.0)
 
 
 def _node_widths(attribute: CodedAttribute, cost: Cost) -> FloatArray:
