@@ -98,7 +98,7 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
         import duckdb
     except ImportError:
         raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
-    settings = {
+    settings: dict[str, Any] = {
         "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",
         **({} if memory_limit is None else {"memory_limit": memory_limit}),
