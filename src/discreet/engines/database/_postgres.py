@@ -55,20 +55,28 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     if importlib.util.find_spec("psycopg") is None:
         raise UsageError("To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.")
     import psycopg
+    from psycopg.conninfo import make_conninfo
 
-    told = {"host": url.host, "port": url.port, "user": url.user, "password": url.password, "dbname": url.name}
-    options: dict[str, Any] = dict(url.options)
-    known: dict[str, Any] = {name: value for name, value in told.items() if value}
-    settings = f"{options.pop('options', '')} {_SETTINGS}".strip()
+    options = dict(url.options)
+    told: dict[str, Any] = {
+        "host": url.host,
+        "port": url.port,
+        "user": url.user,
+        "password": url.password,
+        "dbname": url.name,
+        "client_encoding": "UTF8",
+        "application_name": "discreet",
+        **options,
+        "options": f"{options.get('options', '')} {_SETTINGS}".strip(),
+    }
     try:
-        connection = psycopg.connect(
-            **known,
-            **options,
-            options=settings,
-            client_encoding="UTF8",
-            application_name="discreet",
-            autocommit=True,
-        )
+        place = make_conninfo(**{name: value for name, value in told.items() if value})
+    except psycopg.ProgrammingError:
+        raise UsageError(
+            f"PostgreSQL does not know one of these settings of the URL: {', '.join(options)}; correct it."
+        ) from None
+    try:
+        connection = psycopg.connect(place, autocommit=True)
     except psycopg.Error as error:
         raise _not_connected(url, error, write) from None
     try:
