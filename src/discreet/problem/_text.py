@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["format_text", "outline", "parse_text"]
+__all__ = ["counted", "format_text", "outline", "parse_text"]
 
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -61,11 +61,12 @@ def outline(text: str) -> str:
     'l+({2 values}, disease)'
     """
     name, args, kwargs = parse_text(text)
-    items = [*map(_counted, args), *(f"{key}={_counted(value)}" for key, value in kwargs.items())]
+    items = [*map(counted, args), *(f"{key}={counted(value)}" for key, value in kwargs.items())]
     return f"{name}({', '.join(items)})" if items else name
 
 
-def _counted(value: Any) -> str:
+def counted(value: Any) -> str:
+    """Return an argument for reports: lists and mappings are counted."""
     if not isinstance(value, dict | list):
         return _show(value)
     number = f"{len(value):,} value{'s' * (len(value) != 1)}"

@@ -13,6 +13,7 @@ import polars as pl
 
 import discreet
 from discreet.problem._text import outline
+from discreet.release._small import few
 from discreet.schema import may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ def notes(
             "give one, as in ordered([low, middle, high]), or choose the scheme set."
         )
     if counted.dropped:
-        yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out and are not part of n."
+        yield f"{few(counted.dropped)} rows with a missing quasi-identifier were left out and are not part of n."
     else:
         for name, rows in counted.missing.items():
-            yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."
+            yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
@@ -14,6 +15,7 @@ import polars as pl
 from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._output import Output, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
@@ -39,6 +41,8 @@ class Prepared:
     missing: Missing
     output: str | PathLike[str] | None
     target: Output | None
+    stamp: FileStamp | None
+    """The file the table is in, as it was before it was read."""
     clock: Clock
 
     def told(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ def prepare(
     target = None if output is None else check_output(output, data)
     with clock("read"):
         source = open_source(data)
+        stamp = FileStamp.of(Path(data)) if isinstance(data, str | PathLike) else None
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -98,7 +103,7 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock)
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock)
 
 
 @contextmanager
