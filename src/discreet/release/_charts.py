@@ -35,7 +35,7 @@ PATTERNS = (
 def _svg(height: float, label: str, parts: Iterator[str]) -> str:
     head = (
         f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {_WIDTH:g} {height:g}" role="img" '
-        f'aria-label="{escape(label, quote=True)}" font-family="{FONT}" font-size="12">'
+        f'aria-label="{escape(label, quote=True)}" font-family="{FONT}" font-size="13">'
     )
     return head + "".join(parts) + "</svg>"
 
@@ -77,7 +77,7 @@ def _trace_parts(moments: Sequence[Progress], scale: Scale) -> Iterator[str]:
     for tick in scale.ticks(5, short=True):
         y = bottom - tick.place * (bottom - top)
         yield f'<path d="M{left:g} {y:.1f}H{right:g}" stroke="{_C.grid}"/>'
-        yield words_at(left - 7, y + 4, tick.text, _C.soft, anchor="end", size=11)
+        yield words_at(left - 7, y + 4, tick.text, _C.soft, anchor="end", size=12)
     best = [at(m.seconds, m.best) for m in moments]
     bound = [at(m.seconds, m.bound) for m in moments if np.isfinite(m.bound)]
     if bound:
@@ -91,7 +91,7 @@ def _trace_parts(moments: Sequence[Progress], scale: Scale) -> Iterator[str]:
     for tick in seconds.ticks(5):
         x = left + tick.place * (right - left)
         yield f'<path d="M{x:.1f} {bottom:g}v4" stroke="{_C.soft}"/>'
-        yield words_at(x, bottom + 17, tick.text, _C.soft, anchor="middle", size=11)
+        yield words_at(x, bottom + 17, tick.text, _C.soft, anchor="middle", size=12)
     yield words_at(right, bottom + 35, "seconds of search", _C.ink, anchor="end")
     yield words_at(4, bottom + 35, "↑ cost" + ("" if scale.kind == "linear" else " (log scale)"), _C.ink)
 
@@ -120,13 +120,13 @@ def size_chart(before: ClassSizes, after: ClassSizes, least: int) -> str:
     """Draw which share of the people is in classes of which size, before and after."""
     edges = edges_for(before, after)
     label = "Which share of the people is in classes of which size, before and after"
-    return _svg(252, label, _size_parts(before, after, edges, least))
+    return _svg(256, label, _size_parts(before, after, edges, least))
 
 
 def _size_parts(before: ClassSizes, after: ClassSizes, edges: tuple[int, ...], least: int) -> Iterator[str]:
-    left, right, top, bottom = 38.0, _WIDTH - 8, 42.0, 182.0
-    yield _key(left, 14, _HATCHED, "before")
-    yield _key(left + 90, 14, _SOLID, "after")
+    left, right, top, bottom = 38.0, _WIDTH - 8, 56.0, 190.0
+    yield _key(right - 170, 14, _HATCHED, "before")
+    yield _key(right - 80, 14, _SOLID, "after")
     sides = [(before, 'fill="url(#hatch)" ' + f'stroke="{_C.soft}"'), (after, f'fill="{_C.front}"')]
     shares = [[rows / max(table.rows, 1) for rows in table.ranges(edges)] for table, _ in sides]
     small = [[0 < rows < least for rows in table.ranges(edges)] for table, _ in sides]
@@ -134,10 +134,13 @@ def _size_parts(before: ClassSizes, after: ClassSizes, edges: tuple[int, ...], l
     for tick in Scale("linear", 0, 100 * peak).ticks(4, unit=" %"):
         y = bottom - tick.place * (bottom - top)
         yield f'<path d="M{left:g} {y:.1f}H{right:g}" stroke="{_C.grid}"/>'
-        yield words_at(left - 5, y + 4, tick.text, _C.soft, anchor="end", size=10)
+        yield words_at(left - 5, y + 4, tick.text, _C.soft, anchor="end", size=11)
     room = (right - left) / len(edges)
     bar = min(room * 0.4, 26.0)
-    for place, name in enumerate(size_names(edges)):
+    names = size_names(edges)
+    if room < 46:
+        names = [name.split("–")[0] + "–" * ("–" in name) for name in names]
+    for place, name in enumerate(names):
         middle = left + (place + 0.5) * room
         for side, (_, look) in enumerate(sides):
             part = shares[side][place]
@@ -148,14 +151,14 @@ def _size_parts(before: ClassSizes, after: ClassSizes, edges: tuple[int, ...], l
                 yield f"<rect {place_of} {look}/>"
                 if part >= 0.01:
                     words = f"{100 * part:.0f}"
-                    yield words_at(x + bar / 2, bottom - height - 3, words, _C.ink, anchor="middle", size=9.5)
-        size = 11 if room > 36 else 9.5
+                    yield words_at(x + bar / 2, bottom - height - 3, words, _C.ink, anchor="middle", size=10.5)
+        size = 12 if room > 36 else 10.5
         yield words_at(middle, bottom + 15, name, _C.ink, anchor="middle", size=size)
         risk = "1" if edges[place] == 1 else f"1/{_thousands(edges[place])}"
         yield words_at(middle, bottom + 33, risk, _C.soft, anchor="middle", size=size)
     yield f'<path d="M{left:g} {bottom:g}H{right:g}" stroke="{_C.soft}"/>'
     yield words_at(left - 34, bottom + 52, "size of the class, and the highest risk of being found in it", _C.ink)
-    yield words_at(left - 34, top - 10, "share of the people", _C.ink, size=11)
+    yield words_at(4, 18, "↑ share of the people", _C.ink)
 
 
 def spread_chart(column: ReleasedColumn) -> str:
@@ -200,7 +203,7 @@ def _spread_parts(before: Steps, after: Steps | None) -> Iterator[str]:
             anchor = "start" if place == 0 else "end" if place == len(before.edges) - 1 else "middle"
             yield f'<path d="M{x(edge):.1f} {bottom:g}v4" stroke="{_C.soft}"/>'
             words = brief(edge) if not before.date else before.name(edge)
-            yield words_at(x(edge), bottom + 17, words, _C.soft, anchor=anchor, size=11)
+            yield words_at(x(edge), bottom + 17, words, _C.soft, anchor=anchor, size=12)
 
 
 def bar_chart(column: ReleasedColumn, total: int, least: int) -> str:
@@ -216,8 +219,8 @@ def bar_chart(column: ReleasedColumn, total: int, least: int) -> str:
 
 def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several: bool, gone: bool) -> Iterator[str]:
     names = [_name(bar) for bar in bars]
-    left = min(max(7 * max(map(len, names)) + 12, 50), 170.0)
-    right = _WIDTH - 92
+    left = min(max(7.5 * max(map(len, names)) + 12, 50), 180.0)
+    right = _WIDTH - (154 if gone else 104)
     peak = max(bar.rows + (bar.left_out or 0) for bar in bars)
     at = 2.0
     if several:
@@ -230,7 +233,7 @@ def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several
     for place, (bar, name) in enumerate(zip(bars, names, strict=True)):
         y = head + 24 * place
         width = bar.rows / peak * (right - left)
-        yield words_at(left - 7, y + 15, _cut(name, int((left - 10) / 6.4)), _C.ink, anchor="end")
+        yield words_at(left - 7, y + 15, _cut(name, int((left - 10) / 6.9)), _C.ink, anchor="end")
         yield f'<rect x="{left:g}" y="{y + 3:g}" width="{max(width, 1):.1f}" height="17" fill="{_C.front}"/>'
         whole, done = sum(bar.parts) or 1, 0
         for part in bar.parts[:-1]:
@@ -246,7 +249,8 @@ def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several
             )
             end += extra + 1
         words = f"{bar.rows:,} · {share(bar.rows / max(total, 1))}"
-        yield words_at(end + 6, y + 15, words, _C.soft, size=11)
+        words += f" (+{bar.left_out:,})" if bar.left_out else ""
+        yield words_at(end + 6, y + 15, words, _C.soft, size=12)
 
 
 def _name(bar: Bar) -> str:
@@ -273,7 +277,7 @@ def _tree_parts(column: ReleasedColumn) -> Iterator[str]:
         y, level = 3 + 26.0 * place, top - place
         at_level = not isinstance(row, int) and any(box.state == "released" for box in row)
         words = f"level {level}"
-        yield words_at(left - 8, y + 16, words, _C.ink if at_level else _C.soft, anchor="end", size=11, bold=at_level)
+        yield words_at(left - 8, y + 16, words, _C.ink if at_level else _C.soft, anchor="end", size=12, bold=at_level)
         if isinstance(row, int):
             below = column.level is None or level < column.level
             look = f'fill="url(#gap)" stroke="{_C.cloud}"' if below else f'fill="{_C.front}" stroke="{_C.ink}"'
@@ -281,24 +285,39 @@ def _tree_parts(column: ReleasedColumn) -> Iterator[str]:
             halo = _C.paper if below else _C.front
             colour = _C.soft if below else _C.paper
             words = f"{row:,} values"
-            yield words_at((left + right) / 2, y + 15, words, colour, anchor="middle", size=11, halo=halo)
+            yield words_at((left + right) / 2, y + 15, words, colour, anchor="middle", size=12, halo=halo)
             continue
-        whole, x = sum(box.rows for box in row) or 1, left
-        for box in row:
-            width = box.rows / whole * (right - left)
-            yield _box(x, y, width, box)
-            x += width
+        people = np.cumsum([0, *(box.rows for box in row)])
+        ends = (left + people / people[-1] * (right - left)).tolist()
+        lost = [place for place, box in enumerate(row) if box.state == "below"]
+        for first, last in _runs(lost):  # one shape for all of them: a pattern is heavy on paper
+            yield (
+                f'<rect x="{ends[first]:.1f}" y="{y:g}" width="{ends[last + 1] - ends[first]:.1f}" height="22" '
+                f'fill="url(#gap)" stroke="{_C.cloud}"/>'
+            )
+            between = "".join(f"M{x:.1f} {y:g}v22" for x in ends[first + 1 : last + 1])
+            yield f'<path d="{between}" stroke="{_C.cloud}"/>' if between else ""
+        for box, (x, end) in zip(row, pairwise(ends), strict=True):
+            if box.state != "below":
+                yield _box(x, y, end - x, box)
+
+
+def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of numbers that follow each other.
+
+    >>> list(_runs([1, 2, 3, 7]))
+    [(1, 3), (7, 7)]
+    """
+    begins = [place for place in places if place - 1 not in set(places)]
+    yield from zip(begins, [place for place in places if place + 1 not in set(places)], strict=True)
 
 
 def _box(x: float, y: float, width: float, box: Box) -> str:
-    look = {
-        "released": f'fill="{_C.front}" stroke="{_C.paper}"',
-        "above": f'fill="{_C.paper}" stroke="{_C.soft}"',
-        "below": f'fill="url(#gap)" stroke="{_C.cloud}"',
-    }[box.state]
+    shown = box.state == "released"
+    look = f'fill="{_C.front}" stroke="{_C.paper}"' if shown else f'fill="{_C.paper}" stroke="{_C.soft}"'
     drawn = f'<rect x="{x:.1f}" y="{y:g}" width="{max(width, 0.3):.1f}" height="22" {look}/>'
-    letters = int((width - 6) / 6.3)
+    letters = int((width - 6) / 6.6)
     if box.name and letters >= min(len(box.name), 4):
-        colour = _C.paper if box.state == "released" else _C.ink
-        drawn += words_at(x + width / 2, y + 15, _cut(box.name, letters), colour, anchor="middle", size=11)
+        colour = _C.paper if shown else _C.ink
+        drawn += words_at(x + width / 2, y + 15, _cut(box.name, letters), colour, anchor="middle", size=12)
     return drawn

@@ -44,7 +44,7 @@ class Bar:
     left_out: int | None = 0
     """How many people who would have had it were left out; None where they are too few to tell."""
     parts: tuple[int, ...] = ()
-    """How many of the people have each of the original values it stands for, the most frequent first."""
+    """How many of the people have each of the original values it stands for, the most frequent first; not if many."""
     values: int = 1
     """How many different released values it is; more than one for all others together."""
     originals: int = 1
@@ -246,11 +246,10 @@ def _bars(
 def _parts(rows: IntArray, least: int) -> tuple[int, ...]:
     """Return how many people have each original value of a block, the most frequent first and small ones together."""
     ordered = np.sort(rows[rows > 0])[::-1]
-    large = ordered[: _PARTS - 1]
-    large = large[large >= least]
-    rest = int(ordered.sum() - large.sum())
-    if 2 * rest > ordered.sum():
+    if ordered.size > _PARTS:
         return ()
+    large = ordered[ordered >= least]
+    rest = int(ordered.sum() - large.sum())
     if rest and (rest < least) and large.size:
         return (*large[:-1].tolist(), int(large[-1]) + rest)
     return (*large.tolist(), rest) if rest else tuple(large.tolist())
@@ -325,7 +324,12 @@ def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, le
     other under one node are one box.
     """
     states = _states(domain, block, level)
-    if not domain.text or states is None or any((np.diff(nodes) < 0).any() for nodes in domain.ancestors):
+    if (
+        not domain.text
+        or not rows.any()
+        or states is None
+        or any((np.diff(nodes) < 0).any() for nodes in domain.ancestors)
+    ):
         return ()
     above = np.zeros(1, dtype=np.int64)
     drawn: list[tuple[Box, ...] | int] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "shown_job", "text_form", "versions"]
+__all__ = ["notes", "plain_data", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -111,3 +111,16 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "numba": str(getattr(numba, "__version__", "not loaded")),
     }
+
+
+def plain_data(value: Any) -> Any:
+    """Return a value as JSON knows it: numpy's numbers as Python's, infinity as None."""
+    if isinstance(value, dict):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain_data(value.tolist())
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -13,7 +13,7 @@ from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
-from discreet.release._describe import shown_job
+from discreet.release._describe import plain_data, shown_job
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
@@ -38,17 +38,17 @@ def to_dict(release: Release) -> dict[str, Any]:
         "suppressed_values": release.suppressed_values,
         "dropped_missing": release.dropped_missing,
         "classes": release.classes,
-        "scheme": _plain(release.job["scheme"]),
+        "scheme": plain_data(release.job["scheme"]),
         "levels": dict(release.levels),
         "released_values": dict(release.released_values),
         "audit": release.audit.to_dict(),
         "notes": list(release.notes),
         "seconds": release.stats["seconds"],
-        "stats": {key: _plain(value) for key, value in release.stats.items() if key != "seconds"},
-        "trace": [{name: _plain(value) for name, value in vars(moment).items()} for moment in release.trace],
+        "stats": {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"},
+        "trace": [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace],
         "versions": dict(release.versions),
         **({} if release.job.get("seed") is None else {"seed": release.job["seed"]}),
-        "job": _plain(shown_job(release.job)),
+        "job": plain_data(shown_job(release.job)),
     }
 
 
@@ -201,16 +201,3 @@ def _html(release: Release, sections: Sequence[Section]) -> str:
 _WRITERS = {".html": _html, ".md": _markdown, ".txt": _text, ".json": _json}
 SUFFIXES = (*_WRITERS, ".pdf")
 """What the name of a report may end in."""
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: numpy's numbers as Python's, infinity as None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -14,7 +14,7 @@ from discreet.problem._text import outline
 from discreet.release._audit import number_text
 from discreet.release._charts import bar_chart, size_chart, size_names, spread_chart, trace_chart, tree_chart
 from discreet.release._checksums import FileStamp, job_digest
-from discreet.release._describe import shown_job
+from discreet.release._describe import plain_data, shown_job
 from discreet.release._front_picture import Recoded
 from discreet.release._front_scale import plain, share
 from discreet.release._sections import Block, Card, Cards, Code, Facts, Figure, Items, Section, Table, Text, Tiles
@@ -23,7 +23,7 @@ from discreet.release._small import few
 
 if TYPE_CHECKING:
     from discreet.problem._family import Family
-    from discreet.release._columns import Bar, ReleasedColumn
+    from discreet.release._columns import ReleasedColumn
     from discreet.release._release import Release
 
 __all__ = ["FOOTER", "report_sections", "report_title"]
@@ -97,7 +97,7 @@ def _tiles(release: Release) -> Tiles:
                 None,
             ),
             (
-                "Detail lost",
+                "Loss",
                 share(release.normalized_cost),
                 "of what leaving everybody out would cost",
                 None,
@@ -204,8 +204,8 @@ def _proof(release: Release) -> Iterator[Block]:
     else:
         yield Text(
             f"The search ended before it was complete. The release costs {plain(release.cost)}, and no release that "
-            f"keeps the promises costs less than {plain(release.lower_bound)}: at most {share(release.gap)} of the cost "
-            "could be saved."
+            f"keeps the promises costs less than {plain(release.lower_bound)}: at most {share(release.gap)} of the "
+            "cost could be saved."
         )
     if stats.get("space") and "examined" in stats:
         looked, space = int(stats["examined"]), stats["space"]
@@ -253,8 +253,8 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
     yield Table(
         ["", "before", "after"],
         [
-            ["highest risk", *(share(table.highest_risk) for table in tables)],
-            ["average risk", *(share(table.average_risk) for table in tables)],
+            ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
+            ["average risk", *(_one_in(table.average_risk) for table in tables)],
             ["people nobody else looks like", *(few(table.unique, least) for table in tables)],
             [f"people in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
             ["classes", *(few(table.count, least) for table in tables)],
@@ -267,6 +267,10 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         yield Figure(size_chart(before, after, least), caption, _size_text(rows, least))
 
 
+def _one_in(risk: float) -> str:
+    return f"1 in {number_text(round(1 / risk, 1))} ({share(risk)})" if risk else "none"
+
+
 def _size_text(rows: list[tuple[str, int, int]], least: int) -> str:
     lines = [f"{'class size':>12}  {'people before':>14}  {'people after':>14}"]
     lines += [f"{name:>12}  {few(before, least):>14}  {few(after, least):>14}" for name, before, after in rows]
@@ -276,7 +280,9 @@ def _size_text(rows: list[tuple[str, int, int]], least: int) -> str:
 def _columns(release: Release, least: int) -> Iterator[Block]:
     yield Text(
         "For each quasi-identifier, what people had before and what the release shows. The charts count the people who "
-        "are in the release. Names are those of released values, and of the levels above them."
+        "are in the release; ranges at the ends hold all that lies beyond, and in brackets is how many were left out, "
+        "unless they are few. In the hierarchies, from all values down to the original ones, filled is what is "
+        "released and dotted what is lost; a box is as wide as the number of people in it."
     )
     total = release.n - release.suppressed
     yield Cards([_card(column, total, least) for column in release.columns])
@@ -290,19 +296,12 @@ def _card(column: ReleasedColumn, total: int, least: int) -> Card:
     blocks: list[Text | Items | Facts | Table | Figure] = []
     spread = spread_chart(column)
     if spread:
-        caption = "Ranges at the ends hold all that lies beyond." if column.after else "As it is spread before."
-        blocks.append(Figure(spread, caption))
+        blocks.append(Figure(spread, "" if column.after else "How it is spread before."))
     if column.bars and (not spread or column.after is None):
-        blocks.append(Figure(bar_chart(column, total, least), _bar_caption(column, least), _bar_text(column.bars)))
+        blocks.append(Figure(bar_chart(column, total, least), _bar_caption(column, least)))
     tree = tree_chart(column)
     if tree:
-        blocks.append(
-            Figure(
-                tree,
-                "The hierarchy, from all values down to the original ones; filled is what is released, dotted what is "
-                "lost. A box is as wide as the number of people in it.",
-            )
-        )
+        blocks.append(Figure(tree, ""))
     if column.detail:
         rows = [[words, f"{count:,}", share(count / max(total, 1))] for words, count in column.detail]
         blocks.append(Table(["a released value stands for", "people", "share"], rows))
@@ -310,16 +309,9 @@ def _card(column: ReleasedColumn, total: int, least: int) -> Card:
 
 
 def _bar_caption(column: ReleasedColumn, least: int) -> str:
-    words = "How many people have each released value"
     if any(bar.left_out is None for bar in column.bars):
-        words += f"; where fewer than {least} were left out, or their number would tell, it is not shown"
-    return words + "."
-
-
-def _bar_text(bars: tuple[Bar, ...]) -> str:
-    names = [bar.name or f"{bar.values:,} other values" for bar in bars]
-    width = max(map(len, names))
-    return "\n".join(f"{name:<{width}}  {bar.rows:>10,}" for name, bar in zip(names, bars, strict=True))
+        return f"Where fewer than {least} were left out, or their number would tell of so few, it is not shown."
+    return ""
 
 
 def _repeat(release: Release) -> Iterator[Block]:
@@ -353,7 +345,7 @@ def _file(stamp: FileStamp | None) -> str:
 
 def _job_text(job: Mapping[str, Any]) -> str:
     """Return a job as it is written, without what is empty, values of the data and folders of this machine."""
-    told = {key: value for key, value in shown_job(job).items() if value not in (None, [], {}, ())}
+    told = {key: value for key, value in plain_data(shown_job(job)).items() if value not in (None, [], {}, ())}
     for key in ("input", "output"):
         if Path(str(told.get(key, ""))).is_absolute():
             told[key] = Path(str(told[key])).name

@@ -35,11 +35,25 @@ def to_html(sections: Sequence[Section]) -> Iterator[str]:
         yield f'<section id="part{number}">'
         if section.title:
             yield f"<h2>{escape(section.title)}</h2>"
-        for block in section.blocks:
-            yield from _block(block)
+        yield from _blocks(section.blocks)
         yield "</section>"
         if number == 0:
             yield f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
+
+
+def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield blocks, with charts beside all else where there is room."""
+    charts = [block for block in blocks if isinstance(block, Figure)]
+    rest = [block for block in blocks if not isinstance(block, Figure)]
+    if charts:
+        yield '<div class="beside"><div>'
+    for block in rest:
+        yield from _block(block)
+    if charts:
+        yield "</div><div>"
+        for chart in charts:
+            yield from _block(chart)
+        yield "</div></div>"
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -55,7 +69,8 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Table):
         yield from _table(block)
     elif isinstance(block, Figure):
-        yield f"<figure>{block.svg}<figcaption>{escape(block.caption)}</figcaption></figure>"
+        caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
+        yield f"<figure>{block.svg}{caption}</figure>"
     elif isinstance(block, Code):
         yield f"<pre>{escape(block.text)}</pre>"
     elif isinstance(block, Cards):
