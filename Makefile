@@ -24,6 +24,7 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 	@echo
 	@echo "the table of people       demo/people.csv"
 	@echo "the released table        demo/safe.csv"
+	@echo "the report to read        demo/report.html"
 	@echo "the audit of that file    demo/report.json (under \"audit\")"
 	@echo "the summary               demo/report.txt"
 	@echo "the job that did it       examples/demo.yaml"

@@ -162,6 +162,7 @@ def test_demo(tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "demo").iterdir()} == {
         "people.csv",
         "safe.csv",
+        "report.html",
         "report.json",
         "report.txt",
     }

@@ -30,7 +30,7 @@ Examples:
   discreet anonymize people.csv -o safe.csv --identifiers person_id,name \\
       --qi birth_date,sex,zip --hierarchy 'birth_date=dates(month, year, decade)' \\
       --hierarchy 'zip=mask(digits=5)' --sensitive diagnosis -k 5 -l 3 \\
-      --suppression 'budget(5%)' --report report.json
+      --suppression 'budget(5%)' --report report.html
   discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml
   discreet anonymize people.csv --qi zip,sex --sensitive diagnosis --scheme subtree \\
       --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
@@ -65,7 +65,9 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
     metavar="N",
     help="Seed of anything random; by default the system's secure source.",
 )
-@click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report: .json or .txt. Repeatable.")
+@click.option(
+    "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
+)
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
 @json_option

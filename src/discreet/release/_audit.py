@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
@@ -33,6 +33,7 @@ from discreet.engines import (
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._reference import Reference, make_reference, original_counts
+from discreet.release._sizes import ClassSizes
 
 __all__ = ["Audit", "Check", "audit"]
 
@@ -68,6 +69,8 @@ class Audit:
     classes: int
     smallest_class: int
     quasi_identifiers: tuple[str, ...]
+    sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
+    """How many classes have how many rows."""
 
     @property
     def passed(self) -> bool:
@@ -220,7 +223,8 @@ def audit_table(
     if rows is not None:
         checks.append(Check("number of rows", rows, total, total == rows))
     smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-    return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns))
+    sizes = ClassSizes.of(classes.sizes)
+    return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes)
 
 
 @dataclass(frozen=True, eq=False)

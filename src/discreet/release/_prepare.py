@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
@@ -15,6 +16,7 @@ from discreet._places import shown
 from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
@@ -40,6 +42,8 @@ class Prepared:
     missing: Missing
     output: str | PathLike[str] | None
     target: Target | None
+    stamp: FileStamp | None
+    """The file the table is in, as it was before it was read."""
     clock: Clock
     engine: Engine = field(default_factory=Engine)
 
@@ -85,6 +89,8 @@ def prepare(
     target = None if output is None else check_output(output, data)
     with clock("read"):
         source = open_source(data, engine)
+        in_file = isinstance(data, str | PathLike) and Path(data).is_file()
+        stamp = FileStamp.of(Path(data)) if in_file else None
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -102,7 +108,9 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock, engine or Engine())
+    return Prepared(
+        data, source, schema, counted, trees, each, missing, output, target, stamp, clock, engine or Engine()
+    )
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -14,13 +14,17 @@ import polars as pl
 
 from discreet._places import Place
 from discreet.release._audit import Audit
+from discreet.release._checksums import FileStamp
+from discreet.release._columns import ReleasedColumn
 from discreet.release._output import Output, check_apart, check_output, place_files
 from discreet.release._report import summary, to_dict, write_report
+from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.release._sections import Section
     from discreet.solve import Progress, Status
 
 __all__ = ["Release", "Written"]
@@ -76,6 +80,18 @@ class Release:
     versions: dict[str, str]
     table: Any = field(repr=False)
     partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
+    before: ClassSizes
+    """How many people of the original table share their quasi-identifiers with how many; ``audit.sizes`` is after."""
+    columns: tuple[ReleasedColumn, ...]
+    """What may be told about each quasi-identifier: released values and counts of enough people."""
+    least: int
+    """Reports show no count of fewer people than this."""
+    made: str
+    """When, in universal time."""
+    read: FileStamp | None = field(repr=False)
+    """The file the table was read from."""
+    wrote: FileStamp | None = field(repr=False)
+    """The file the release was written to."""
 
     @property
     def frame(self) -> Any:
@@ -108,9 +124,14 @@ class Release:
         output.write(self.frame)
         return output.place
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write what is known about the release, without a value of the data, as .json, .txt or .md."""
-        return write_report(self, Path(path))
+    def report(self, path: str | PathLike[str], sections: Sequence[Section] = ()) -> Path:
+        """Write what is known about the release as .html, .pdf, .md, .txt or .json.
+
+        A report shows released values and counts of enough people, and no other value of the data. The page has all
+        it needs in one file. A PDF is printed by a browser that is installed. ``sections`` are put into the page, the
+        PDF and the Markdown, before the columns.
+        """
+        return write_report(self, Path(path), sections)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known about the release as plain data, without any value of the data."""

@@ -1,6 +1,6 @@
 """Attributes and their roles, types, hierarchies and the builders that make them."""
 
-from discreet.schema._blocks import node_names, range_name, set_text
+from discreet.schema._blocks import block_names, node_names, range_name, set_text
 from discreet.schema._column import Column
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
@@ -38,6 +38,7 @@ __all__ = [
     "as_hierarchy",
     "as_type",
     "auto",
+    "block_names",
     "blocks_of_runs",
     "blocks_of_text",
     "dates",

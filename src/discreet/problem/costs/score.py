@@ -44,6 +44,7 @@ class Score(Cost):
     """
 
     name = "score"
+    saying = "How many different values the release has fewer than the original, by the priorities of the columns."
     plain = ("by",)
     needs = frozenset({"blocks"})
     additive = False

@@ -31,6 +31,10 @@ class BetaLikeness(ThresholdModel):
 
     name = "beta"
     aliases = ("beta-likeness", "b-likeness")
+    saying = (
+        "Among people who look the same, no value of {attribute} is much more frequent than in the whole table: "
+        "at most by {beta} times its share there."
+    )
     plain = ("attribute", "form")
     by_thetas = True
 

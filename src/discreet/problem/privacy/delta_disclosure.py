@@ -31,6 +31,10 @@ class DeltaDisclosure(SensitiveModel):
     """
 
     name = "delta-disclosure"
+    saying = (
+        "Among people who look the same, the values of {attribute} are about as frequent as in the whole table: "
+        "within a factor of e to the power of {delta}."
+    )
     plain = ("attribute",)
 
     delta: float

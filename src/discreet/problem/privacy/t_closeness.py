@@ -38,6 +38,7 @@ class TCloseness(SensitiveModel):
 
     name = "t"
     aliases = ("t-closeness",)
+    saying = "Among people who look the same, {attribute} is spread almost as in the whole table, at most {t} apart."
     plain = ("attribute", "distance")
     union_closed = True
 
