@@ -217,15 +217,18 @@ class _Pipe(io.RawIOBase):
 def _column(name: str, plain: str, full: str, is_enum: bool) -> Column:
     dtype = _TYPES.get(plain)
     if dtype is not None and dtype.is_float():
-        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{plain}) + 0::{plain}")
+        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{plain}) + 0::{plain}", exact=False)
     if dtype is not None:
         return Column(name, dtype)
     if plain == "numeric":
         size = re.fullmatch(r"numeric\((\d+),(\d+)\)", full)
         if size is not None and int(size[2]) <= int(size[1]) <= 38:
-            return Column(name, pl.Decimal(int(size[1]), int(size[2])), "NULLIF({}, 'NaN'::numeric)")
-        return Column(name, pl.String(), "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\"")
-    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', forgets=is_enum)
+            known = f"CAST(NULLIF({{}}, 'NaN'::numeric) AS {full})"
+            return Column(name, pl.Decimal(int(size[1]), int(size[2])), known, exact=False)
+        text = "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\""
+        return Column(name, pl.String(), text, exact=False)
+    exact = plain in ("text", "character varying")
+    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum)
 
 
 def _oid(table: TableName) -> str:
