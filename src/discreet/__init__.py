@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
-    from discreet.release import Audit, Front, Release, anonymize, audit, pareto
+    from discreet.release import Audit, Front, Release, Verification, anonymize, audit, pareto, verify
     from discreet.samples import sample
     from discreet.schema import (
         Builder,
@@ -108,7 +108,7 @@ _PLACES = {
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
-    "discreet.release": ("Audit", "Front", "Release", "anonymize", "audit", "pareto"),
+    "discreet.release": ("Audit", "Front", "Release", "Verification", "anonymize", "audit", "pareto", "verify"),
     "discreet.samples": ("sample",),
     "discreet.schema": (
         "Builder",
@@ -174,6 +174,7 @@ __all__ = [
     "UnsupportedCombinationError",
     "UsageError",
     "ValueSet",
+    "Verification",
     "ViolatingRecords",
     "ViolatingValues",
     "__version__",
@@ -191,6 +192,7 @@ __all__ = [
     "parse_block",
     "ranges",
     "sample",
+    "verify",
 ]
 
 

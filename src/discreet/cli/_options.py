@@ -11,9 +11,11 @@ import click
 from discreet.errors import UsageError
 
 __all__ = [
+    "certificate_option",
     "columns",
     "json_option",
     "level_pairs",
+    "mapping_option",
     "once",
     "pairs",
     "privacy_models",
@@ -55,6 +57,12 @@ scheme_option = click.option(
     metavar="[NAME=]SCHEME",
     help="How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
     "all columns or for one (repeatable); or local, for all.",
+)
+certificate_option = click.option(
+    "--certificate", metavar="FILE", help="Write what was promised and reached, with checksums, to check it later: .json."
+)
+mapping_option = click.option(
+    "--mapping", metavar="FILE", help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")

@@ -7,7 +7,7 @@ from discreet.engines._guard import reading, writing
 from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._polars import files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._write import write_table
 
@@ -28,6 +28,7 @@ __all__ = [
     "files_read",
     "format_of",
     "held",
+    "normalized",
     "open_source",
     "open_table",
     "reading",

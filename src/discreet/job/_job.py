@@ -83,6 +83,8 @@ class Job(BaseModel):
     time_limit: float | None = Field(default=None, gt=0)
     seed: int | None = Field(default=None, ge=0)
     report: Names = Field(default_factory=list)
+    certificate: str | None = None
+    mapping: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
 
@@ -122,11 +124,22 @@ class Job(BaseModel):
         self.check_targets()
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
-        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
-        release = dataclasses.replace(release, job={**told, "scheme": release.job["scheme"]})
+        release = dataclasses.replace(release, job=self.told())
         for report in self.report:
             release.report(self._folder / report)
+        if self.certificate is not None:
+            release.certificate(self._folder / self.certificate)
+        if self.mapping is not None:
+            release.mapping(self._folder / self.mapping)
         return release
+
+    def told(self) -> dict[str, Any]:
+        """Return the job as a release tells it: with all defaults, and paths as seen from the current folder."""
+        from discreet.problem import make_schemes
+        from discreet.release._describe import text_form
+
+        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
+        return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
     def plan(self) -> Plan:
         """Check files, columns, hierarchies and whether all parts fit, without searching or writing."""
@@ -136,7 +149,10 @@ class Job(BaseModel):
 
     def check_targets(self, save_as: str | Path | None = None) -> None:
         """Refuse what could not be written in the end, or would overwrite what is read, before any work is done."""
+        from discreet.problem import make_schemes
         from discreet.release._output import check_apart, check_output
+        from discreet.release._certificate import check_certificate
+        from discreet.release._mapping import check_mapping
         from discreet.release._report import check_report
 
         output = self.locate(self.output)
@@ -145,8 +161,15 @@ class Job(BaseModel):
         reports = [self._folder / name for name in self.report]
         for report in reports:
             check_report(report)
-        written = [*reports, *([] if output is None else [output]), *([] if save_as is None else [Path(save_as)])]
-        check_apart(written, self.files_read())
+        certificate, mapping = self.locate(self.certificate), self.locate(self.mapping)
+        if certificate is not None:
+            check_certificate(certificate)
+            if output is None:
+                raise UsageError("A certificate speaks of a file; say where the release goes, with -o or as output.")
+        if mapping is not None:
+            check_mapping(mapping, make_schemes(self.scheme))
+        more = [output, certificate, mapping, None if save_as is None else Path(save_as)]
+        check_apart([*reports, *(path for path in more if path is not None)], self.files_read())
 
     def files_read(self) -> list[Path]:
         """Return the table and the files of hierarchies."""
@@ -200,6 +223,8 @@ class Job(BaseModel):
                 "input": follow(self.input),
                 "output": None if self.output is None else follow(self.output),
                 "report": [follow(path) for path in self.report],
+                "certificate": None if self.certificate is None else follow(self.certificate),
+                "mapping": None if self.mapping is None else follow(self.mapping),
                 "quasi_identifiers": follow_forms(self.quasi_identifiers),
                 "sensitive": follow_forms(self.sensitive),
             }

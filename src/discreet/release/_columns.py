@@ -191,14 +191,14 @@ def _local_column(
     cover = groups.covers[number]
     detail: tuple[tuple[str, int], ...] = ()
     if groups.show == "cover":
-        detail = _detail(domain, cover, sizes)
+        detail = _detail(domain, cover, sizes, least)
     return ReleasedColumn(
         **facts,  # type: ignore[arg-type]
         values=len(names),
         bars=_bars(names, counts, 0 * counts, None, counts, least),
         before=spread,
         after=None if spread is None else _after_cover(domain, cover, sizes, spread),
-        detail=tuple((words, count) for words, count in detail if not 0 < count < least),
+        detail=detail,
     )
 
 
@@ -301,8 +301,8 @@ def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, before: Steps) -
     return evenly_spread(low, high, sizes, before)
 
 
-def _detail(domain: Domain, cover: Cover, sizes: IntArray) -> tuple[tuple[str, int], ...]:
-    """Return for how many people a class shows one value, a few, or all of a column."""
+def _detail(domain: Domain, cover: Cover, sizes: IntArray, least: int) -> tuple[tuple[str, int], ...]:
+    """Return for how many people a class shows one value, a few, or all of a column; few people count as the next."""
     leaves = domain.ancestors.shape[1]
     if cover.form == "node":
         covered = np.empty(cover.first.size)
@@ -314,7 +314,11 @@ def _detail(domain: Domain, cover: Cover, sizes: IntArray) -> tuple[tuple[str, i
     share: FloatArray = np.where(covered <= 1, 0.0, covered / leaves)
     place = np.searchsorted(_DETAIL, share) + (share >= 1)
     names = ["one value", *(f"up to {100 * limit:g} % of the values" for limit in _DETAIL[1:]), "more", "all of them"]
-    return tuple(zip(names, _add(place, sizes, len(names)).tolist(), strict=True))
+    people = _add(place, sizes, len(names))
+    there = np.flatnonzero(people)
+    cell = merged(people[there], least)
+    last = there[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if there.size else there
+    return tuple((names[i], int(rows)) for i, rows in zip(last, _add(cell, people[there], 0), strict=True))
 
 
 def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, least: int) -> Tree:

@@ -15,6 +15,7 @@ import polars as pl
 from discreet._replacing import replacing
 from discreet.engines import TableFile, to_lazy, write_table
 from discreet.release._audit import Audit
+from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
 from discreet.release._output import check_apart, check_output
@@ -133,6 +134,13 @@ class Release:
         PDF and the Markdown, before the columns.
         """
         return write_report(self, Path(path), sections)
+
+    def certificate(self, path: str | PathLike[str]) -> Path:
+        """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.
+
+        :func:`discreet.verify` checks a file against it later. It holds no value of the data.
+        """
+        return write_certificate(self, Path(path))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known about the release as plain data, without any value of the data."""

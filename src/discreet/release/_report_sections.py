@@ -176,18 +176,19 @@ def _done(release: Release) -> Iterator[Block]:
     if release.score is not None:
         facts.append(("score", f"{number_text(release.score)} of {number_text(release.stats['score_before'])}"))
     yield Facts(facts)
+    head = ["column", "scheme", "hierarchy", *(["level"] if release.levels else []), "values before", "values after"]
     rows = [
         [
             column.name,
             column.scheme,
             column.hierarchy or "none",
-            "" if column.level is None else f"{column.level} of {column.height}",
+            *([f"{column.level} of {column.height}"] if release.levels else []),
             f"{column.of:,}",
             f"{column.values:,}",
         ]
         for column in release.columns
     ]
-    yield Table(["column", "scheme", "hierarchy", "level", "values before", "values after"], rows, words=3)
+    yield Table(head, rows, words=3)
     if release.notes:
         yield Items(release.notes)
 
@@ -290,6 +291,8 @@ def _columns(release: Release, least: int) -> Iterator[Block]:
 
 def _card(column: ReleasedColumn, total: int, least: int) -> Card:
     left = Recoded(column.name, column.values, column.of, column.level, column.height).words
+    if column.detail:
+        left = f"{column.values:,} different released values, of {column.of:,} original ones"
     made = (
         "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{', made automatically' * column.automatic}"
     )
