@@ -11,7 +11,7 @@ import numpy as np
 import naive
 from discreet.counts import CountTable
 from discreet.problem import Classes, Problem
-from discreet.solve._local_task import make_task, total_cost
+from discreet.solve._local_task import make_task, price
 from tables import count_table, random_sample
 
 __all__ = ["EXAMPLE_1", "audited", "groups_of", "local_task", "random_local_table"]
@@ -27,7 +27,12 @@ def random_local_table(seed, *, sensitive=1, no_tree=0.3, **ranges):
     plain = naive.Table(sample.naive.rows, {**sample.naive.hierarchies, **sample.sensitive}, sample.naive.numeric)
     table, m = count_table(plain, sample.sensitive), len(sample.naive.hierarchies)
     attributes = tuple(
-        replace(attribute, tree=False, ancestors=np.stack([attribute.ancestors[0], 0 * attribute.ancestors[0]]))
+        replace(
+            attribute,
+            tree=False,
+            ancestors=np.stack([attribute.ancestors[0], 0 * attribute.ancestors[0]]),
+            labels=[attribute.labels[0], ["*"]],
+        )
         if rng.random() < no_tree
         else attribute
         for attribute in table.attributes[:m]
@@ -76,7 +81,7 @@ def audited(task, shares):
                 histograms[name][g, histogram.values[j]] += count
     assert problem.ok(Classes(table, sizes, sensitive=histograms)).all()
     cost = sum(sizes[g] * sum(_rates(task, [j for j, _ in inside])) for g, inside in members.items())
-    np.testing.assert_allclose(total_cost(task, shares), cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(price(task, shares).cost, cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
     return sizes
 
 
@@ -99,8 +104,11 @@ def _rates(task, inside):
         else:
             under = len(codes)
             if attribute.tree:
-                shared = [level for level in attribute.ancestors if len({int(level[code]) for code in codes}) == 1]
-                under = int((shared[0] == shared[0][codes[0]]).sum()) if shared else leaves
+                shared = [i for i, level in enumerate(attribute.ancestors) if len(set(level[codes].tolist())) == 1]
+                block = attribute.ancestors[shared[0]][codes[0]] if shared else 0
+                under = int((attribute.ancestors[shared[0]] == block).sum()) if shared else leaves
+                if shared and attribute.name in getattr(cost, "node_weights", {}):
+                    weight *= cost.node_weights[attribute.name].get(attribute.labels[shared[0]][block], 1)
             yield weight * (under / leaves if cost.name == "NCP" else (under - 1) / (leaves - 1))
 
 

@@ -20,8 +20,9 @@ suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (v
               ``suppress(table, levels, models, kind, limit, cost, column, **options)`` does one of them to a whole
               recoding and says what that costs, where each model is a ``Model``
 costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
-              precision, entropy, ambiguity and score; options are ``weights``, ``penalty``, ``k``, ``label``,
-              ``by`` and ``d``; ``score_of(table, shown, by, d, weights)``
+              precision, entropy, ambiguity and score; options are ``weights``, ``node_weights``, ``penalty``, ``k``,
+              ``label``, ``by`` and ``d``; ``released_certainty(table, shown, weights, node_weights)`` is NCP of what
+              rows show, ``score_of(table, shown, by, d, weights)`` the score
 schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
 search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
               ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
@@ -286,7 +287,7 @@ def classification(table, levels, published, suppressed, label="y"):
     return wrong + len(suppressed)
 
 
-def certainty(table, levels, published, suppressed, weights=None):
+def certainty(table, levels, published, suppressed, weights=None, node_weights=None):
     total = 0.0
     for members in published:
         for name in table.hierarchies:
@@ -300,18 +301,45 @@ def certainty(table, levels, published, suppressed, weights=None):
                 known = [value for value in everywhere if value is not None]
                 spread = (max(inside) - min(inside)) / (max(known) - min(known))
             else:
-                spread = common_ancestor_leaves(table.hierarchies[name], inside) / len(table.hierarchies[name])
+                label, leaves = common_ancestor(table.hierarchies[name], inside)
+                spread = node_weight(node_weights, name, label) * leaves / len(table.hierarchies[name])
             total += len(members) * weight_of(weights, name) * spread
-    return total + len(suppressed) * sum(weight_of(weights, name) for name in table.hierarchies)
+    return total + len(suppressed) * suppressed_certainty(table, weights, node_weights)
 
 
-def common_ancestor_leaves(hierarchy, values):
-    """How many leaves the lowest common ancestor has; all if there is none."""
+def suppressed_certainty(table, weights, node_weights):
+    """What a suppressed row costs: as much as the root in every attribute."""
+    return sum(
+        weight_of(weights, name) * node_weight(node_weights, name, rows[0][-1])
+        for name, rows in table.hierarchies.items()
+    )
+
+
+def node_weight(node_weights, name, label):
+    return (node_weights or {}).get(name, {}).get(label, 1)
+
+
+def common_ancestor(hierarchy, values):
+    """The label of the lowest common ancestor and how many leaves it has; None and all if there is none."""
     for level in range(1, len(hierarchy[0])):
         nodes = {row[level] for row in hierarchy if row[0] in values}
         if len(nodes) == 1:
-            return len([row for row in hierarchy if row[level] in nodes])
-    return len(hierarchy)
+            return min(nodes), len([row for row in hierarchy if row[level] in nodes])
+    return None, len(hierarchy)
+
+
+def released_certainty(table, shown, weights=None, node_weights=None):
+    """NCP of a table of labels, those of nodes or of leaves; rows that are None are suppressed."""
+    total = 0.0
+    for row in shown:
+        if row is None:
+            total += suppressed_certainty(table, weights, node_weights)
+            continue
+        for name, rows in table.hierarchies.items():
+            leaves = len([labels for labels in rows if row[name] in labels])
+            if leaves > 1:
+                total += weight_of(weights, name) * node_weight(node_weights, name, row[name]) * leaves / len(rows)
+    return total
 
 
 def average_class_size(table, levels, published, suppressed, k=1):
@@ -775,7 +803,7 @@ def mdav(table, k, flat=(), weights=None):
         leaves = len(places[name])
         if first == second:
             return 0
-        under = leaves if name in flat else common_ancestor_leaves(table.hierarchies[name], {first, second})
+        under = leaves if name in flat else common_ancestor(table.hierarchies[name], {first, second})[1]
         return (weight * Fraction(under - 1, leaves - 1)) ** 2
 
     def away(first, second):

@@ -16,7 +16,16 @@ import naive
 from discreet.counts import CodedAttribute, CountTable, Histogram
 from discreet.testing import classes_of
 
-__all__ = ["Sample", "classes_of", "coded", "count_table", "random_hierarchy", "random_sample"]
+__all__ = [
+    "Sample",
+    "classes_of",
+    "coded",
+    "count_table",
+    "labelled_rows",
+    "random_hierarchy",
+    "random_node_weights",
+    "random_sample",
+]
 
 
 @dataclass(frozen=True)
@@ -49,17 +58,42 @@ def random_hierarchy(rng, leaves, height, *, prefix, ragged=False, rooted=True):
     return [tuple(column[i] for column in columns) for i in range(len(leaves))]
 
 
+def random_node_weights(rng, hierarchy, named=0.6):
+    """Weights of some nodes above several leaves, by which no node costs less than one below it; some cost the same."""
+    weights, price = {}, {}
+    for level in range(1, len(hierarchy[0])):
+        for label in dict.fromkeys(row[level] for row in hierarchy):
+            inside = [row for row in hierarchy if row[level] == label]
+            if len(inside) > 1 and label not in price:
+                least = max(price.get(row[level - 1], 0.0) for row in inside)
+                weight = 1.0
+                if least > len(inside) or rng.random() < named:
+                    some = rng.choice((0.25, 1.0, 3.0)) * rng.uniform(0.5, 1.5)
+                    weight = weights[label] = max(least / len(inside), rng.choice((0.0, some)) or 0.125)
+                price[label] = weight * len(inside)
+    return weights
+
+
+def labelled_rows(attribute):
+    """The hierarchy of a CodedAttribute as rows of labels, leaf first."""
+    return [
+        tuple(labels[block] for labels, block in zip(attribute.labels, blocks, strict=True))
+        for blocks in attribute.ancestors.T.tolist()
+    ]
+
+
 def coded(name, hierarchy, column, numeric=False):
     """A CodedAttribute from the rows of a hierarchy and a column of values."""
-    levels = [list(range(len(hierarchy)))]
+    levels, labels = [list(range(len(hierarchy)))], [[None if row[0] is None else str(row[0]) for row in hierarchy]]
     for level in range(1, len(hierarchy[0])):
         numbers = {}
         levels.append([numbers.setdefault(row[level], len(numbers)) for row in hierarchy])
+        labels.append(list(numbers))
     rows = np.array([column.count(row[0]) for row in hierarchy], dtype=np.int64)
     positions = None
     if numeric:
         positions = np.array([np.nan if row[0] is None else float(row[0]) for row in hierarchy])
-    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions)
+    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions, labels=labels)
 
 
 def count_table(table, sensitive=None, label=None):

@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     from discreet.problem.costs.precision import Precision
     from discreet.problem.costs.score import Score
     from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity
+    from discreet.problem.privacy.average_risk import AverageRisk
     from discreet.problem.privacy.beta_likeness import BetaLikeness
     from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
+    from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
+    from discreet.problem.privacy.sample_uniqueness import SampleUniqueness
     from discreet.problem.privacy.t_closeness import TCloseness
     from discreet.problem.suppression.class_records import ClassRecords
     from discreet.problem.suppression.class_values import ClassValues
@@ -48,7 +51,19 @@ if TYPE_CHECKING:
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
-    from discreet.release import Audit, Front, Release, Verification, anonymize, audit, pareto, verify
+    from discreet.release import (
+        Anonymizer,
+        Applied,
+        Audit,
+        Front,
+        Release,
+        Verification,
+        anonymize,
+        apply_mapping,
+        audit,
+        pareto,
+        verify,
+    )
     from discreet.samples import sample
     from discreet.schema import (
         Builder,
@@ -93,13 +108,16 @@ _PLACES = {
     "discreet.problem.costs.precision": ("Precision",),
     "discreet.problem.costs.score": ("Score",),
     "discreet.problem.privacy.alpha_k_anonymity": ("AlphaKAnonymity",),
+    "discreet.problem.privacy.average_risk": ("AverageRisk",),
     "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
     "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
+    "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
+    "discreet.problem.privacy.sample_uniqueness": ("SampleUniqueness",),
     "discreet.problem.privacy.t_closeness": ("TCloseness",),
     "discreet.problem.suppression.class_records": ("ClassRecords",),
     "discreet.problem.suppression.class_values": ("ClassValues",),
@@ -108,7 +126,19 @@ _PLACES = {
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
-    "discreet.release": ("Audit", "Front", "Release", "Verification", "anonymize", "audit", "pareto", "verify"),
+    "discreet.release": (
+        "Anonymizer",
+        "Applied",
+        "Audit",
+        "Front",
+        "Release",
+        "Verification",
+        "anonymize",
+        "apply_mapping",
+        "audit",
+        "pareto",
+        "verify",
+    ),
     "discreet.samples": ("sample",),
     "discreet.schema": (
         "Builder",
@@ -133,9 +163,12 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 __all__ = [
     "AlphaKAnonymity",
     "Ambiguity",
+    "Anonymizer",
+    "Applied",
     "Audit",
     "AuditError",
     "AverageClassSize",
+    "AverageRisk",
     "BetaLikeness",
     "Budget",
     "Builder",
@@ -156,6 +189,7 @@ __all__ = [
     "Interval",
     "Job",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "LPlusDiversity",
     "Loss",
@@ -168,6 +202,7 @@ __all__ = [
     "Progress",
     "RecursiveDiversity",
     "Release",
+    "SampleUniqueness",
     "Score",
     "SuppressRecords",
     "TCloseness",
@@ -179,6 +214,7 @@ __all__ = [
     "ViolatingValues",
     "__version__",
     "anonymize",
+    "apply_mapping",
     "audit",
     "auto",
     "dates",

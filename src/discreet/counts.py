@@ -1,8 +1,8 @@
 """The count table: everything a global solver may know about the data, as small integer arrays.
 
 Any recoding that treats equal values alike is determined by the distinct quasi-identifier tuples, how often each
-occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no strings, no frames,
-no engines.
+occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no frames, no engines,
+and no strings but the names that people give to values and nodes.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class CodedAttribute:
     ``repeats[level][block]`` says that a block is no node of its own but its only child carried up, as padding does
     with shallow leaves; None where every block is a node. Without a ``tree`` nobody gave or needed a hierarchy: nothing
     stands between the leaves and the root, and local recoding shows ranges and sets of values.
+    ``labels[level][block]`` is what a block is released as, for parts that are told about nodes by name; None for
+    missing values, and empty where nobody named the blocks.
     """
 
     name: str
@@ -53,6 +55,7 @@ class CodedAttribute:
     positions: FloatArray | None = None
     repeats: tuple[NDArray[np.bool_], ...] | None = None
     tree: bool = True
+    labels: Sequence[Sequence[str | None]] = ()
 
     @property
     def leaves(self) -> int:
@@ -73,6 +76,20 @@ class CodedAttribute:
     def block_rows(self) -> list[IntArray]:
         """For each level, the number of rows of the whole table in each block."""
         return [np.rint(np.bincount(row, weights=self.rows)).astype(np.int64) for row in self.ancestors]
+
+    @cached_property
+    def block_spreads(self) -> list[FloatArray]:
+        """For each level, the share of all leaves under each block, 0 for a leaf alone."""
+        return [np.where(leaves == 1, 0.0, leaves / self.leaves) for leaves in self.block_leaves]
+
+    @cached_property
+    def nodes(self) -> dict[str, list[tuple[int, int]]]:
+        """For each label of nodes above two leaves or more, their levels and blocks, from the leaves up."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for level, (labels, leaves) in enumerate(zip(self.labels, self.block_leaves, strict=False)):
+            for block in np.flatnonzero(leaves > 1).tolist():
+                found.setdefault(str(labels[block]), []).append((level, block))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

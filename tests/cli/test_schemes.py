@@ -176,6 +176,18 @@ def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     assert pl.read_parquet_schema("safe.parquet")["birth_date"] == pl.Date
 
 
+def test_local_with_node_weights(run: Run, folder: Path) -> None:
+    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--weight", "sex=2")
+    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'*': 3}})", "--json")
+    assert result.exit_code == 0, result.output
+    heavy = json.loads(result.stdout)
+    assert heavy["job"]["cost"] == "NCP(node_weights={zip: {1 value}}, weights={sex: 2})"
+    assert heavy["cost"] > json.loads(run(*LOCAL, *told, "--json").stdout)["cost"]
+    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'30+': 3}})")
+    assert result.exit_code == 2
+    assert "has a weight for '30+', but the hierarchy of 'zip' has no such node" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -318,3 +319,17 @@ def test_a_model_that_was_not_resolved_says_so():
     table = random_table(np.random.default_rng(0))
     with pytest.raises(UsageError, match="which sensitive attribute"):
         PRIVACY.make("distinct-l(2)").ok(as_classes(table, all_histograms(4, 1)))
+
+
+@pytest.mark.parametrize("estimator", ["poisson", "truncated"])
+def test_k_map_needs_rows_that_few_classes_of_k_people_would_have(estimator):
+    for k, fraction, significance in itertools.product([1, 2, 5, 20, 60], [0.01, 0.1, 0.4, 1.0], [0.01, 0.05, 0.3]):
+        mean = k * fraction
+
+        def beyond(rows, mean=mean):
+            below = sum(math.exp(-mean) * mean**x / math.factorial(x) for x in range(rows))
+            seen = 1 - math.exp(-mean) if estimator == "truncated" else 1
+            return (1 - below) / seen
+
+        wanted = next(rows for rows in range(1, k + 1) if rows == k or beyond(rows) <= significance)
+        assert PRIVACY.make(f"k-map({k}, {fraction}, {estimator}, {significance})").needed == wanted

@@ -49,6 +49,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "vocabulary.md"
         (COSTS, "LM(penalty=l+)", "LM(penalty=l+)"),
         (COSTS, "LM({age: 2}, l+)", "LM(weights={age: 2}, penalty=l+)"),
         (COSTS, "NCP(weights={'a: b': 1.5})", "NCP(weights={'a: b': 1.5})"),
+        (COSTS, "NCP(node_weights={work: {Government: 2}})", "NCP(node_weights={work: {Government: 2}})"),
+        (
+            COSTS,
+            "NCP({a: 2}, {b: {'[30, 40)': 2, '*': 1.5, 7: 3}})",
+            "NCP(weights={a: 2}, node_weights={b: {'[30, 40)': 2, *: 1.5, '7': 3}})",
+        ),
         (COSTS, "average-class-size", "C_AVG"),
         (SUPPRESSION, "None", "none"),
         (SUPPRESSION, "budget(5%)", "budget(0.05)"),

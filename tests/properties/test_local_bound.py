@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from discreet.counts import CodedAttribute, CountTable
 from discreet.problem import Problem
+from discreet.problem.costs.certainty import Certainty
 from discreet.solve import _local_bound, _local_cells, _local_task
 from discreet.solve._base import Budget
 from discreet.solve._local_bound import nearest_bound, price_bound
-from discreet.solve._local_task import Shares, Task, classes_of, make_task
+from discreet.solve._local_task import Shares, Task, make_task, price
+from tables import labelled_rows, random_node_weights
 
 KINDS = ("range", "range with missing", "tree", "numbers in a tree", "set")
 
@@ -33,11 +36,16 @@ def random_attribute(rng: random.Random, name: str, kind: str, values: int) -> C
         if kind == "range with missing":
             positions[-1] = np.nan
     return CodedAttribute(
-        name, np.array(levels, dtype=np.int32), np.zeros(values, dtype=np.int64), positions, tree="tree" in kind
+        name,
+        np.array(levels, dtype=np.int32),
+        np.zeros(values, dtype=np.int64),
+        positions,
+        tree="tree" in kind,
+        labels=[[f"{level}.{block}" for block in range(max(blocks) + 1)] for level, blocks in enumerate(levels)],
     )
 
 
-def random_task(seed: int, *, most_rows: int = 8) -> Task:
+def random_task(seed: int, *, most_rows: int = 8, node_weights: bool = False) -> Task:
     rng = random.Random(seed)
     m = rng.randint(1, 4)
     kinds = [rng.choice(KINDS) for _ in range(m)]
@@ -53,10 +61,7 @@ def random_task(seed: int, *, most_rows: int = 8) -> Task:
     ]
     tuples = sorted(set(rows))
     attributes = [
-        CodedAttribute(
-            a.name, a.ancestors, np.bincount([row[i] for row in rows], minlength=a.leaves), a.positions, tree=a.tree
-        )
-        for i, a in enumerate(attributes)
+        replace(a, rows=np.bincount([row[i] for row in rows], minlength=a.leaves)) for i, a in enumerate(attributes)
     ]
     table = CountTable(
         tuple(attributes),
@@ -65,11 +70,16 @@ def random_task(seed: int, *, most_rows: int = 8) -> Task:
     )
     weights = ", ".join(f"q{i}: {rng.choice((0.25, 0.5, 1, 2))}" for i in range(m))
     cost = rng.choice(("LM", "NCP"))
+    k = min(rng.choice((2, 2, 3, 4)), len(rows))
+    cost = f"{cost}(weights={{{weights}}})" if rng.random() < 0.3 else cost
+    if node_weights:
+        nodes = {a.name: random_node_weights(random.Random(seed), labelled_rows(a)) for a in attributes if a.tree}
+        cost = Certainty(node_weights=nodes)
     return make_task(
         Problem.build(
             table,
-            privacy=f"k({min(rng.choice((2, 2, 3, 4)), len(rows))})",
-            cost=f"{cost}(weights={{{weights}}})" if rng.random() < 0.3 else cost,
+            privacy=f"k({k})",
+            cost=cost,
             suppression=rng.choice(("none", "none", "class-records", "budget(1)", "budget(3)")),
             scheme="local",
         )
@@ -82,7 +92,7 @@ def all_groups(task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     row = np.repeat(np.arange(table.tuples), table.weights)
     member = (np.arange(1, 2**row.size)[:, None] >> np.arange(row.size)) & 1
     group, where = np.nonzero(member)
-    classes = classes_of(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64)))
+    classes = price(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64))).classes
     return row, np.append(0.0, task.problem.cost.published(classes)), np.append(0, classes.sizes)
 
 
@@ -132,6 +142,15 @@ def test_no_grouping_is_below_the_bounds(part):
     assert np.isclose(bound, best).mean() > 0.5  # where no fraction of a group helps, prices prove the optimum
 
 
+@pytest.mark.parametrize("part", range(2))
+def test_no_grouping_is_below_the_bounds_with_node_weights(part):
+    tasks = [(random_task(seed, most_rows=6, node_weights=True), seed) for seed in range(part * 250, part * 250 + 250)]
+    near, bound, best = np.array([check(task, seed) for task, seed in tasks if task.problem.cost.node_weights]).T
+    assert near.size > 100
+    assert 0 < near.sum() < bound.sum() < best.sum()
+    assert bound.sum() > 0.8 * best.sum()
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_bounds_hold_where_values_share_cells(part, monkeypatch):
     for module, name, value in (
@@ -143,5 +162,6 @@ def test_bounds_hold_where_values_share_cells(part, monkeypatch):
         (_local_bound, "_VISITS", 2),
     ):
         monkeypatch.setattr(module, name, value)
-    found = [check(random_task(seed, most_rows=6), seed) for seed in range(part * 200, part * 200 + 200)]
+    seeds = range(part * 200, part * 200 + 200)
+    found = [check(random_task(seed, most_rows=6, node_weights=seed % 4 == 0), seed) for seed in seeds]
     assert sum(bound for _, bound, _ in found) > 0

@@ -11,7 +11,7 @@ from cases import MODELS
 from discreet.errors import UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
-from discreet.solve._local_task import make_task, total_cost
+from discreet.solve._local_task import make_task, price
 from local_tables import audited, random_local_table, same_groups
 
 SOLVING = [
@@ -117,7 +117,7 @@ def test_the_better_methods_are_better():
         task = make_task(Problem.build(table, privacy="k(5)", cost="NCP", scheme="local"))
         for text in SOLVING:
             found = SOLVERS.make(text).solve(task.problem, Budget(seed=seed))
-            assert found.cost == pytest.approx(total_cost(task, found.groups))
+            assert found.cost == pytest.approx(price(task, found.groups).cost)
             costs[text] += found.cost
     assert costs["top-down"] < costs["mondrian"]
     assert costs["bottom-up"] < costs["mondrian"]

@@ -14,7 +14,7 @@ from discreet.schema import Schema
 from discreet.solve import _local_bound
 from discreet.solve._base import Budget
 from discreet.solve._local_bound import nearest_bound, price_bound
-from discreet.solve._local_task import Shares, Task, make_task, total_cost
+from discreet.solve._local_task import Shares, Task, make_task, price
 
 
 def generated(rows: int, *, values: int = 40, attributes: int = 3, k: int = 5, **options: str) -> Task:
@@ -56,7 +56,7 @@ def in_order(task: Task) -> Shares:
 def test_prices_prove_more_than_neighbours():
     task = generated(400)
     near, (bound, prices) = nearest_bound(task, Budget()), price_bound(task, Budget())
-    cost = total_cost(task, in_order(task))
+    cost = price(task, in_order(task)).cost
     assert 0 < near < bound < cost
     assert prices.shape == task.points.weights.shape
     assert bound == pytest.approx(float(prices @ task.points.weights))
@@ -120,7 +120,7 @@ def test_the_search_ends_when_a_release_is_proven_best():
         np.arange(task.points.weights.size), np.zeros(task.points.weights.size, dtype=np.int64), task.points.weights
     )
     bound, _ = price_bound(task, Budget(), everything)
-    assert bound == pytest.approx(total_cost(task, everything))
+    assert bound == pytest.approx(price(task, everything).cost)
 
 
 def test_adult(adult):

@@ -11,8 +11,10 @@ import click
 from discreet.errors import UsageError
 
 __all__ = [
+    "ENGINE_OPTIONS",
     "certificate_option",
     "columns",
+    "engine_options",
     "json_option",
     "level_pairs",
     "mapping_option",
@@ -59,11 +61,31 @@ scheme_option = click.option(
     "all columns or for one (repeatable); or local, for all.",
 )
 certificate_option = click.option(
-    "--certificate", metavar="FILE", help="Write what was promised and reached, with checksums, to check it later: .json."
+    "--certificate",
+    metavar="FILE",
+    help="Write what was promised and reached, with checksums, to check it later: .json.",
 )
 mapping_option = click.option(
-    "--mapping", metavar="FILE", help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data."
+    "--mapping",
+    metavar="FILE",
+    help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.",
 )
+ENGINE_OPTIONS = (
+    click.option(
+        "--engine",
+        default="auto",
+        show_default=True,
+        type=click.Choice(["auto", "polars", "duckdb", "spark"]),
+        help="Who works on the file: polars by itself, or DuckDB or Spark.",
+    ),
+    click.option(
+        "--memory-limit", metavar="SIZE", help="The memory DuckDB may take, as in 4GB; the rest goes to disk."
+    ),
+    click.option(
+        "--spark-master", "spark", metavar="URL", help="Where Spark runs, as in 'local[4]' or spark://host:7077."
+    ),
+)
+"""Which engine works on a file, and what it may take."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
@@ -80,6 +102,13 @@ def privacy_options(command: F) -> F:
         click.option("-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."),
         click.option("-k", "k", type=str, metavar="N", help="Short for k(N): no class smaller than N."),
     ):
+        command = option(command)
+    return command
+
+
+def engine_options(command: F) -> F:
+    """Add the options that say which engine works on a file."""
+    for option in reversed(ENGINE_OPTIONS):
         command = option(command)
     return command
 

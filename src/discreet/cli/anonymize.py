@@ -42,13 +42,20 @@ Examples:
       --priority zip=10 --priority birth_date=5 --keep-at-least zip=2
 
 \b
+INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a database, as in
+'sqlite:///clinic.db?table=people' or 'postgresql://host/clinic?table=people' (docs/sources.md).
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
 ordered([low,middle,high]), flat or auto, or the path of a CSV file (leaf first, one line per value).
 Columns without one get an automatic hierarchy, and the release says so; those with the scheme ordered
 or set need none. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
-@click.option("-o", "--output", metavar="FILE", help="Where the release goes; the suffix says the format.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where the release goes: a file, a folder/ or a table of a database.",
+)
 @table_options
 @privacy_options
 @suppression_option

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import (
     columns,
+    engine_options,
     json_option,
     once,
     pairs,
@@ -59,6 +62,7 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
 @click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
 @click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
 @click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
+@engine_options
 @json_option
 @quiet_option
 def audit(
@@ -74,6 +78,9 @@ def audit(
     certificate: str | None,
     original: str | None,
     job: str | None,
+    engine: Any,
+    memory_limit: str | None,
+    spark: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -87,7 +94,9 @@ def audit(
         raise UsageError("--input and --job go with --certificate; name that too, or the promises alone.")
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+        )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:
@@ -103,6 +112,9 @@ def audit(
         sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
+        engine=engine,
+        memory_limit=memory_limit,
+        spark=spark,
     )
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))

@@ -29,9 +29,7 @@ Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",
 @mapping_option
 @json_option
 @quiet_option
-def run(
-    job_file: str, dry_run: bool, certificate: str | None, mapping: str | None, as_json: bool, quiet: bool
-) -> None:
+def run(job_file: str, dry_run: bool, certificate: str | None, mapping: str | None, as_json: bool, quiet: bool) -> None:
     """Do what the job file JOB (YAML or JSON) says."""
     from discreet.job import Job
 

@@ -125,6 +125,7 @@ def count(
                 domain.positions,
                 domain.repeats,
                 tree=bool(domain.text),
+                labels=domain.labels,
             )
             for i, (name, domain) in enumerate(domains.items())
         ),

@@ -21,7 +21,7 @@ __all__ = ["EagerSource"]
 class EagerSource:
     """A frame in memory. Index, column order and columns that are not recoded stay exactly as they are."""
 
-    lazy = False
+    read_again = False
     separator = None
 
     def __init__(self, data: Any) -> None:
@@ -96,7 +96,8 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
         raise DataError("The frame has two columns of the same name; give every column its own.") from None
     except TypeError:
         raise UsageError(
-            f"Data of type {type(data).__name__} cannot be read; give a path, or a pandas, polars or pyarrow frame."
+            f"Data of type {type(data).__name__} cannot be read; give a path, or a frame of pandas, polars, pyarrow, "
+            "DuckDB, Spark or Ibis."
         ) from None
 
 

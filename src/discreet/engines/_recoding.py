@@ -10,7 +10,7 @@ from polars import selectors
 
 from discreet.engines._names import exactly, unused
 
-__all__ = ["UNKNOWN", "Parts", "Recoding", "Shares", "ValueMap", "is_category", "normalized", "recode"]
+__all__ = ["UNKNOWN", "Parts", "Recoding", "Shares", "ValueMap", "as_text", "is_category", "normalized", "recode"]
 
 UNKNOWN = "*"
 """How a sensitive value that was suppressed is written."""
@@ -38,12 +38,14 @@ class Parts:
     ``cells`` the ``value`` and the ``label`` as they were before, the number of the ``part`` the line speaks of (two
     spellings of one value are two lines of one part) and the ``count`` of its rows to suppress: with ``records`` the
     last so many, in the order of the table, are left out; else all of them stay and their value becomes unknown.
+    ``known`` has all values of the sensitive column.
     """
 
     column: str
     records: bool
     classes: pl.DataFrame
     cells: pl.DataFrame
+    known: pl.Series
     label: str | None = None
 
 
@@ -52,9 +54,10 @@ class Shares:
     """A local recoding: which rows go to which group, and what each group shows.
 
     Rows with the same values of the columns in ``codes`` (the number of each distinct value) are one tuple: those
-    numbers are in ``tuples``, column by column, and ``group`` has the group all its rows go to, or null if they are
-    shared between groups. Then ``dealt`` names the ``group`` of each row of a ``tuple``, by its ``place`` in the order
-    of the table. Group -1 is left out. ``shown`` has what each group shows of the columns that change.
+    numbers are in ``tuples``, column by column, and ``group`` has the group its rows go to. Where they are shared
+    between groups that is the largest share, and ``dealt`` names the ``group`` of each row of the ``tuple`` that goes
+    elsewhere, by its ``place`` in the order of the table. Group -1 is left out. ``shown`` has what each group shows of
+    the columns that change.
     """
 
     codes: Mapping[str, ValueMap]
@@ -175,7 +178,7 @@ def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Map
         frame = frame.with_columns(place).join(
             dealt.lazy(), on=[names["tuple"], names["place"]], how="left", maintain_order="left"
         )
-        group = pl.coalesce(group, pl.col(names["dealt"]))
+        group = pl.coalesce(names["dealt"], group)
     frame = frame.with_columns(group.alias(names["group"])).filter(pl.col(names["group"]) >= 0)
     new = {column: unused(f"shown{number}", schema) for number, column in enumerate(shares.shown)}
     shown = pl.DataFrame(
@@ -216,15 +219,15 @@ def _without_parts(frame: pl.LazyFrame, schema: pl.Schema, recoding: Recoding, p
         from_the_end = pl.int_range(pl.len(), 0, -1).over(part)
         frame = frame.filter(part.is_null() | (from_the_end > pl.col(cell["count"])))
     else:
-        known = _text(parts.column, schema[parts.column])
+        known = as_text(normalized(parts.column, schema[parts.column]), schema[parts.column])
         value = pl.when(part.is_null()).then(known).otherwise(pl.lit(UNKNOWN))
         frame = frame.with_columns(value.alias(parts.column))
     return frame.drop(*place.values(), *cell.values())
 
 
-def _text(column: str, dtype: pl.DataType) -> pl.Expr:
-    text = normalized(column, dtype).cast(pl.String)
-    return text.str.strip_suffix(".0") if dtype.is_float() else text
+def as_text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return normalized values as the text that stands beside the one for unknown values."""
+    return values.cast(pl.String).str.strip_suffix(".0") if dtype.is_float() else values.cast(pl.String)
 
 
 def is_category(dtype: pl.DataType) -> bool:

@@ -9,9 +9,13 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from discreet.engines._files import open_table
+from discreet._places import TableUrl, is_url
+from discreet.engines._engine import Engine
+from discreet.engines._files import TableFile
+from discreet.engines._parts import TableFiles, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
+from discreet.engines._which import is_wrapped, relation_of
 
 __all__ = ["Source", "open_source", "to_lazy"]
 
@@ -28,8 +32,8 @@ class Source(Protocol):
         """What the table is, for people: the format of a file or the library of a frame."""
 
     @property
-    def lazy(self) -> bool:
-        """Whether ``recode`` only returns a plan (a polars LazyFrame) that does the work when it is run."""
+    def read_again(self) -> bool:
+        """Whether a release that was written to a file is read from there when somebody asks for it."""
 
     @property
     def separator(self) -> str | None:
@@ -48,31 +52,69 @@ class Source(Protocol):
         """
 
     def collect(self, released: Any) -> Any:
-        """Return the released table in memory: the kind of frame that came in, and polars for a file."""
+        """Return the released table: the kind of frame that came in, and polars for a file.
+
+        What was lazy in polars is in memory then; what another engine holds stays a plan.
+        """
 
     def guard(self) -> AbstractContextManager[None]:
         """Say in one sentence what goes wrong when a plan of this source is run."""
 
 
-def open_source(data: Any) -> Source:
-    """Return the source for a path, a lazy frame or a frame of any kind.
+def open_source(data: Any, engine: Engine | None = None) -> Source:
+    """Return the source for a path, the URL of a table, a lazy frame or a frame of any kind.
+
+    An ``engine`` may be chosen for files.
 
     >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
     [(30, 2), (41, 1)]
     """
+    chosen = engine or Engine()
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        chosen.check_database(TableUrl.parse(data).database)
+        return DatabaseSource(TableUrl.parse(data))
     if isinstance(data, str | PathLike):
-        return FileSource(open_table(data))
+        return _open_file(open_table(data), chosen)
+    source = _open_frame(data)
+    chosen.check_frame(source.kind)
+    return source
+
+
+def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
+    relation = engine.open(file)
+    if relation is None:
+        return FileSource(file)
+    from discreet.engines._lazy import RelationSource
+
+    return RelationSource(relation, file=file)
+
+
+def _open_frame(data: Any) -> Source:
     if isinstance(data, pl.LazyFrame):
         return LazySource(data)
     if isinstance(data, pl.DataFrame):
         return PolarsSource(data)
+    relation = relation_of(data)
+    if relation is not None:
+        from discreet.engines._lazy import RelationSource
+
+        return RelationSource(relation, wrapped=is_wrapped(data))
     from discreet.engines._frames import EagerSource
 
     return EagerSource(data)
 
 
 def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
-    """Return a frame of any kind, or a file, as a plan of polars; frames may be cut down to some columns."""
+    """Return a frame in memory, a lazy frame of polars or a table told by its place as a plan of polars.
+
+    Frames may be cut down to some columns.
+    """
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(TableUrl.parse(data)).scan()
     if isinstance(data, str | PathLike):
         return open_table(data).scan()
     if isinstance(data, pl.LazyFrame):

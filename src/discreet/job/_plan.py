@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from discreet._places import shown
+
 if TYPE_CHECKING:
     from discreet.job._job import Job
     from discreet.problem import Problem
@@ -61,6 +63,7 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
+    from discreet.engines import Engine
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._prepare import prepare
     from discreet.release._wishes import cost_by_priorities, highest_levels
@@ -69,7 +72,7 @@ def make_plan(job: Job) -> Plan:
 
     told = job.arguments()
     job.check_targets()
-    cost = cost_by_priorities(told["cost"], told["priorities"])
+    cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
     roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},
@@ -77,6 +80,7 @@ def make_plan(job: Job) -> Plan:
         schemes=make_schemes(told["scheme"]),
         cost=cost,
         output=job.locate(job.output),
+        engine=Engine(told["engine"], told["memory_limit"], told["spark"]),
     )
     schema, counted = prepared.schema, prepared.counted
     parts = ("privacy", "suppression", "scheme", "min_levels")
@@ -108,12 +112,12 @@ def make_plan(job: Job) -> Plan:
         sensitive=schema.sensitive,
         unchanged=schema.insensitive,
         privacy=tuple(model.shown for model in problem.privacy),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         suppression=problem.suppression.text,
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
-        output=job.output,
+        output=None if job.output is None else shown(job.output),
         reports=tuple(job.report),
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import inner_kernel
+from discreet.kernels._numba import inner_kernel, kernel
 
 __all__ = [
     "BITS",
@@ -22,8 +22,8 @@ __all__ = [
     "TABLE",
     "TREE",
     "Points",
+    "bounds_of",
     "count_bits",
-    "cover_point",
     "joined_rate",
     "point_rate",
     "rate_of",
@@ -91,14 +91,6 @@ def rate_of(points: Points, i: int, low: int, high: int) -> float:
 
 
 @inner_kernel
-def cover_point(points: Points, j: int, cover: NDArray[np.int64]) -> None:  # cover OUT
-    """Write the cover of one point: (m, 2)."""
-    for i in range(points.kind.size):
-        cover[i, 0] = points.codes[j, i]
-        cover[i, 1] = points.codes[j, i]
-
-
-@inner_kernel
 def joined_rate(points: Points, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     """What a row costs under the cover of two covers together."""
     total = 0.0
@@ -122,3 +114,19 @@ def point_rate(points: Points, cover: NDArray[np.int64], j: int) -> float:
         else:
             total += rate_of(points, i, min(cover[i, 0], code), max(cover[i, 1], code))
     return total
+
+
+@kernel
+def bounds_of(
+    codes: NDArray[np.int64], members: NDArray[np.int64], first: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The least and the greatest code of each group in each attribute; group g has the members from ``first[g]`` on."""
+    m = codes.shape[1]
+    low, high = np.empty((first.size, m), np.int64), np.empty((first.size, m), np.int64)
+    for g in range(first.size):
+        end = first[g + 1] if g + 1 < first.size else members.size
+        low[g], high[g] = codes[members[first[g]]], codes[members[first[g]]]
+        for p in range(first[g] + 1, end):
+            for i in range(m):
+                low[g, i], high[g, i] = min(low[g, i], codes[members[p], i]), max(high[g, i], codes[members[p], i])
+    return low, high

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 
 __all__ = ["BUCKET", "Boxes", "Cells", "build_boxes", "nearest_rates"]
 
@@ -39,193 +39,262 @@ class Cells(NamedTuple):
 class Boxes(NamedTuple):
     """A tree of boxes. Box 0 is around all points, the children of box b are ``child[b]`` and the box after it."""
 
-    order: Ints
+    order: NDArray[np.int32]
     """(points,) in which each box holds the points from ``first`` to before ``last``."""
+    codes: NDArray[np.int16]
+    """(points, m) in that order."""
     first: Ints
     last: Ints
-    parent: Ints
     child: Ints
     """-1 for a box that is not split."""
+    split: NDArray[np.int16]
+    """The attribute a box is split by."""
+    edge: NDArray[np.int16]
+    """In that attribute, the greatest cell of a first child, and the least of a second."""
     low: NDArray[np.int16]
     """(boxes, m)"""
     high: NDArray[np.int16]
+    depth: int
+    """No box is under more boxes than this."""
 
 
-@kernel
-def _select(values: NDArray[np.int16], middle: int) -> int:
-    """Return what would stand in the middle if the values were sorted; shuffles them."""
-    low, high = 0, values.size - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
+class _Moved(NamedTuple):
+    """Points that are moved about, and room for some of them."""
+
+    order: NDArray[np.int32]
+    codes: NDArray[np.int16]
+    spare_order: NDArray[np.int32]
+    spare_codes: NDArray[np.int16]
+    count: Ints
+
+
+@inner_kernel
+def _split(moved: _Moved, a: int, b: int, i: int, low: int, high: int) -> int:  # moved OUT
+    """Bring the smaller codes to the front, equal ones together, as near half as can be; returns where they end."""
+    order, codes, count = moved.order, moved.codes, moved.count
+    for c in range(high - low + 1):
+        count[c] = 0
+    for p in range(a, b):
+        count[codes[p, i] - low] += 1
+    cut, below = low, count[0]
+    while cut + 1 < high and abs(2 * (below + count[cut + 1 - low]) - (b - a)) < abs(2 * below - (b - a)):
+        cut += 1
+        below += count[cut - low]
+    front, rest = a, 0
+    for p in range(a, b):
+        if codes[p, i] <= cut:
+            order[front] = order[p]
+            for c in range(codes.shape[1]):
+                codes[front, c] = codes[p, c]
+            front += 1
         else:
-            return values[middle]
-    return values[middle]
-
-
-@kernel
-def _split(members: Ints, codes: NDArray[np.int16]) -> int:  # members OUT
-    """Bring the smaller codes to the front, equal ones together, as near half as can be; returns how many."""
-    middle = _select(codes[members], members.size // 2)
-    below, above = 0, 0
-    for j in members:
-        below += codes[j] < middle
-        above += codes[j] > middle
-    if below == 0 or (above > 0 and members.size - above - below < abs(members.size - 2 * below)):
-        middle += 1
-    i, j = 0, members.size - 1
-    while i <= j:
-        if codes[members[i]] < middle:
-            i += 1
-        else:
-            members[i], members[j] = members[j], members[i]
-            j -= 1
-    return i
+            moved.spare_order[rest] = order[p]
+            for c in range(codes.shape[1]):
+                moved.spare_codes[rest, c] = codes[p, c]
+            rest += 1
+    for p in range(rest):
+        order[front + p] = moved.spare_order[p]
+        for c in range(codes.shape[1]):
+            codes[front + p, c] = moved.spare_codes[p, c]
+    return front
 
 
 @kernel
 def build_boxes(cells: Cells) -> Boxes:
     """Split boxes where they are widest until they hold few points."""
-    codes = cells.codes
-    n, m = codes.shape
-    room = 2 * n + 1
-    order = np.arange(n)
-    first, last = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    parent, child = np.full(room, -1), np.full(room, -1)
-    low, high = np.zeros((64, m), np.int16), np.zeros((64, m), np.int16)
+    n, m = cells.codes.shape
+    moved = _Moved(
+        np.arange(n).astype(np.int32), cells.codes.copy(), np.empty(n, np.int32), np.empty((n, m), np.int16),
+        np.zeros(cells.cells.max() if m > 0 else 0, np.int64),
+    )  # fmt: skip
+    codes, room = moved.codes, 64
+    first, last, child = np.zeros(room, np.int64), np.zeros(room, np.int64), np.full(room, -1)
+    split, edge = np.zeros(room, np.int16), np.zeros(room, np.int16)
+    low, high = np.zeros((room, m), np.int16), np.zeros((room, m), np.int16)
     last[0] = n
-    boxes, b = 1, 0
-    while b < boxes:
-        if boxes + 2 > low.shape[0]:
-            low = np.concatenate((low, np.zeros_like(low)))
-            high = np.concatenate((high, np.zeros_like(high)))
-        members = order[first[b] : last[b]]
-        low[b], high[b] = codes[members[0]], codes[members[0]]
-        for j in members:
+    boxes, depth, waiting = 1, 2, [(0, 2)]
+    while len(waiting) > 0:
+        b, level = waiting.pop()
+        depth = max(depth, level)
+        begin, end = first[b], last[b]
+        for i in range(m):
+            low[b, i] = high[b, i] = codes[begin, i]
+        for p in range(begin, end):
             for i in range(m):
-                low[b, i], high[b, i] = min(low[b, i], codes[j, i]), max(high[b, i], codes[j, i])
+                low[b, i], high[b, i] = min(low[b, i], codes[p, i]), max(high[b, i], codes[p, i])
         widest, most = -1, 0.0
         for i in range(m):
             rate = cells.rate[cells.start[i] + low[b, i] * cells.cells[i] + high[b, i]]
             if rate > most:
                 widest, most = i, rate
-        if widest >= 0 and members.size > BUCKET:
-            cut = first[b] + _split(members, codes[:, widest])
-            child[b] = boxes
-            first[boxes], last[boxes] = first[b], cut
-            first[boxes + 1], last[boxes + 1] = cut, last[b]
-            parent[boxes : boxes + 2] = b
-            boxes += 2
-        b += 1
-    return Boxes(order, first[:boxes], last[:boxes], parent[:boxes], child[:boxes], low[:boxes], high[:boxes])
+        if widest < 0 or end - begin <= BUCKET:
+            continue
+        if boxes + 2 > room:
+            first, last = np.append(first, np.zeros(room, np.int64)), np.append(last, np.zeros(room, np.int64))
+            child, split = np.append(child, np.full(room, -1)), np.append(split, np.zeros(room, np.int16))
+            edge = np.append(edge, np.zeros(room, np.int16))
+            low = np.concatenate((low, np.zeros((room, m), np.int16)))
+            high = np.concatenate((high, np.zeros((room, m), np.int16)))
+            room *= 2
+        cut = _split(moved, begin, end, widest, np.int64(low[b, widest]), np.int64(high[b, widest]))
+        child[b], split[b] = boxes, widest
+        first[boxes], last[boxes] = begin, cut
+        first[boxes + 1], last[boxes + 1] = cut, end
+        edge[boxes], edge[boxes + 1] = low[b, widest], high[b, widest]
+        for p in range(begin, cut):
+            edge[boxes] = max(edge[boxes], codes[p, widest])
+        for p in range(cut, end):
+            edge[boxes + 1] = min(edge[boxes + 1], codes[p, widest])
+        waiting.append((boxes + 1, level + 1))
+        waiting.append((boxes, level + 1))
+        boxes += 2
+    return Boxes(
+        moved.order, codes, first[:boxes], last[:boxes], child[:boxes], split[:boxes], edge[:boxes],
+        low[:boxes], high[:boxes], depth,
+    )  # fmt: skip
 
 
-@kernel
-def _push(bound: Floats, box: Ints, size: int, new: float, b: int) -> None:
-    while size > 0 and bound[(size - 1) // 2] > new:
-        bound[size], box[size] = bound[(size - 1) // 2], box[(size - 1) // 2]
-        size = (size - 1) // 2
-    bound[size], box[size] = new, b
+class _Search(NamedTuple):
+    """The search for the neighbours of one point."""
+
+    at: Ints
+    """(m,) the cells of the point, and where their rates begin."""
+    row: Ints
+    near: Floats
+    """(k + 1,) the rates of the nearest points so far, and the rows of each."""
+    rows: Ints
+    far: Floats
+    """(m,) what the point costs at least together with any of the box at hand, by attribute."""
+    waiting: Ints
+    """(depth, 3) boxes not looked into yet, the length of the trail then, and the attribute that changes..."""
+    least: Floats
+    """(depth, 2) ... what all attributes cost there, and what the one that changes does."""
+    trail: Ints
+    """(depth,) attributes that changed on the way to the box at hand, and what they cost before."""
+    trail_far: Floats
 
 
-@kernel
-def _pop(bound: Floats, box: Ints, size: int) -> None:
-    """Take the least from a heap of ``size``; what was last finds its place."""
-    new, b, i = bound[size - 1], box[size - 1], 0
-    while 2 * i + 1 < size - 1:
-        c = 2 * i + 1
-        if c + 1 < size - 1 and bound[c + 1] < bound[c]:
-            c += 1
-        if bound[c] >= new:
-            break
-        bound[i], box[i] = bound[c], box[c]
-        i = c
-    bound[i], box[i] = new, b
-
-
-@kernel
-def _least(cells: Cells, boxes: Boxes, at: Ints, row: Ints, b: int) -> float:
-    """What a point costs at least together with any point of a box: ``row`` is where the rates of its cells begin."""
+@inner_kernel
+def _least(cells: Cells, boxes: Boxes, search: _Search, b: int) -> float:
+    """What the point costs at least together with any point of a box."""
     total = 0.0
-    for i in range(at.size):
-        if at[i] < boxes.low[b, i]:
-            total += cells.rate[row[i] + boxes.low[b, i]]
-        elif at[i] > boxes.high[b, i]:
-            total += cells.rate[row[i] + boxes.high[b, i]]
+    for i in range(search.at.size):
+        cell = min(max(search.at[i], np.int64(boxes.low[b, i])), np.int64(boxes.high[b, i]))
+        total += cells.rate[search.row[i] + cell]
     return total
 
 
+@inner_kernel
+def _look(
+    cells: Cells, weights: Ints, boxes: Boxes, search: _Search, b: int, k: int, found: int, total: int, most: float
+) -> tuple[int, int, float]:  # search OUT
+    """Look at the points of a box; return how many points are kept, their rows and the rate of the k-th row."""
+    near, rows = search.near, search.rows
+    for other in range(boxes.first[b], boxes.last[b]):
+        if most <= 0.0:
+            break
+        new = 0.0
+        for i in range(search.row.size):
+            new += cells.rate[search.row[i] + boxes.codes[other, i]]
+        if new >= most:
+            continue
+        total += weights[other]
+        while found > 0 and near[found - 1] >= new and total - rows[found - 1] >= k:
+            found -= 1
+            total -= rows[found]
+        place = found
+        while place > 0 and near[place - 1] > new:
+            near[place], rows[place] = near[place - 1], rows[place - 1]
+            place -= 1
+        near[place], rows[place] = new, weights[other]
+        found += 1
+        if total >= k:
+            most = near[found - 1]
+    return found, total, most
+
+
+@inner_kernel
+def _change(search: _Search, trail: int, i: int, new: float) -> int:  # search OUT
+    """Let an attribute cost something else, and remember what it cost; return the length of the trail."""
+    if search.far[i] == new:
+        return trail
+    search.trail[trail], search.trail_far[trail] = i, search.far[i]
+    search.far[i] = new
+    return trail + 1
+
+
+@inner_kernel
+def _step_down(
+    cells: Cells, boxes: Boxes, search: _Search, b: int, least: float, most: float, waits: int, trail: int
+) -> tuple[int, float, int, int]:  # search OUT
+    """Go to the nearer child, and let the other wait; return the child, what it costs, and what waits and changed."""
+    c, i = boxes.child[b], np.int64(boxes.split[b])
+    at, now, row = search.at[i], search.far[i], search.row[i]
+    one = now if at <= boxes.edge[c] else cells.rate[row + boxes.edge[c]]
+    two = now if at >= boxes.edge[c + 1] else cells.rate[row + boxes.edge[c + 1]]
+    b, other = c, c + 1
+    if two < one:
+        b, other, one, two = other, b, two, one
+    if least - now + two < most:
+        search.waiting[waits, 0], search.waiting[waits, 1], search.waiting[waits, 2] = other, trail, i
+        search.least[waits, 0], search.least[waits, 1] = least - now + two, two
+        waits += 1
+    return b, least - now + one, waits, _change(search, trail, i, one)
+
+
+@inner_kernel
+def _search_all(
+    cells: Cells, weights: Ints, boxes: Boxes, search: _Search, k: int, visits: int, own: int, rates: Floats
+) -> None:  # search, rates OUT
+    """Search for the neighbours of all points of a box.
+
+    On the way down only the attribute a box is split by changes what its children cost at least. What changed is
+    remembered, and taken back on the way up.
+    """
+    for j in range(boxes.first[own], boxes.last[own]):
+        for i in range(search.at.size):
+            search.at[i] = boxes.codes[j, i]
+            search.row[i] = cells.start[i] + search.at[i] * cells.cells[i]
+            search.far[i] = 0.0
+        found, total, most = _look(cells, weights, boxes, search, own, k, 0, 0, np.inf)
+        waits, left, trail = 1, visits, 0
+        search.waiting[0, 0], search.waiting[0, 1], search.waiting[0, 2] = 0, 0, 0
+        search.least[0, 0], search.least[0, 1] = 0.0, 0.0
+        while waits > 0 and left > 0:
+            waits -= 1
+            b, before, least = search.waiting[waits, 0], search.waiting[waits, 1], search.least[waits, 0]
+            if least >= most:
+                continue
+            while trail > before:
+                trail -= 1
+                search.far[search.trail[trail]] = search.trail_far[trail]
+            trail = _change(search, trail, search.waiting[waits, 2], search.least[waits, 1])
+            while boxes.child[b] >= 0 and least < most:
+                b, least, waits, trail = _step_down(cells, boxes, search, b, least, most, waits, trail)
+                left -= 1
+            left -= 1
+            if least < most and b != own and _least(cells, boxes, search, b) < most:
+                found, total, most = _look(cells, weights, boxes, search, b, k, found, total, most)
+        for w in range(waits):
+            most = min(most, search.least[w, 0])
+        rates[j] = most
+
+
 @kernel
-def nearest_rates(cells: Cells, boxes: Boxes, k: int, visits: int, begin: int, end: int, rates: Floats) -> None:
+def nearest_rates(
+    cells: Cells, weights: Ints, boxes: Boxes, k: int, visits: int, begin: int, end: int, rates: Floats
+) -> None:
     """Write what each point costs at least together with the k-th nearest row, itself counted.
 
-    Points must be in the order of the boxes. This is for those in the boxes from ``begin`` to before ``end`` that are
-    not split; infinite where there are not k rows. After so many ``visits`` to boxes a search ends with what it knows:
-    no box it has not looked into costs less than the next.
+    Points, and their ``weights``, are in the order of the boxes. This is for those in the boxes from ``begin`` to
+    before ``end`` that are not split; infinite where there are not k rows. After so many ``visits`` to boxes a search
+    ends with what it knows: no box it has not looked into costs less than the least of those that wait.
     """
-    m = cells.cells.size
-    near, rows = np.zeros(k + 1), np.zeros(k + 1, np.int64)
-    bound, box = np.zeros(visits + 64), np.zeros(visits + 64, np.int64)
-    at, row = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    m, depth = cells.cells.size, boxes.depth
+    search = _Search(
+        np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(k + 1), np.zeros(k + 1, np.int64), np.zeros(m),
+        np.zeros((depth, 3), np.int64), np.zeros((depth, 2)), np.zeros(depth, np.int64), np.zeros(depth),
+    )  # fmt: skip
     for own in range(begin, end):
-        for j in range(boxes.first[own], boxes.last[own] if boxes.child[own] < 0 else 0):
-            for i in range(m):
-                at[i] = cells.codes[j, i]
-                row[i] = cells.start[i] + at[i] * cells.cells[i]
-            found, total, most = 0, 0, np.inf
-            bound[0], box[0] = 0.0, own
-            size, left, above = 1, visits, own
-            while above > 0:  # all that is beside the way from the top
-                other = 2 * boxes.child[boxes.parent[above]] + 1 - above
-                least = _least(cells, boxes, at, row, other)
-                if size == bound.size:
-                    bound, box = np.append(bound, np.zeros(size)), np.append(box, np.zeros(size, np.int64))
-                _push(bound, box, size, least, other)
-                size += 1
-                above = boxes.parent[above]
-            while size > 0 and bound[0] < most and left > 0:
-                b = box[0]
-                _pop(bound, box, size)
-                size -= 1
-                left -= 1
-                if boxes.child[b] >= 0:
-                    for c in range(boxes.child[b], boxes.child[b] + 2):
-                        least = _least(cells, boxes, at, row, c)
-                        if least < most:
-                            if size == bound.size:
-                                bound, box = np.append(bound, np.zeros(size)), np.append(box, np.zeros(size, np.int64))
-                            _push(bound, box, size, least, c)
-                            size += 1
-                    continue
-                for other in range(boxes.first[b], boxes.last[b]):
-                    new = 0.0
-                    for i in range(m):
-                        new += cells.rate[row[i] + cells.codes[other, i]]
-                    if new >= most:
-                        continue
-                    total += cells.weights[other]
-                    while found > 0 and near[found - 1] >= new and total - rows[found - 1] >= k:
-                        found -= 1
-                        total -= rows[found]
-                    place = found
-                    while place > 0 and near[place - 1] > new:
-                        near[place], rows[place] = near[place - 1], rows[place - 1]
-                        place -= 1
-                    near[place], rows[place] = new, cells.weights[other]
-                    found += 1
-                    if total >= k:
-                        most = near[found - 1]
-            rates[j] = most if size == 0 else min(most, bound[0])
+        if boxes.child[own] < 0:
+            _search_all(cells, weights, boxes, search, k, visits, own, rates)

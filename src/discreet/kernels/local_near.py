@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels._numba import inner_kernel, kernel
-from discreet.kernels.local_rates import Floats, Ints, Nodes, pair_rate
+from discreet.kernels.covers import SET
+from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 
 __all__ = ["nearest"]
 
 
 @inner_kernel
-def _keep(near: Ints, rates: NDArray[np.float32], j: int, other: int, rate: float) -> None:
+def _keep(near: Ints, rates: Floats, j: int, other: int, rate: float) -> None:
     """Put a point into the list of the nearest of point j, unless it is there."""
     count = near.shape[1]
     for c in range(count):
@@ -25,21 +25,41 @@ def _keep(near: Ints, rates: NDArray[np.float32], j: int, other: int, rate: floa
     rates[j, c], near[j, c] = rate, other
 
 
+@inner_kernel
+def _apart(shape: Ints, rate: Floats, node: Nodes, codes: Ints, dear: Ints, j: int, q: int, limit: float) -> float:
+    """What a row costs if two points are a group; no more than the limit is looked at, the dear attributes first."""
+    total = 0.0
+    for i in dear:
+        low, high = codes[j, i], codes[q, i]
+        if low != high:
+            if shape[i, 0] == SET:
+                low |= high
+            elif low > high:
+                low, high = high, low
+            total += rate_at(shape, rate, node, i, low, high)
+            if total >= limit:
+                break
+    return total
+
+
 @kernel
-def nearest(shape: Ints, rate: Floats, node: Nodes, codes: Ints, orders: Ints, window: int, count: int) -> Ints:
+def nearest(
+    shape: Ints, rate: Floats, node: Nodes, codes: Ints, dear: Ints, orders: Ints, window: int, count: int
+) -> Ints:
     """For each point the ``count`` nearest others among those at most ``window`` places away in one of the orders.
 
-    The nearest come first; -1 fills up.
+    The nearest come first; -1 fills up. ``dear`` has the attributes, those first that cost most.
     """
     n = codes.shape[0]
     near = np.full((n, count), -1, np.int64)
-    rates = np.full((n, count), np.inf, np.float32)
+    rates = np.full((n, count), np.inf)
     for o in range(orders.shape[0]):
         for p in range(n):
             j = orders[o, p]
             for q in range(p + 1, min(n, p + window + 1)):
                 other = orders[o, q]
-                apart = np.float32(pair_rate(shape, rate, node, codes, j, other))
+                limit = max(rates[j, count - 1], rates[other, count - 1])
+                apart = _apart(shape, rate, node, codes, dear, j, other, limit)
                 if apart < rates[j, count - 1]:
                     _keep(near, rates, j, other, apart)
                 if apart < rates[other, count - 1]:

@@ -1,32 +1,38 @@
 """An order of points in which near ones stand together, by splitting again and again where most cost is saved.
 
 A split sends the points with leaves low..high of one attribute to the front. That is the lower part of a range, or one
-child of the lowest node above all points, whichever saves most: the rows in front times what the attribute's rate
-falls for them, and likewise for the others.
+child of the lowest node above all points. A split saves the rows in front times what the attribute's rate falls for
+them, and likewise for the others. There is only so much to split until groups are small, so what counts is what a split
+saves for each bit it takes, that is, for its entropy.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels._numba import inner_kernel, kernel
-from discreet.kernels.covers import RANGE, SET, TABLE
+from discreet.kernels.covers import RANGE, SET, TABLE, TREE
 from discreet.kernels.local_rates import Floats, Ints, Nodes, rate_at
 
-__all__ = ["split_order"]
+__all__ = ["split_order", "split_regions"]
 
-_BINS = 256
+_BINS = 512
 """At most so many places for a cut of one attribute are compared at a time."""
 _FEW = 32
 """So few points are sorted; more are counted by leaf."""
+_CHILDREN = 1.25
+"""What nodes save counts so many times: rows in a part of a range are closer together than the part is wide."""
+_SAMPLE = 8192
+"""So many points tell by which attribute to split a larger part."""
 
 
 @inner_kernel
 def _price_cuts(
     shape: Ints, rate: Floats, node: Nodes, i: int, low: Ints, high: Ints, bins: int, price: Floats
 ) -> float:  # price OUT
-    """What a row costs below each cut, above it and right around it; return what it costs without a cut.
+    """What a row costs below each cut, above it, right around it and in the bin before it, and what without a cut.
 
     Kinds are written out, for a call each time would take much longer.
     """
@@ -36,114 +42,239 @@ def _price_cuts(
         for b in range(bins - 1):
             price[0, b] = rate[start + high[b] - least + 1]
             price[1, b] = rate[start + most - low[b + 1] + 1]
-            price[2, b] = np.inf
+            price[2, b], price[3, b] = np.inf, 0.0
         return rate[start + most - least + 1]
     if kind == TABLE:
         for b in range(bins - 1):
             price[0, b] = rate[start + least * leaves + high[b]]
             price[1, b] = rate[start + low[b + 1] * leaves + most]
-            price[2, b] = rate[start + high[b] * leaves + low[b + 1]]
+            price[2, b], price[3, b] = rate[start + high[b] * leaves + low[b + 1]], 0.0
         return rate[start + least * leaves + most]
     if kind == RANGE and rate[start + most] >= rate[start + least]:
         for b in range(bins - 1):
             price[0, b] = rate[start + high[b]] - rate[start + least]
             price[1, b] = rate[start + most] - rate[start + low[b + 1]]
-            price[2, b] = rate[start + low[b + 1]] - rate[start + high[b]]
+            price[2, b], price[3, b] = rate[start + low[b + 1]] - rate[start + high[b]], 0.0
         return rate[start + most] - rate[start + least]
     for b in range(bins - 1):
         price[0, b] = rate_at(shape, rate, node, i, least, high[b])
         price[1, b] = rate_at(shape, rate, node, i, low[b + 1], most)
         price[2, b] = rate_at(shape, rate, node, i, high[b], low[b + 1])
+        price[3, b] = rate_at(shape, rate, node, i, low[b], high[b])
     return rate_at(shape, rate, node, i, least, most)
+
+
+@inner_kernel
+def _bits(part: int, total: int) -> float:
+    """What a part adds to the entropy of a split."""
+    return -part / total * np.log2(part / total) if part > 0 else 0.0
 
 
 @inner_kernel
 def _best_cut(
     low: Ints, high: Ints, weight: Ints, bins: int, k: int, price: Floats, whole: float
 ) -> tuple[float, int, int]:
-    """The most that can be saved by sending a run of bins to the front, and the leaves of the run.
+    """What a split by the attribute saves for each bit, and the leaves of the run of bins that goes to the front first.
 
-    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows.
+    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows. A split in two may
+    be the first of several, one for each child; then what counts is what all of them save for the entropy of all.
     """
     total = 0
     for b in range(bins):
         total += weight[b]
-    found, first, last = -1.0, low[0], low[0]
+    best, saved, first, last, front = -1.0, -1.0, low[0], low[0], 0
     before, child, child_low, child_price = 0, 0, low[0], 0.0
-    for b in range(bins - 1):
+    all_saved, all_bits, small = 0.0, 0.0, 0
+    for b in range(bins):
         before += weight[b]
         child += weight[b]
-        if before >= k and total - before >= k:
-            gain = total * whole - before * price[0, b] - (total - before) * price[1, b]
-            if gain > found:
-                found, first, last = gain, low[0], high[b]
-        if price[2, b] >= whole - 1e-12:  # a child ends here
-            if child >= k and total - child >= k and child * (whole - child_price) > found:
-                found, first, last = child * (whole - child_price), child_low, high[b]
-            child, child_low, child_price = 0, low[b + 1], 0.0
+        if b < bins - 1:
+            child_price = max(child_price, price[3, b])
+            if before >= k and total - before >= k:
+                gain = total * whole - before * price[0, b] - (total - before) * price[1, b]
+                worth = gain * gain * gain / (np.float64(before) * (total - before))
+                if worth > best:
+                    best, saved, first, last, front = worth, gain, low[0], high[b], before
+            if price[2, b] < whole - 1e-12:
+                child_price = max(child_price, price[2, b])
+                continue
+        elif child == total:
+            break
+        if child >= k and total - child >= k:  # a child ends here
+            gain = child * (whole - child_price)
+            worth = gain * gain * gain / (np.float64(child) * (total - child))
+            if worth > best:
+                best, saved, first, last, front = worth, gain, child_low, high[b], child
+            all_saved += gain
+            all_bits += _bits(child, total)
         else:
-            child_price = max(child_price, price[2, b])
+            small += child
+        if b < bins - 1:
+            child, child_low, child_price = 0, low[b + 1], 0.0
+    if best < 0.0:
+        return -1.0, first, last
+    found = saved / (_bits(front, total) + _bits(total - front, total))
+    if all_saved > 0.0:
+        found = max(found, _CHILDREN * all_saved / (all_bits + _bits(small, total)))
     return found, first, last
 
 
 @inner_kernel
-def _sort_few(
-    leaves: Nodes, weights: Ints, order: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints
-) -> int:
-    """Make a bin of each leaf that occurs in order[a:b], by sorting; return how many."""
+def _sort_few(rows: Nodes, weights: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints) -> int:
+    """Make a bin of each leaf that occurs in rows[a:b], by sorting; return how many."""
     bins = 0
     for p in range(a, b):
-        j = order[p]
-        leaf = leaves[j, i]
+        leaf = rows[p, i]
         q = bins
         while q > 0 and low[q - 1] > leaf:
             q -= 1
         if q > 0 and low[q - 1] == leaf:
-            weight[q - 1] += weights[j]
+            weight[q - 1] += weights[p]
             continue
         for r in range(bins, q, -1):
             low[r] = high[r] = low[r - 1]
             weight[r] = weight[r - 1]
         low[q] = high[q] = leaf
-        weight[q] = weights[j]
+        weight[q] = weights[p]
         bins += 1
     return bins
 
 
 @inner_kernel
+def _children(shape: Ints, node: Nodes, i: int, least: int, most: int) -> int:
+    """Where the children of the lowest node above two leaves of a large tree stand; -1 if there are too many."""
+    if shape[i, 0] != TREE:
+        return -1
+    above, leaves = shape[i, 3], shape[i, 2]
+    while node[above + least] != node[above + most]:
+        above += leaves
+    above -= leaves
+    return above if node[above + most] - node[above + least] < _BINS else -1
+
+
+@inner_kernel
 def _count_many(
-    leaves: Nodes, weights: Ints, order: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints
+    rows: Nodes,
+    weights: Ints,
+    a: int,
+    b: int,
+    i: int,
+    least: int,
+    most: int,
+    shape: Ints,
+    node: Nodes,
+    low: Ints,
+    high: Ints,
+    weight: Ints,
 ) -> int:
-    """Count the rows of order[a:b] by leaf, or by runs of leaves if there are too many; return how many bins."""
-    least = most = leaves[order[a], i]
-    for p in range(a + 1, b):
-        leaf = leaves[order[p], i]
-        least, most = min(least, leaf), max(most, leaf)
-    if least == most:
-        return 1
-    span = most - least + 1
-    most_bins = min(_BINS, 2 * (b - a))
-    width = (span + most_bins - 1) // most_bins
-    bins = (span + width - 1) // width
+    """Count rows[a:b] by leaf, or if there are too many by node or by runs of leaves; return how many bins."""
+    children, shift = _children(shape, node, i, least, most), 0
+    if children >= 0:
+        bins = node[children + most] - node[children + least] + 1
+    else:
+        bins = min(_BINS, 2 * (b - a))
+        while (most - least) >> shift >= bins:
+            shift += 1
+        bins = ((most - least) >> shift) + 1
     for q in range(bins):
-        weight[q], low[q], high[q] = 0, span, -1
-    for p in range(a, b):
-        j = order[p]
-        leaf = leaves[j, i] - least
-        q = leaf // width if width > 1 else leaf
-        weight[q] += weights[j]
-        low[q], high[q] = min(low[q], leaf), max(high[q], leaf)
+        weight[q], low[q], high[q] = 0, most, least
+    if children < 0 and shift == 0:
+        for p in range(a, b):
+            weight[rows[p, i] - least] += weights[p]
+        for q in range(bins):
+            low[q] = high[q] = least + q
+    else:
+        for p in range(a, b):
+            leaf = np.int64(rows[p, i])
+            q = node[children + leaf] - node[children + least] if children >= 0 else (leaf - least) >> shift
+            weight[q] += weights[p]
+            low[q], high[q] = min(low[q], leaf), max(high[q], leaf)
     used = 0
     for q in range(bins):
         if weight[q] > 0:
-            weight[used], low[used], high[used] = weight[q], low[q] + least, high[q] + least
+            weight[used], low[used], high[used] = weight[q], low[q], high[q]
             used += 1
     return used
 
 
+class _Room(NamedTuple):
+    """Room to compare cuts in."""
+
+    low: Ints
+    high: Ints
+    weight: Ints
+    price: Floats
+    least: Ints
+    """(m,) the least leaf of each attribute, and the greatest..."""
+    most: Ints
+    whole: Floats
+    """(m,) ... and what a row costs that covers both."""
+
+
 @kernel
-def split_order(
-    leaves: NDArray[np.int32],
+def _make_room(m: int) -> _Room:
+    bins = np.int64(_BINS)
+    return _Room(
+        np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty((4, bins)),
+        np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m),
+    )  # fmt: skip
+
+
+@inner_kernel
+def _measure(rows: Nodes, weights: Ints, a: int, b: int, shape: Ints, rate: Floats, node: Nodes, room: _Room) -> int:
+    """Find the least and the greatest leaf of each attribute in rows[a:b] and what a row costs then; count rows."""
+    least, most, whole = room.least, room.most, room.whole
+    m, total = shape.shape[0], 0
+    for i in range(m):
+        least[i] = most[i] = rows[a, i]
+    for p in range(a, b):
+        total += weights[p]
+        for i in range(m):
+            leaf = np.int64(rows[p, i])
+            least[i], most[i] = min(least[i], leaf), max(most[i], leaf)
+    for i in range(m):
+        if least[i] == most[i]:
+            whole[i] = -1.0
+        elif shape[i, 0] == SET:
+            whole[i] = rate[shape[i, 1] + most[i] - least[i] + 1]
+        else:
+            whole[i] = rate_at(shape, rate, node, i, least[i], most[i])
+    return total
+
+
+@inner_kernel
+def _best_split(
+    rows: Nodes, weights: Ints, a: int, b: int, shape: Ints, rate: Floats, node: Nodes, k: int, room: _Room
+) -> tuple[int, int, int]:  # room OUT
+    """The attribute to split rows[a:b] by, -1 if they are all alike, and the least and greatest leaf in front."""
+    low, high, weight, price, whole = room.low, room.high, room.weight, room.price, room.whole
+    total, m = _measure(rows, weights, a, b, shape, rate, node, room), shape.shape[0]
+    enough = k if total >= 2 * k else 1
+    while True:
+        best, attribute, first, last = -1.0, -1, 0, 0
+        widest = 0
+        for i in range(1, m):
+            widest = i if whole[i] > whole[widest] else widest
+        for turn in range(-1, m):  # the widest first: then others can hardly save more than they cost
+            i = widest if turn < 0 else turn
+            if whole[i] < 0.0 or turn == widest or total * whole[i] <= best:
+                continue
+            if b - a <= _FEW:
+                bins = _sort_few(rows, weights, a, b, i, low, high, weight)
+            else:
+                bins = _count_many(rows, weights, a, b, i, room.least[i], room.most[i], shape, node, low, high, weight)
+            _price_cuts(shape, rate, node, i, low, high, bins, price)
+            gain, f, t = _best_cut(low, high, weight, bins, enough, price, whole[i])
+            if gain > best:
+                best, attribute, first, last = gain, i, f, t
+        if attribute >= 0 or enough == 1:
+            return attribute, first, last
+        enough = 1
+
+
+@kernel
+def split_regions(
+    leaves: Nodes,
     weights: Ints,
     shape: Ints,
     rate: Floats,
@@ -152,37 +283,40 @@ def split_order(
     k: int,
     largest: int,
 ) -> Ints:
-    """Arrange ``order`` by splits until every part has at most ``largest`` points; return where the parts begin."""
-    low, high, weight = np.empty(_BINS, np.int64), np.empty(_BINS, np.int64), np.empty(_BINS, np.int64)
-    price = np.empty((3, _BINS))
-    spare = np.empty(order.size, np.int64)
+    """Arrange ``order`` by splits until every part has at most ``largest`` points; return where the parts begin.
+
+    Some of its points tell by which attribute a large part is split, and all of them where.
+    """
+    n, m = order.size, shape.shape[0]
+    room = _make_room(m)
+    rows, rows_weights = np.empty((_SAMPLE, m), np.int32), np.empty(_SAMPLE, np.int64)
+    column, column_weights, spare = np.empty((n, 1), np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
     starts = [0]
-    stack = [(0, order.size)]
+    stack = [(0, n)]
     while len(stack) > 0:
         a, b = stack.pop()
-        best, attribute, first, last = -1.0, -1, 0, 0
-        least = k
-        while b - a > largest and attribute < 0:
-            for i in range(shape.shape[0]):
-                if b - a <= _FEW:
-                    bins = _sort_few(leaves, weights, order, a, b, i, low, high, weight)
-                else:
-                    bins = _count_many(leaves, weights, order, a, b, i, low, high, weight)
-                if bins > 1:
-                    whole = _price_cuts(shape, rate, node, i, low, high, bins, price)
-                    gain, f, t = _best_cut(low, high, weight, bins, least, price, whole)
-                    if gain > best:
-                        best, attribute, first, last = gain, i, f, t
-            if least == 1:
-                break
-            least = 1
+        attribute, first, last = -1, 0, 0
+        if b - a > largest:
+            count, step = 0, (b - a + _SAMPLE - 1) // _SAMPLE
+            for p in range(a + step // 2, b, step):
+                j = order[p]
+                rows_weights[count] = weights[j]
+                for i in range(m):
+                    rows[count, i] = leaves[j, i]
+                count += 1
+            attribute, _, _ = _best_split(rows, rows_weights, 0, count, shape, rate, node, k, room)
+            if attribute >= 0:
+                for p in range(a, b):
+                    column[p, 0], column_weights[p] = leaves[order[p], attribute], weights[order[p]]
+                one = shape[attribute : attribute + 1]
+                _, first, last = _best_split(column, column_weights, a, b, one, rate, node, k, room)
         if attribute < 0:
             starts.append(b)
             continue
         front = rest = 0
         for p in range(a, b):
             j = order[p]
-            if first <= leaves[j, attribute] <= last:
+            if first <= column[p, 0] <= last:
                 order[a + front] = j
                 front += 1
             else:
@@ -192,3 +326,47 @@ def split_order(
         stack.append((a + front, b))
         stack.append((a, a + front))
     return np.array(starts)
+
+
+@kernel
+def split_order(
+    leaves: Nodes,
+    weights: Ints,
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    order: Ints,  # IN OUT
+    k: int,
+) -> None:
+    """Arrange ``order`` by splits until all parts are single points, or all of a part are alike.
+
+    Points are moved about with all their leaves, so that a part lies together in memory.
+    """
+    n, m = order.size, shape.shape[0]
+    room = _make_room(m)
+    rows, rows_weights = leaves[order], weights[order]
+    spare, spare_weights, spare_order = np.empty_like(rows), np.empty_like(rows_weights), np.empty_like(order)
+    stack = [(0, n)]
+    while len(stack) > 0:
+        a, b = stack.pop()
+        if b - a <= 2:
+            continue
+        attribute, first, last = _best_split(rows, rows_weights, a, b, shape, rate, node, k, room)
+        if attribute < 0:
+            continue
+        front, rest = a, 0
+        for p in range(a, b):
+            if first <= rows[p, attribute] <= last:
+                order[front], rows_weights[front] = order[p], rows_weights[p]
+                for i in range(m):
+                    rows[front, i] = rows[p, i]
+                front += 1
+            else:
+                spare_order[rest], spare_weights[rest] = order[p], rows_weights[p]
+                for i in range(m):
+                    spare[rest, i] = rows[p, i]
+                rest += 1
+        order[front:b], rows_weights[front:b] = spare_order[:rest], spare_weights[:rest]
+        rows[front:b] = spare[:rest]
+        stack.append((front, b))
+        stack.append((a, front))

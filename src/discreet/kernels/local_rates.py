@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import inner_kernel
 from discreet.kernels.covers import RANGE, SET, TABLE, Points, count_bits
 
-__all__ = ["joined", "left", "pair_rate", "rate_at", "shape_of", "swapped", "swapped_at_best"]
+__all__ = ["joined", "left", "rate_at", "shape_of", "swapped", "swapped_at_best"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,18 +43,6 @@ def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int)
         above += leaves
         start += leaves
     return rate[start + low]
-
-
-@inner_kernel
-def pair_rate(shape: Ints, rate: Floats, node: Nodes, codes: Ints, j: int, q: int) -> float:
-    """What a row costs if two points are a group."""
-    total = 0.0
-    for i in range(shape.shape[0]):
-        low, high = min(codes[j, i], codes[q, i]), max(codes[j, i], codes[q, i])
-        if shape[i, 0] == SET:
-            low = codes[j, i] | codes[q, i]
-        total += rate_at(shape, rate, node, i, low, high)
-    return total
 
 
 @inner_kernel

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["column_name", "number", "one_of", "switch", "weights", "whole_number"]
+__all__ = ["column_name", "node_weights", "number", "one_of", "switch", "weights", "whole_number"]
 
 
 def whole_number(value: Any, what: str, *, least: int) -> int:
@@ -85,3 +85,24 @@ def weights(value: Any, what: str) -> dict[str, float]:
     if not isinstance(value, Mapping) or not all(isinstance(column, str) for column in value):
         raise UsageError(f"The weights of {what} must map column names to numbers, as in {{age: 2}}.")
     return {column: number(weight, f"The weight of '{column}'", above=0, most=1e12) for column, weight in value.items()}
+
+
+def node_weights(value: Any, what: str) -> dict[str, dict[str, float]]:
+    """Return a copy of a mapping from column to nodes of its hierarchy and their positive weights.
+
+    >>> node_weights({"work": {"Government": 2}, "sex": {}}, "NCP")
+    {'work': {'Government': 2}}
+    """
+    names = [value, *value.values()] if isinstance(value, Mapping) else [value]
+    if not all(isinstance(each, Mapping) and all(isinstance(name, str) for name in each) for each in names):
+        raise UsageError(
+            f"The node weights of {what} must map column names to nodes and numbers, as in {{work: {{Government: 2}}}}."
+        )
+    return {
+        column: {
+            node: number(weight, f"The weight of '{node}' of '{column}'", above=0, most=1e12)
+            for node, weight in nodes.items()
+        }
+        for column, nodes in value.items()
+        if nodes
+    }

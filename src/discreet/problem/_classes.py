@@ -31,7 +31,7 @@ class Classes:
     joint: Mapping[str, IntArray] = field(default_factory=dict)
     """name -> (c, v, L) how often each sensitive value occurs with each class label."""
     blocks: IntArray | None = None
-    """(c, m) number of the released block among those of the attribute."""
+    """(c, m) number of the released block among those of the attribute, or of its level where classes are ``local``."""
     block_leaves: IntArray | None = None
     """(c, m) leaves of the hierarchy under the released value."""
     block_rows: IntArray | None = None

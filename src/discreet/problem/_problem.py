@@ -61,6 +61,7 @@ class Problem:
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
+        resolved.check(table, schemes)
         if resolved.needs_hierarchy:
             for attribute, choice in zip(table.attributes, schemes, strict=True):
                 if choice.name != "full-domain":
@@ -76,14 +77,16 @@ class Problem:
             else:
                 model.check(table)
         kind.check(models)
+        _check_of_table(models, kind, schemes)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
             _check_local(table, resolved, lowest, highest)
         isolated = kind.before(table)
-        if isolated is None:
+        if isolated is not None:
+            _check_before(kind, resolved, schemes)
+        if isolated is None or not isolated.any():
             return cls(table, models, resolved, kind, schemes, lowest, highest, table)
-        _check_before(kind, resolved, schemes)
         kept = np.flatnonzero(~isolated)
         if not kept.size:
             raise InfeasibleError(f"The suppression {kind.text} leaves no record; choose a smaller k or higher levels.")
@@ -121,6 +124,10 @@ class Problem:
             mask &= model.ok(classes)
         return mask
 
+    def holds(self, sizes: IntArray) -> bool:
+        """Return whether a released table with classes of these sizes keeps the conditions on the whole table."""
+        return all(model.holds(sizes) for model in self.privacy if model.of_table)
+
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return a lower bound on the rows of each class that no union of ok parts of it can hold."""
         removed = np.zeros(len(classes), dtype=np.int64)
@@ -128,6 +135,22 @@ class Problem:
             np.maximum(removed, model.fewest_removed(classes), out=removed)
         too_small = classes.sizes - removed < self.smallest_class
         return np.where(too_small, classes.sizes, removed).astype(np.int64)
+
+
+def _check_of_table(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse a condition on the whole table where it is not looked at, or where parts of classes go."""
+    model = next((model for model in models if model.of_table), None)
+    if model is None:
+        return
+    for scheme in schemes:
+        if scheme.name != "full-domain":
+            raise UnsupportedCombinationError(
+                f"The privacy model {model.name}", f"the scheme {scheme.name}", "choose full-domain"
+            )
+    if not kind.whole_classes or kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+        )
 
 
 def _check_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:

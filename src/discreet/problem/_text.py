@@ -54,19 +54,26 @@ def format_text(name: str, args: list[Any], kwargs: dict[str, Any]) -> str:
     return f"{name}({', '.join(items)})" if items else name
 
 
-def outline(text: str) -> str:
+def outline(text: str, *, by_column: bool = False) -> str:
     """Return a text form for reports, in which lists and mappings, whose items may be values of the data, are counted.
+
+    Where mappings are ``by_column``, only what they map columns to may hold values.
 
     >>> outline("l+({Flu: 0.5, 'HIV, late': 0.1}, disease)")
     'l+({2 values}, disease)'
+    >>> outline("NCP(weights={age: 2}, node_weights={town: {Cumbria: 2}})", by_column=True)
+    'NCP(weights={age: 2}, node_weights={town: {1 value}})'
     """
     name, args, kwargs = parse_text(text)
-    items = [*map(counted, args), *(f"{key}={counted(value)}" for key, value in kwargs.items())]
+    items = [counted(value, by_column) for value in args]
+    items += [f"{key}={counted(value, by_column)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(items)})" if items else name
 
 
-def counted(value: Any) -> str:
+def counted(value: Any, by_column: bool = False) -> str:
     """Return an argument for reports: lists and mappings are counted."""
+    if by_column and isinstance(value, dict):
+        return "{" + ", ".join(f"{_show(str(column))}: {counted(item)}" for column, item in value.items()) + "}"
     if not isinstance(value, dict | list):
         return _show(value)
     number = f"{len(value):,} value{'s' * (len(value) != 1)}"

@@ -11,21 +11,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import TableFile, exactly, open_table, reading, to_lazy
+from discreet._places import TableUrl, is_url
+from discreet.engines import (
+    Engine,
+    EngineName,
+    TableFile,
+    TableFiles,
+    exactly,
+    open_source,
+    open_table,
+    reading,
+    relation_of,
+    to_lazy,
+)
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.release._notebook import audit_html
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes
 
 __all__ = ["Audit", "Check", "audit"]
 
 Models = str | PrivacyModel | Sequence[str | PrivacyModel]
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A table of a database, which is grouped where it is."""
+
+    url: TableUrl
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and, as last column, how many rows have each."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +97,9 @@ class Audit:
             lines.append(f"  {mark}  {check.model:<{width}}  reached {number_text(check.reached)}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return audit_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data, ready for JSON."""
         return {
@@ -104,24 +130,35 @@ def audit(
     reference: Any = None,
     unknown: str | None = None,
     rows: int | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be
-    left out where the models name their columns, and may map columns to hierarchies (for hierarchical
-    t-closeness). ``reference`` is the table the release was made from, where models compare with it
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
+    ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
+    hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
-    released rows is checked too.
+    released rows is checked too. ``engine``, ``memory_limit`` and ``spark`` are as for :func:`discreet.anonymize`.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
     True
     """
-    if isinstance(data, str | PathLike):
-        data = open_table(data)
-        data.check_rows()
+    chosen = Engine(engine, memory_limit, spark)
+    if isinstance(data, str) and is_url(data):
+        data = open_source(data, chosen)
+    elif isinstance(data, str | PathLike):
+        file = open_table(data)
+        relation = chosen.open(file)
+        if relation is None:
+            file.check_rows()
+        data = relation or file
+    elif engine != "auto":
+        open_source(data, chosen)
     return audit_table(
         data,
         quasi_identifiers=quasi_identifiers,
@@ -146,7 +183,10 @@ def audit_table(
     rows: int | None = None,
     categories: Sequence[str] = (),
 ) -> Audit:
-    """Do the audit of a frame or an opened file; ``categories`` are columns known to have few values."""
+    """Do the audit of a frame, an opened file or a table of a database.
+
+    ``categories`` are columns known to have few values.
+    """
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
@@ -157,17 +197,23 @@ def audit_table(
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
     secrets = _looked_at(models)
-    if isinstance(data, TableFile):
+    if isinstance(data, Countable):
+        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets]))), columns, secrets)
+    elif isinstance(data, TableFile | TableFiles):
         with reading(data.name, data.explain):
             repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
             if repeated is None:
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
+    elif (relation := relation_of(data)) is not None:
+        keys, names = _short(columns, secrets)
+        groups = relation.groups({**keys, **{name: column for column, name in names.items()}})
+        classes = _gather(groups, list(keys), names)
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
-    layout = data.format if isinstance(data, TableFile) else None
+    layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     known, seen = {}, {}
     for column, values in classes.values.items():
@@ -204,24 +250,40 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     for column in (*columns, *sensitive):
         if column not in schema:
             raise MissingColumnError(column, schema.names())
-    keys = [f"q{number}" for number in range(len(columns))]
-    secrets = [f"s{number}" for number in range(len(sensitive))]
-    values = (
-        _value(column, schema[column]).alias(name)
-        for column, name in zip((*columns, *sensitive), (*keys, *secrets), strict=True)
-    )
+    keys, secrets = _short(columns, sensitive)
+    named = {**keys, **{name: column for column, name in secrets.items()}}
+    values = (_value(column, schema[column]).alias(name) for name, column in named.items())
     weights = [] if weight is None else [exactly(weight).alias("rows")]
     number = pl.col("rows").sum() if weights else pl.len()
-    plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
-    cells = plan.collect(engine="streaming")
-    rows = pl.col("rows").cast(pl.Int64)
+    plan = frame.select(*values, *weights).group_by(*named).agg(rows=number)
+    return _gather(plan.collect(engine="streaming"), list(keys), secrets)
+
+
+def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return short names for the quasi-identifiers, and for each sensitive column the name it goes by."""
+    keys = {f"q{number}": column for number, column in enumerate(columns)}
+    return keys, {column: f"s{number}" for number, column in enumerate(sensitive)}
+
+
+def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Take the groups a database counted."""
+    keys = [f"q{number}" for number in range(len(columns))]
+    secrets = {column: f"s{number}" for number, column in enumerate(sensitive)}
+    named = zip((*columns, *sensitive), (*keys, *secrets.values()), strict=True)
+    cells = groups.select(*(exactly(column).alias(name) for column, name in named), rows=pl.nth(-1))
+    return _gather(cells, keys, secrets)
+
+
+def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:
+    """Put the groups of each class together; ``sensitive`` says under which names the values are."""
+    rows, secrets = pl.col("rows").cast(pl.Int64), list(sensitive.values())
     grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return _Classes(
         sizes=grouped["size"].to_numpy().astype(np.int64),
         group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
         count=grouped["rows"].explode().to_numpy().astype(np.int64),
-        values={column: grouped[name].explode() for column, name in zip(sensitive, secrets, strict=True)},
+        values={column: grouped[name].explode() for column, name in sensitive.items()},
     )
 
 

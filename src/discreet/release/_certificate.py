@@ -15,11 +15,12 @@ import polars as pl
 
 from discreet._replacing import check_target, replacing
 from discreet.engines import UNKNOWN, normalized, to_lazy
-from discreet.errors import UsageError
+from discreet.errors import DataError, UsageError
 from discreet.problem import PRIVACY, SUPPRESSION
 from discreet.release._audit import Audit, audit
 from discreet.release._checksums import digest, job_digest
 from discreet.release._describe import plain_data, shown_job
+from discreet.release._output import FolderOutput, Output, Target
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -66,15 +67,21 @@ def make_certificate(release: Release) -> dict[str, Any]:
 
 def write_certificate(release: Release, path: Path) -> Path:
     """Write the certificate of a release as JSON."""
-    target = check_certificate(path)
+    target = _check(path)
     text = json.dumps(make_certificate(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     with replacing(target) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return target
 
 
-def check_certificate(path: Path) -> Path:
+def check_certificate(path: Path, output: Target | None) -> Path:
     """Refuse a certificate that could not be written in the end, and return where it goes."""
+    if not isinstance(output, Output | FolderOutput):
+        raise UsageError("A certificate speaks of a file; let the release go to one, with -o or as output.")
+    return _check(path)
+
+
+def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A certificate is written as JSON; end the name '{path.name}' in .json.")
     target = path.resolve()
@@ -100,17 +107,19 @@ class Verification:
 
     def summary(self) -> str:
         """Return the verdict as text for people."""
-        marks = {True: "ok     ", False: "CHANGED", None: "not given"}
+        marks = {True: "ok       ", False: "CHANGED  ", None: "not given"}
         lines = [f"Certificate {'holds' if self.passed else 'does NOT hold'}."]
         lines += [f"  {marks[same]}  {what}" for what, same in self.files]
-        lines += [f"  DIFFERS  {model}: the certificate says something else than was measured" for model in self.differs]
+        lines += [
+            f"  DIFFERS  {model}: the certificate says something else than was measured" for model in self.differs
+        ]
         return "\n".join([*lines, self.audit.summary()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data, ready for JSON."""
         return {
             "passed": self.passed,
-            "files": {what: same for what, same in self.files},
+            "files": dict(self.files),
             "differs": list(self.differs),
             "audit": self.audit.to_dict(),
         }
@@ -182,9 +191,9 @@ def _load(job: str | PathLike[str]) -> Job:
 
 def _digest_of(path: str | PathLike[str]) -> str:
     try:
-        return digest(Path(path))
+        return digest(path)
     except OSError as error:
-        raise UsageError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
+        raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
 
 
 def _own_digest(certificate: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ import polars as pl
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
 from discreet.release._small import hidden, merged
-from discreet.schema import Domain, Type, block_names, shown_hierarchy
+from discreet.schema import Domain, Type, shown_hierarchy
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
@@ -151,7 +151,7 @@ def _global_column(
     _, block = np.unique(blocks, return_inverse=True)
     size = int(block.max(initial=-1)) + 1
     if level is None:
-        names = block_names(domain.labels, domain.ancestors, block, ranges=domain.positions is not None)
+        names = domain.block_names(block)
     else:
         first = np.unique(block, return_index=True)[1]
         names = [domain.labels[level][node] for node in domain.ancestors[level][first].tolist()]

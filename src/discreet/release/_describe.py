@@ -19,7 +19,7 @@ from discreet.schema import may_identify, shown_hierarchy
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
     from discreet.problem import Scheme
-    from discreet.release._output import Output
+    from discreet.release._output import Target
     from discreet.schema import Schema
     from discreet.solve import Solution
 
@@ -53,6 +53,7 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
             for role in ("quasi_identifiers", "sensitive")
         },
         "privacy": [outline(model) for model in job["privacy"]],
+        "cost": None if job["cost"] is None else outline(job["cost"], by_column=True),
     }
 
 
@@ -62,7 +63,7 @@ def notes(
     schemes: Mapping[str, Scheme],
     counted: Counted,
     solution: Solution,
-    output: Output | None,
+    output: Target | None,
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
     suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]

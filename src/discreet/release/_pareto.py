@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engines import Missing
+from discreet.engines import Engine, EngineName, Missing
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import AXES, SUPPRESSION, Axis, Problem, Scheme, make_schemes
 from discreet.problem.axes.k import K
@@ -42,6 +42,9 @@ def pareto(
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
     progress: Callable[[FrontProgress], None] | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -68,6 +71,9 @@ def pareto(
         search; what it misses is told. ``exact=False`` is another way to ask for it.
     time_limit
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
+    engine, memory_limit, spark
+        Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
+        ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
     progress, budget
         A function that is told how the search goes, and a switch to stop it; for user interfaces.
 
@@ -88,7 +94,8 @@ def pareto(
     axes = [AXES.make(axis) for axis in several(privacy)]
     if not axes:
         raise UsageError("A front needs something on its axis of privacy, such as k.")
-    loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+    loss = cost_by_priorities(cost, priorities, quasi_identifiers)
+    highest = highest_levels(max_levels, keep_at_least)
     kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
     if kind.name not in ("none", "budget"):
         raise UnsupportedCombinationError("A front", f"the suppression {kind.name}", "choose none or a budget")
@@ -102,6 +109,7 @@ def pareto(
             types=types,
             schemes=schemes,
             missing=missing,
+            engine=Engine(engine, memory_limit, spark),
         )
         budget = search_budget(budget, time_limit)
         if not all(choice.is_global for choice in prepared.schemes.values()):
@@ -207,7 +215,7 @@ def _front(
     return Front(
         points=tuple(points[::-1]),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=found.space,
         examined=found.examined,
@@ -261,7 +269,7 @@ def _over_solves(
     return Front(
         points=tuple(points),
         axes=tuple(axis.text for axis in axes),
-        cost=problem.cost.text,
+        cost=problem.cost.shown,
         n=problem.table.n,
         space=0,
         examined=len(points),

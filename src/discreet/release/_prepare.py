@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from discreet.engines import UNKNOWN, Counted, Missing, Source, count, open_source
+from discreet._places import shown
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
-from discreet.release._output import Output, check_output
+from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
@@ -40,22 +40,24 @@ class Prepared:
     """The scheme of each quasi-identifier."""
     missing: Missing
     output: str | PathLike[str] | None
-    target: Output | None
+    target: Target | None
     stamp: FileStamp | None
-    """The file the table is in, as it was before it was read."""
+    """The files the table is in, as they were before they were read."""
     clock: Clock
+    engine: Engine = field(default_factory=Engine)
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
         return {
-            "input": self.data if isinstance(self.data, str | PathLike) else None,
-            "output": self.output,
+            "input": shown(self.data) if isinstance(self.data, str | PathLike) else None,
+            "output": None if self.output is None else shown(self.output),
             "identifiers": list(self.schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
             "class_attribute": self.schema.class_attribute,
             "types": self.schema.types,
             "missing": self.missing,
+            **self.engine.told(),
         }
 
 
@@ -72,6 +74,7 @@ def prepare(
     cost: Cost | None = None,
     missing: Missing = "value",
     output: str | PathLike[str] | None = None,
+    engine: Engine | None = None,
     clock: Clock | None = None,
 ) -> Prepared:
     """Open a table, find its columns and their hierarchies, and count it.
@@ -84,8 +87,8 @@ def prepare(
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
     target = None if output is None else check_output(output, data)
     with clock("read"):
-        source = open_source(data)
-        stamp = FileStamp.of(Path(data)) if isinstance(data, str | PathLike) else None
+        source = open_source(data, engine)
+        stamp = FileStamp.of(data)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -103,7 +106,8 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock)
+    chosen = engine or Engine()
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,17 +59,6 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
     for name, apart in counted.apart.items():
         codes[name] = ValueMap(apart.values, pl.Series(apart.codes))
         keys[name] = apart.places
-    order = np.lexsort((groups.group, groups.tuple))
-    tuples, group, count = groups.tuple[order], groups.group[order], groups.count[order]
-    shares = np.bincount(tuples, minlength=table.tuples)
-    alone = np.zeros(table.tuples, dtype=np.int64)
-    alone[tuples] = group
-    several = np.flatnonzero(shares[tuples] > 1)
-    repeated = np.repeat(several, count[several])
-    of_tuple = tuples[repeated]
-    begins = np.flatnonzero(np.diff(of_tuple, prepend=-1))
-    place = np.arange(of_tuple.size) - np.repeat(begins, np.diff(begins, append=of_tuple.size))
-    dealt = pl.DataFrame({"tuple": of_tuple, "place": place, "group": group[repeated]})
     shown, kept = {}, []
     for number, ((name, domain), cover) in enumerate(zip(domains.items(), groups.covers, strict=True)):
         if groups.show == "cover":
@@ -81,6 +70,8 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
         else:
             shown[name] = text
     few = tuple(column for column, domain in domains.items() if len(domain.values) <= FEW)
+    size = int(groups.group.max(initial=-1)) + 1
+    group, dealt = _dealt(groups, size, list(shown.values()))
     return Recoding(
         kept=tuple(kept),
         drop=drop,
@@ -89,12 +80,35 @@ def _local_recoding(groups: Groups, counted: Counted, drop: tuple[str, ...], req
         shares=Shares(
             codes=codes,
             tuples={name: pl.Series(key) for name, key in keys.items()},
-            group=pl.select(pl.when(pl.Series(shares == 1)).then(pl.Series(alone))).to_series(),
+            group=group,
             dealt=dealt,
             shown=shown,
-            groups=int(groups.group.max(initial=-1)) + 1,
+            groups=size,
         ),
     )
+
+
+def _dealt(groups: Groups, size: int, shown: Sequence[pl.Series]) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the group most rows of each tuple go to, and where the others go.
+
+    Groups that show the same are one here, so that few rows have to be named one by one: a tuple with many rows lends
+    some to groups of others, and its own groups show the same.
+    """
+    first = pl.int_range(size, eager=True)
+    if shown and size:
+        columns = pl.DataFrame({f"shown{number}": values for number, values in enumerate(shown)})
+        first = columns.with_columns(group=first).select(pl.col("group").first().over(columns.columns)).to_series()
+    same = np.append(first.to_numpy(), -1)
+    lines = (
+        pl.DataFrame({"tuple": groups.tuple, "group": same[groups.group], "count": groups.count})
+        .group_by("tuple", "group")
+        .agg(pl.col("count").sum())
+        .sort("tuple", "count", "group", descending=[False, True, False])
+    )
+    largest = pl.col("tuple").is_first_distinct()
+    others = lines.filter(~largest).select(pl.exclude("count").repeat_by("count")).explode("tuple", "group")
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over("tuple").alias("place")
+    return lines.filter(largest)["group"], others.select("tuple", place, "group")
 
 
 def _classes(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:
@@ -122,4 +136,5 @@ def _parts(counted: Counted, maps: Mapping[str, ValueMap], inside: Inside) -> Pa
         told = pl.DataFrame({"part": part, "code": inside.label.astype(np.int64)})
         cells = cells.join(told.join(labels, on="code").drop("code"), on="part")
     example = inside.example[cells["part"].to_numpy()]
-    return Parts(inside.attribute, inside.records, _classes(counted, maps, example), cells, label)
+    known = counted.codes[inside.attribute]["value"]
+    return Parts(inside.attribute, inside.records, _classes(counted, maps, example), cells, known, label)

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import Format, exactly, held, to_lazy
+from discreet._places import is_url
+from discreet.engines import Format, exactly, held, open_source, relation_of, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -55,7 +56,7 @@ def original_counts(column: str, reference: Any, released: pl.DataFrame, layout:
     if isinstance(reference, Mapping):
         counted: pl.DataFrame = reference[column]
     elif reference is not None:
-        counted = _count(to_lazy(reference, [column]), column)
+        counted = _count(reference, column)
     else:
         counted = released
     counted = _sum(counted)
@@ -101,7 +102,15 @@ def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     return values.cast(dtype, strict=False)
 
 
-def _count(frame: pl.LazyFrame, column: str) -> pl.DataFrame:
+def _count(reference: Any, column: str) -> pl.DataFrame:
+    relation = relation_of(reference)
+    if relation is not None:
+        return relation.groups({"value": column})
+    if isinstance(reference, str) and is_url(reference):
+        counted = open_source(reference).count([column])
+        counted.columns = ["value", "rows"]
+        return counted
+    frame = to_lazy(reference, [column])
     schema = frame.collect_schema()
     if column not in schema:
         raise MissingColumnError(column, schema.names())

@@ -31,8 +31,8 @@ from discreet.kernels.local_bounds_prices import (
 )
 from discreet.problem import Problem
 from discreet.solve._base import Budget
-from discreet.solve._local_cells import coarsen, make_cells, reach, runs
-from discreet.solve._local_task import Shares, Task, make_task, total_cost
+from discreet.solve._local_cells import coarsen, make_cells, merge, reach, runs
+from discreet.solve._local_task import Shares, Task, make_task, price
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["nearest_bound", "prepare", "price_bound"]
@@ -41,10 +41,12 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than what rounding can add to sums of them."""
 _AT_A_TIME = 500
 """Boxes of points between two looks at the clock."""
-_VISITS = 2000
+_VISITS = 10_000
 """How many boxes the search for the neighbours of one point may look into at most..."""
-_ALL_VISITS = 10_000_000
-"""... and the searches for those of all points, but for 16 each."""
+_ALL_VISITS = 50_000_000
+"""... and the searches for those of all points..."""
+_FEWEST_VISITS = 200
+"""... but for so many each."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
 _WALK = 600_000_000
@@ -67,7 +69,7 @@ _SMALL, _TINY = 3e-2, 1e-3
 def prepare(*, prices: bool = True) -> None:
     """Compile the kernels, or load them: those of the nearest neighbours, or those of prices too."""
     task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
-    cells, _ = make_cells(task)
+    cells = make_cells(task)
     if prices:
         warm_up(lambda: _Search(task, Budget(), cells, np.inf).run())
     else:
@@ -86,7 +88,7 @@ def nearest_bound(task: Task, budget: Budget) -> float:
     """
     with budget.paused():
         prepare(prices=False)
-    cells, _ = make_cells(task)
+    cells = make_cells(task)
     return _value(task, cells, _nearest(cells, task.k, budget))
 
 
@@ -110,8 +112,8 @@ def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tup
     """
     with budget.paused():
         prepare(prices=True)
-    cells, of = make_cells(task)
-    cost = np.inf if shares is None else total_cost(task, shares)
+    cells, of = merge(make_cells(task))
+    cost = np.inf if shares is None else price(task, shares).cost
     search = _Search(task, budget, cells, cost * (1 - 2 * _RELATIVE))
     search.run()
     return search.value, (search.best - _margin(search.best))[of]
@@ -135,13 +137,12 @@ def _value(task: Task, cells: Cells, prices: FloatArray) -> float:
 def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
     """Return what each point costs at least together with the k-th nearest row."""
     boxes = build_boxes(cells)
-    sorted_ = cells._replace(codes=cells.codes[boxes.order], weights=cells.weights[boxes.order])
-    rates = np.zeros(boxes.order.size)
-    visits = min(max(_ALL_VISITS // max(rates.size, 1), 16), _VISITS)
+    weights, rates = cells.weights[boxes.order], np.zeros(boxes.order.size)
+    visits = min(max(_ALL_VISITS // max(rates.size, 1), _FEWEST_VISITS), _VISITS)
 
     def look(begin: int) -> None:
         if not budget.exhausted:
-            nearest_rates(sorted_, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
+            nearest_rates(cells, weights, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for _ in pool.map(look, range(0, boxes.first.size, _AT_A_TIME)):

@@ -14,31 +14,35 @@ from discreet.kernels.local_bounds import Cells
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve._local_task import Task
 
-__all__ = ["coarsen", "make_cells", "reach", "runs"]
+__all__ = ["coarsen", "make_cells", "merge", "reach", "runs"]
 
 _CELLS = 256
 """Numbers and large trees are looked at in so many cells."""
 
 
-def make_cells(task: Task) -> tuple[Cells, IntArray]:
-    """Return distinct points with few cells per attribute, and which of them each point of the task is.
+def make_cells(task: Task) -> Cells:
+    """Return the points with few cells per attribute, some of which may now be the same.
 
     Ranges and trees of many values are coarsened: what is in one cell costs nothing together. A set costs at least as
     much as two values do.
     """
     points = task.points
-    each = [_attribute(task, i) for i in range(points.kind.size)]
-    key: NDArray[np.int64] = np.zeros(points.weights.size, dtype=np.int64)
+    return _put_together([_attribute(task, i) for i in range(points.kind.size)], points.weights)
+
+
+def merge(cells: Cells) -> tuple[Cells, IntArray]:
+    """Return distinct points, and which of them each point is."""
+    key: NDArray[np.int64] = np.zeros(cells.weights.size, dtype=np.int64)
     span = 1
-    for code, table in each:
-        if span * len(table) >= 2**62:
+    for size, code in zip(cells.cells.tolist(), cells.codes.T, strict=True):
+        if span * size >= 2**62:
             found, key = np.unique(key, return_inverse=True)
             span = found.size
-        key = key * len(table) + code
-        span *= len(table)
+        key = key * size + code
+        span *= size
     _, first, of = np.unique(key, return_index=True, return_inverse=True)
-    weights = np.rint(np.bincount(of, weights=points.weights)).astype(np.int64)
-    return _put_together([(code[first], table) for code, table in each], weights), of
+    weights = np.rint(np.bincount(of, weights=cells.weights)).astype(np.int64)
+    return cells._replace(codes=cells.codes[first], weights=weights), of
 
 
 def _put_together(each: Sequence[tuple[IntArray, FloatArray]], weights: NDArray[np.int64]) -> Cells:

@@ -11,7 +11,7 @@ from discreet.counts import CodedAttribute, FloatArray
 from discreet.kernels.covers import BITS, SET, TABLE
 from discreet.kernels.local_rates import Ints
 from discreet.problem.costs.certainty import Certainty
-from discreet.solve._local_task import Task, _contiguous
+from discreet.solve._local_task import Task, _contiguous, places_of
 
 __all__ = ["Levels", "make_levels"]
 
@@ -51,12 +51,11 @@ def make_levels(task: Task) -> Levels:
     numeric = []
     for i, attribute in enumerate(table.attributes):
         code = points.codes[:, i]
-        positions = _positions(task, attribute)
         if points.kind[i] == SET:
             bit = np.log2(np.abs(code.astype(np.float64)))
             code, mine = np.rint(bit).astype(np.int64), _all_or_one(task, i)
-        elif positions is not None:
-            place, mine = _runs(task, i, positions)
+        elif attribute.positions is not None and not attribute.tree:
+            place, mine = _runs(task, i, places_of(attribute, by_value=isinstance(task.problem.cost, Certainty)))
             code = place[code]
             numeric.append(i)
         else:
@@ -65,16 +64,6 @@ def make_levels(task: Task) -> Levels:
         levels.append(mine)
     _limit(levels, numeric)
     return _flat(leaves, levels)
-
-
-def _positions(task: Task, attribute: CodedAttribute) -> FloatArray | None:
-    """The numbers that ranges are made of, where there are no nodes."""
-    certainty = isinstance(task.problem.cost, Certainty)
-    if attribute.positions is None or attribute.tree:
-        return None
-    if certainty:
-        return attribute.positions
-    return np.where(np.isnan(attribute.positions), np.nan, np.arange(attribute.leaves, dtype=np.float64))
 
 
 def _all_or_one(task: Task, i: int) -> list[_Level]:

@@ -23,7 +23,7 @@ from discreet.kernels.local_search import dissolve_groups, move_shares
 from discreet.kernels.requirements import Requirement
 from discreet.solve._base import Budget
 from discreet.solve._local_levels import Levels
-from discreet.solve._local_task import Shares, Task, total_cost
+from discreet.solve._local_task import Shares, Task, price
 
 __all__ = ["Ground", "Plan", "solve_region"]
 
@@ -76,7 +76,7 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
     """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
     members = members.copy()
-    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, 1)
+    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k)
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
@@ -85,8 +85,9 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
         starts.append(_cut_whole(ground, requirement, codes, weights))
     near = np.zeros((members.size, 0), dtype=np.int64)
     if plan.sweeps and not budget.exhausted:
-        orders = _orders(ground, leaves)
-        near = nearest(ground.shape, points.rate, points.node, codes, orders, plan.window, plan.near)
+        dear = np.argsort(-ground.spread, kind="stable")
+        orders = _orders(ground, leaves, dear)
+        near = nearest(ground.shape, points.rate, points.node, codes, dear, orders, plan.window, plan.near)
     found = []
     for group in starts:
         groups = make_groups(
@@ -95,7 +96,7 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
         place_rest(groups, requirement, near, weights)
         state = np.array([seed], dtype=np.uint64)
         found.append(_shares(_improved(ground, groups, requirement, near, plan, limit, state, budget), members))
-    return found[0] if len(found) == 1 else min(found, key=lambda shares: total_cost(ground.task, shares))
+    return found[0] if len(found) == 1 else min(found, key=lambda shares: price(ground.task, shares).cost)
 
 
 def _improved(
@@ -152,9 +153,9 @@ def _layers(
     return group
 
 
-def _orders(ground: Ground, leaves: NDArray[np.int32]) -> Ints:
+def _orders(ground: Ground, leaves: NDArray[np.int32], dear: Ints) -> Ints:
     """Orders in which near points stand together: by all attributes, the dearest first, but one of them last."""
-    n, dear = leaves.shape[0], np.argsort(-ground.spread, kind="stable")
+    n = leaves.shape[0]
     orders = [np.arange(n)]
     for last in dear:
         key, used = np.zeros(n, dtype=np.int64), 0

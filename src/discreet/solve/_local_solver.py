@@ -14,7 +14,7 @@ from discreet.problem import Cost, Problem
 from discreet.problem._checks import one_of
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._local_bound import nearest_bound, price_bound
-from discreet.solve._local_task import Shares, Task, finish, make_task, total_cost
+from discreet.solve._local_task import Shares, Task, finish, make_task, price
 from discreet.solve._requirements import make_requirement
 from discreet.solve._warm_up import two_rows, warm_up
 
@@ -58,7 +58,8 @@ class LocalSolver(Solver):
         if not all_together(requirement, task):
             return _nothing(task)
         shares = self.groups(task, requirement, budget)
-        found = total_cost(task, shares)
+        priced = price(task, shares)
+        found = priced.cost
         trace = [Progress(budget.seconds, found, 0.0, 1)]
         if progress is not None:
             progress(trace[-1])
@@ -70,7 +71,7 @@ class LocalSolver(Solver):
         trace.append(Progress(budget.seconds, found, min(bound, found), 1))
         if progress is not None:
             progress(trace[-1])
-        return finish(task, shares, bound, trace=trace, cost=found)
+        return finish(task, shares, bound, trace=trace, priced=priced)
 
 
 def _nothing(task: Task) -> Solution:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import DataError
-from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points
+from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, bounds_of
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
@@ -19,7 +19,18 @@ from discreet.solve._base import Cover, Groups, Progress, Solution
 from discreet.solve._middle import middles
 from discreet.solve._squared_error import squared_error
 
-__all__ = ["Shares", "Task", "classes_of", "finish", "groups_ok", "make_task", "mended", "total_cost"]
+__all__ = [
+    "Priced",
+    "Shares",
+    "Task",
+    "finish",
+    "groups_ok",
+    "make_task",
+    "mended",
+    "places_of",
+    "positions_of",
+    "price",
+]
 
 _TABLE = 512
 """Attributes with at most so many leaves have a table of all rates."""
@@ -108,7 +119,7 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
     leaves, none = attribute.leaves, np.zeros(0, dtype=np.int32)
     certainty = isinstance(cost, Certainty)
     if attribute.positions is not None and not attribute.tree:
-        position = _positions(attribute, weight, certainty)
+        position = positions_of(attribute, weight, by_value=certainty)
         if leaves > _TABLE:
             return RANGE, position, none
         spread = position[None, :-1] - position[:-1, None]
@@ -119,11 +130,13 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
         size = np.arange(BITS + 1) * max(leaves / BITS, 1.0)
         share = size / leaves if certainty else (size - 1) / max(leaves - 1, 1)
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
-    under = np.stack([count[row] for count, row in zip(attribute.block_leaves, blocks, strict=True)])
+    if isinstance(cost, Certainty):
+        lost = cost.node_spreads(attribute)
+    else:
+        lost = [(count - 1) / max(leaves - 1, 1) for count in attribute.block_leaves]
+    rate = weight * np.stack([each[row] for each, row in zip(lost, blocks, strict=True)])
     if blocks[-1].any():  # a tree without a root: leaves with no node in common lose all
-        blocks, under = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([under, np.full(leaves, leaves)])
-    share = under / leaves if certainty else (under - 1) / max(leaves - 1, 1)
-    rate = weight * np.where(under == 1, 0.0, share)
+        blocks, rate = np.vstack([blocks, 0 * blocks[-1]]), np.vstack([rate, np.full(leaves, weight)])
     if leaves > _TABLE:
         return TREE, rate.ravel(), blocks.astype(np.int32).ravel()
     table = np.zeros((leaves, leaves))
@@ -133,16 +146,20 @@ def _rates(problem: Problem, i: int, order: IntArray, blocks: IntArray) -> tuple
     return TABLE, table.ravel(), none
 
 
-def _positions(attribute: CodedAttribute, weight: float, certainty: bool) -> FloatArray:
+def places_of(attribute: CodedAttribute, *, by_value: bool) -> FloatArray:
+    """Where each leaf stands on a line, not a number if it is missing: at its value, or just in order."""
+    places = np.arange(attribute.leaves, dtype=np.float64)
+    if attribute.positions is None:
+        return places
+    return attribute.positions if by_value else np.where(np.isnan(attribute.positions), np.nan, places)
+
+
+def positions_of(attribute: CodedAttribute, weight: float, *, by_value: bool) -> FloatArray:
     """Numbers whose differences are the rates of ranges; the last is the rate of a range with missing values."""
-    assert attribute.positions is not None
-    missing = np.isnan(attribute.positions)
-    place = (
-        attribute.positions if certainty else np.where(missing, np.nan, np.arange(attribute.leaves, dtype=np.float64))
-    )
-    occurs = place[(attribute.rows > 0) & ~missing] if certainty else place[~missing]
+    place = places_of(attribute, by_value=by_value)
+    occurs = place[(attribute.rows > 0) & ~np.isnan(place)]
     with np.errstate(over="ignore"):
-        whole = float(np.ptp(occurs)) if certainty and occurs.size else float(max(attribute.leaves - 1, 1))
+        whole = float(np.ptp(occurs)) if by_value and occurs.size else float(max(attribute.leaves - 1, 1))
     if not np.isfinite(whole):
         raise DataError(
             f"The numbers of column '{attribute.name}' are too far apart to compare; divide them by a large number.",
@@ -157,24 +174,25 @@ def finish(
     lower_bound: float = 0.0,
     stats: dict[str, Any] | None = None,
     trace: Sequence[Progress] = (),
-    cost: float | None = None,
+    priced: Priced | None = None,
 ) -> Solution:
     """Make sure that every group is ok, price the groups from the definition, and say what they show.
 
-    ``cost`` is what the groups cost as they came, where that is known.
+    ``priced`` is what the groups show and cost as they came, where that is known.
     """
     problem, before = task.problem, shares
     shares = mended(task, shares)
     lost = int(shares.count[shares.group < 0].sum())
     if lost > problem.limit:
         return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
-    if cost is None or not np.array_equal(shares.group, before.group):
-        cost = total_cost(task, shares)
+    if priced is None or not np.array_equal(shares.group, before.group):
+        priced = price(task, shares)
+    cost = priced.cost
     bound = min(lower_bound, cost)
-    groups = Groups(shares.tuple, shares.group, shares.count, _covers(task, shares), task.show)
+    groups = Groups(shares.tuple, shares.group, shares.count, priced.covers, task.show)
     told = dict(stats or {})
     if task.show != "cover":
-        told["covered"] = _covered(classes_of(task, shares))
+        told["covered"] = _covered(priced.classes)
     error = squared_error(problem.table, groups) if task.show == "mean" else None
     if error is not None:
         told["squared_error"] = error
@@ -231,7 +249,7 @@ def _same_shown(task: Task, shares: Shares) -> IntArray:
             seen.append(np.nan_to_num(np.rint(shown) if dates else shown, nan=np.inf))
         return _numbered(seen)
     random = np.random.default_rng(0)
-    for cover in _covers(task, shares):
+    for cover in price(task, shares).covers:
         if cover.form == "set":  # a set is told by the sum of random numbers, one for each of its leaves
             drawn = random.integers(1 << 62, size=int(cover.leaves.max()) + 1)
             seen.append(np.add.reduceat(drawn[cover.leaves], cover.first))
@@ -248,7 +266,7 @@ def _numbered(seen: list[NDArray[Any]]) -> IntArray:
 
 def _put_together(task: Task, shares: Shares, ok: NDArray[np.bool_]) -> IntArray:
     """Return new numbers for groups: one not ok joins the next by its lowest values; of several, every other one."""
-    classes = classes_of(task, shares)
+    classes = price(task, shares).classes
     assert classes.low is not None
     order = np.lexsort(classes.low.T[::-1])
     if order.size == 1:
@@ -298,36 +316,64 @@ def _sorted(shares: Shares) -> tuple[IntArray, IntArray, IntArray]:
     return kept, group, np.flatnonzero(np.diff(group, prepend=-1))
 
 
-def _covers(task: Task, shares: Shares) -> list[Cover]:
-    """What each group shows of each attribute: the lowest node above its values, their range, or the values."""
-    table = task.problem.table
+class Priced(NamedTuple):
+    """What groups show, and what they and the suppressed rows cost."""
+
+    covers: list[Cover]
+    classes: Classes
+    cost: float
+
+
+def price(task: Task, shares: Shares) -> Priced:
+    """Find what each group shows of each attribute: the lowest node above its values, their range, or the values.
+
+    The cost is that of the definition. Suppressed rows are in no class.
+    """
+    table, points = task.problem.table, task.points
     kept, group, first = _sorted(shares)
-    found = []
-    for attribute, codes in zip(table.attributes, table.codes, strict=True):
-        code = codes[shares.tuple[kept]].astype(np.int64)
+    low, high = bounds_of(points.codes, shares.tuple[kept].astype(np.int64), first.astype(np.int64))
+    under = np.zeros(low.shape, dtype=np.int64)
+    levels, blocks = (np.zeros(low.shape, dtype=np.int32) for _ in range(2))
+    covers = []
+    for i, attribute in enumerate(table.attributes):
         if not first.size:
-            none = np.zeros(0, dtype=np.int64)
-            found.append(Cover("node", none, none))
+            cover = Cover("node", low[:, i], high[:, i])
         elif attribute.tree:
-            found.append(Cover("node", *_lowest_nodes(attribute, code, first)))
+            cover = Cover("node", *_lowest_nodes(attribute, low[:, i], high[:, i]))
+            under[:, i] = _leaves_under(attribute, cover)
+            levels[:, i], blocks[:, i] = cover.first, cover.second
         elif attribute.positions is not None:
-            found.append(Cover("range", np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)))
+            cover = Cover("range", low[:, i].copy(), high[:, i].copy())
+            mixed = np.isnan(attribute.positions[cover.second]) & (cover.first < cover.second)
+            under[:, i] = np.where(mixed, attribute.leaves, cover.second - cover.first + 1)
         else:
-            cells = np.unique(group * attribute.leaves + code)
+            cells = np.unique(group * attribute.leaves + table.codes[i, shares.tuple[kept]])
             ends = np.cumsum(np.bincount(cells // attribute.leaves, minlength=first.size))
-            found.append(Cover("set", np.concatenate([[0], ends[:-1]]), ends, cells % attribute.leaves))
-    return found
+            cover = Cover("set", np.concatenate([[0], ends[:-1]]), ends, cells % attribute.leaves)
+            low[:, i], high[:, i] = cover.leaves[cover.first], cover.leaves[cover.second - 1]
+            under[:, i] = cover.second - cover.first
+        covers.append(cover)
+    sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
+    classes = Classes(
+        table, sizes, low=low, high=high, block_leaves=under, block_levels=levels, blocks=blocks, local=True
+    )
+    lost = int(shares.count[shares.group < 0].sum())
+    cost = float(task.problem.cost.published(classes).sum()) + lost * points.penalty
+    return Priced(covers, classes, cost)
 
 
-def _lowest_nodes(attribute: CodedAttribute, code: IntArray, first: IntArray) -> tuple[IntArray, IntArray]:
-    """The level and the block of the lowest node above the leaves of each group; a level too high if there is none."""
-    level_of = np.full(first.size, attribute.height + 1)
-    block_of = np.zeros(first.size, dtype=np.int64)
+def _lowest_nodes(attribute: CodedAttribute, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
+    """The level and the block of the lowest node above the leaves of each group; a level too high if there is none.
+
+    Leaves go by their places in an order in which every node is a run.
+    """
+    level_of = np.full(low.size, attribute.height + 1)
+    block_of = np.zeros(low.size, dtype=np.int64)
+    _, blocks = _contiguous(attribute)
     for level in range(attribute.height, -1, -1):
-        block = attribute.ancestors[level, code]
-        least = np.minimum.reduceat(block, first)
-        shared = least == np.maximum.reduceat(block, first)
-        level_of, block_of = np.where(shared, level, level_of), np.where(shared, least, block_of)
+        block = blocks[level, low]
+        shared = block == blocks[level, high]
+        level_of, block_of = np.where(shared, level, level_of), np.where(shared, block, block_of)
     return level_of, block_of
 
 
@@ -338,33 +384,3 @@ def _leaves_under(attribute: CodedAttribute, cover: Cover) -> IntArray:
         here = np.flatnonzero(cover.first == level)
         under[here] = leaves[cover.second[here]]
     return under
-
-
-def classes_of(task: Task, shares: Shares) -> Classes:
-    """The groups as classes, with everything the cost looks at; suppressed rows are not in them."""
-    table = task.problem.table
-    kept, _, first = _sorted(shares)
-    m = len(table.attributes)
-    low, high, under = (np.zeros((first.size, m), dtype=np.int64) for _ in range(3))
-    if not first.size:
-        return Classes(table, np.zeros(0, dtype=np.int64), low=low, high=high, block_leaves=under, local=True)
-    for i, (attribute, cover) in enumerate(zip(table.attributes, _covers(task, shares), strict=True)):
-        code = table.codes[i, shares.tuple[kept]].astype(np.int64)
-        low[:, i], high[:, i] = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
-        if cover.form == "node":
-            under[:, i] = _leaves_under(attribute, cover)
-        elif cover.form == "set":
-            under[:, i] = cover.second - cover.first
-        else:
-            assert attribute.positions is not None
-            mixed = np.isnan(attribute.positions[high[:, i]]) & (low[:, i] < high[:, i])
-            under[:, i] = np.where(mixed, attribute.leaves, high[:, i] - low[:, i] + 1)
-    sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
-    return Classes(table, sizes, low=low, high=high, block_leaves=under, local=True)
-
-
-def total_cost(task: Task, shares: Shares) -> float:
-    """What the groups and the suppressed rows cost, from the definition."""
-    cost = task.problem.cost
-    lost = int(shares.count[shares.group < 0].sum())
-    return float(cost.published(classes_of(task, shares)).sum()) + lost * task.points.penalty

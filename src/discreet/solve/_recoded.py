@@ -90,7 +90,7 @@ class Recoder:
         if not problem.cost.additive:
             total = self._total(grouping, released, gone)
         return Recoded(
-            cost=total if feasible and rows <= problem.limit else np.inf,
+            cost=total if feasible and rows <= problem.limit and problem.holds(grouping.sizes[~gone]) else np.inf,
             blocks=tuple(released.blocks),
             levels=None if released.levels is None else tuple(int(level) for level in released.levels),
             suppressed=gone[grouping.ids],

@@ -279,7 +279,7 @@ def _solution(
         },
     }
     if np.isinf(_best(search)):
-        smallest = _smallest_budget(problem, budget)
+        smallest = _smallest_budget(problem, budget) if problem.limit < problem.table.n else None
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node = search.vector[INCUMBENT]
     found = evaluator.evaluate(node, tuples=True)

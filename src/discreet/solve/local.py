@@ -13,7 +13,7 @@ import numpy as np
 from discreet.counts import FloatArray
 from discreet.errors import UsageError
 from discreet.kernels.covers import SET
-from discreet.kernels.local_order import split_order
+from discreet.kernels.local_order import split_regions
 from discreet.kernels.local_rates import Ints, Nodes, rate_at, shape_of
 from discreet.kernels.requirements import Requirement, holds
 from discreet.solve._base import SOLVERS, Budget
@@ -70,7 +70,7 @@ class LocalSearchSolver(LocalSolver):
         n, k = points.weights.size, requirement.smallest
         order = np.arange(n)
         largest = max(_REGION, 16 * k)
-        starts = split_order(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
+        starts = split_regions(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
         regions = _regions(task, requirement, order, starts)
         limits = _limits(task, regions)
         plan, random = self._plan(n, k), budget.random()

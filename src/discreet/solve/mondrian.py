@@ -11,9 +11,11 @@ from discreet.counts import CodedAttribute, FloatArray
 from discreet.kernels.mondrian import Cutting, Space, cut_groups
 from discreet.kernels.requirements import Requirement
 from discreet.problem._checks import one_of
+from discreet.problem.costs import Cost
+from discreet.problem.costs.certainty import Certainty
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_solver import LocalSolver
-from discreet.solve._local_task import Shares, Task
+from discreet.solve._local_task import Shares, Task, positions_of
 
 __all__ = ["MondrianSolver"]
 
@@ -34,7 +36,7 @@ class MondrianSolver(LocalSolver):
     With categories ``ordered``, as the utility paper has it, the values of an attribute that is no number are numbered
     in their order and cut like numbers, whatever their hierarchy. With ``tree``, a group whose values lie under one
     node of their hierarchy is cut into the values of one child of that node, the one nearest half of the rows, and the
-    others; the attribute is as wide as the share of all leaves under the node.
+    others; the attribute is as wide as the share of all leaves under the node, times the weight of the node.
 
     >>> MondrianSolver(cut="relaxed").text
     'mondrian(cut=relaxed)'
@@ -88,7 +90,8 @@ def _space(task: Task, *, trees: bool) -> Space:
         weight = float(cost.weights.get(attribute.name, 1.0))  # type: ignore[attr-defined]
         tree = trees and attribute.tree
         levels.append(attribute.height + 1 if tree else 0)
-        places.append(weight * (_node_widths(attribute) if tree else _positions(attribute)))
+        place = weight * _node_widths(attribute, cost) if tree else positions_of(attribute, weight, by_value=True)
+        places.append(place)
         nodes.append(attribute.ancestors.astype(np.int32).ravel() if tree else no_nodes)
     sizes, node_sizes = [place.size for place in places], [node.size for node in nodes]
     return Space(
@@ -103,15 +106,11 @@ def _space(task: Task, *, trees: bool) -> Space:
     )
 
 
-def _positions(attribute: CodedAttribute) -> FloatArray:
-    """The values of an attribute as numbers from 0 to 1, and 1 for known and missing values together."""
-    place = np.arange(attribute.leaves, dtype=np.float64) if attribute.positions is None else attribute.positions
-    occurs = place[(attribute.rows > 0) & ~np.isnan(place)]
-    whole = float(np.ptp(occurs)) if occurs.size else 0.0
-    return np.append(place / (whole or 1.0), 1.0)
+def _node_widths(attribute: CodedAttribute, cost: Cost) -> FloatArray:
+    """The share of all leaves that lie under each node, level by level, and 1 for leaves with no node in common.
 
-
-def _node_widths(attribute: CodedAttribute) -> FloatArray:
-    """The share of all leaves that lie under each node, level by level, and 1 for leaves with no node in common."""
-    each = zip(attribute.block_leaves, attribute.ancestors, strict=True)
-    return np.append(np.stack([under[nodes] for under, nodes in each]).ravel() / attribute.leaves, 1.0)
+    Nodes that weigh more in the cost are wider.
+    """
+    spreads = (cost if isinstance(cost, Certainty) else Certainty()).node_spreads(attribute)
+    each = zip(spreads, attribute.ancestors, strict=True)
+    return np.append(np.stack([spread[nodes] for spread, nodes in each]).ravel(), 1.0)

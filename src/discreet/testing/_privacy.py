@@ -146,7 +146,8 @@ class PrivacyModelContract:
                 pool = every[ok] if trial % 2 and ok.any() else every
                 chosen = pool[rng.integers(0, len(pool), int(rng.integers(1, 4)))]
                 kept = model.satisfied_by(model.reached(as_groups(table, chosen)))
-                assert kept == bool(model.ok(as_classes(table, chosen)).all()), (model.text, chosen.tolist())
+                fine = bool(model.ok(as_classes(table, chosen)).all()) and model.holds(chosen.sum(axis=1))
+                assert kept == fine, (model.text, chosen.tolist())
             nothing = as_groups(table, every[:0])
             assert model.satisfied_by(model.reached(nothing)), "a table without rows breaks no promise"
 

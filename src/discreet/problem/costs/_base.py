@@ -14,9 +14,11 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
+from discreet.problem._text import outline
 
 if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
+    from discreet.problem.schemes import Scheme
 
 __all__ = ["COSTS", "Cost", "Separable"]
 
@@ -76,6 +78,11 @@ class Cost(Part, ABC):
     """It only looks at which values are to be seen in the release, and not at the rows that have them."""
     removal_never_pays: ClassVar[bool] = False
     """A class of which some rows go costs at least as much as the whole class published."""
+
+    @property
+    def shown(self) -> str:
+        """The text form for people: nodes of hierarchies, whose names may be values, are counted."""
+        return outline(self.text, by_column=True)
 
     @abstractmethod
     def published(self, classes: Classes) -> FloatArray:
@@ -166,6 +173,10 @@ class Cost(Part, ABC):
                     column=column,
                 )
         return self
+
+    def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
+        """Raise a UsageError if the cost asks for what the attributes, recoded by these schemes, do not have."""
+        return
 
 
 COSTS: Family[Cost] = Family("cost", Cost, "discreet.problem.costs")  # type: ignore[type-abstract]

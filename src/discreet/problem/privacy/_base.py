@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable
+from discreet.counts import CountTable, IntArray
 from discreet.errors import UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
@@ -51,6 +51,8 @@ class PrivacyModel(Part, ABC):
     """An ok class stays ok when any rows are added (so rows suppressed at a node are suppressed below it)."""
     looks_at_sensitive: ClassVar[bool] = False
     """The model has an ``attribute`` field that names the sensitive attribute it looks at."""
+    of_table: ClassVar[bool] = False
+    """The condition is one on the whole released table, which :meth:`holds`; every class is ok by itself."""
     limits_values: ClassVar[bool] = False
     """The model limits each sensitive value: a class is ok exactly if no count exceeds :meth:`caps`."""
     favors_even: ClassVar[bool] = False
@@ -73,6 +75,13 @@ class PrivacyModel(Part, ABC):
     @abstractmethod
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it satisfies the model."""
+
+    def holds(self, sizes: IntArray) -> bool:
+        """Return whether a released table with classes of these sizes satisfies the model.
+
+        Asked only where ``of_table`` is set, and besides :meth:`ok`.
+        """
+        return True
 
     @abstractmethod
     def reached(self, groups: Groups) -> float:

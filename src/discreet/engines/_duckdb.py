@@ -1,0 +1,152 @@
+"""What DuckDB does in its own way."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from discreet.engines._files import TableFile
+from discreet.engines._flat import flat_types, not_read
+from discreet.engines._parts import TableFiles
+from discreet.engines._relation import Join, Relation, left_joins
+from discreet.errors import DataError, DiscreetError, UsageError
+
+__all__ = ["DuckDB", "read_file"]
+
+_GROUP = 1 << 24
+"""The bytes of a row group: each core holds one or two in memory until they are written."""
+
+
+class DuckDB:
+    """Relations of DuckDB, on whatever connection they are."""
+
+    kind = "duckdb"
+    what = "The DuckDB relation"
+    libraries = frozenset({"duckdb", "_duckdb"})
+    one_file = True
+
+    def folds_case(self, native: Any) -> bool:
+        """Return True: names that differ in capitals alone are one."""
+        return True
+
+    def tells_nan(self, native: Any) -> bool:
+        """Return True: there is NaN."""
+        return True
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """Name the columns by their places."""
+        return native.project(", ".join(f"#{place} AS {_quoted(name)}" for place, name in enumerate(names, 1)))
+
+    def upload(self, native: Any, table: pl.DataFrame) -> Any:
+        """Make the table known to the connection of a relation, which only a query on the relation can reach.
+
+        DuckDB finds it by the name of the variable, and holds on to it for as long as the new relation lives.
+        """
+        uploaded = table.to_arrow()  # noqa: F841
+        return native.query(f"discreet_{secrets.token_hex(8)}", "SELECT * FROM uploaded")
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join one by one."""
+        return left_joins(frame, joins)
+
+    def save(self, native: Any, path: Path) -> None:
+        """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
+        wide = [
+            f"CAST({_quoted(name)} AS DECIMAL(38, 0)) AS {_quoted(name)}"
+            for name, dtype in zip(native.columns, native.types, strict=True)
+            if dtype.id in ("hugeint", "uhugeint")
+        ]
+        rows = native.project(f"* REPLACE ({', '.join(wide)})") if wide else native
+        asked = native.limit(0).aggregate("current_setting('preserve_insertion_order'), count(*)")
+        ordered = asked.fetchall()[0][0]  # groups can only be cut by their size where the order need not be kept
+        rows.write_parquet(str(path), compression="zstd", **({} if ordered else {"row_group_size_bytes": _GROUP}))
+
+    def files(self, native: Any) -> list[Path]:
+        """Return the files the text of the query names."""
+        named = re.findall(r"'((?:[^']|'')*)'", native.sql_query())
+        paths = (Path(name.replace("''", "'").removeprefix("file://")) for name in named)
+        return [match for path in paths for match in Path(path.anchor or ".").glob(str(path.relative_to(path.anchor)))]
+
+    def explain(self, text: str) -> DiscreetError | None:
+        """Say what went wrong."""
+        if "Out of Memory" in text:
+            return DataError("DuckDB needs more memory than it may take; set a higher memory_limit.")
+        if "Table with name uploaded" in text:
+            return UsageError(
+                "The DuckDB connection does not look for tables in Python; allow it, as in "
+                'connection.execute("SET python_enable_replacements = true").'
+            )
+        return None
+
+
+def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> Relation:
+    """Open a file, or several, on a connection of its own, which keeps on disk what does not fit into its memory.
+
+    What goes to disk holds rows of the original table, and is in a folder nobody else can look into. DuckDB removes it
+    when the last relation of the connection is gone.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
+    settings: dict[str, Any] = {
+        "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
+        "preserve_insertion_order": "false",
+        **({} if memory_limit is None else {"memory_limit": memory_limit}),
+    }
+    connection = duckdb.connect(config=settings)
+    parts = zip(file.parts, file.told, strict=True) if isinstance(file, TableFiles) else [(file, {})]
+    rows = connection.sql(" UNION ALL ".join(_query(part, told, file.columns) for part, told in parts))
+    return Relation(rows, DuckDB(), file.name)
+
+
+def _query(file: TableFile, told: Mapping[str, str | int | None], columns: Sequence[str]) -> str:
+    """Return the query that reads the columns of a file, of which some are ``told`` by its folders."""
+    path = _literal(escape(str(file.path)))
+    values = (f"{_value(told[name])} AS {_quoted(name)}" if name in told else _quoted(name) for name in columns)
+    return f"SELECT {', '.join(values)} FROM {_reader(file, path)}"
+
+
+def _value(value: str | int | None) -> str:
+    return "NULL" if value is None else str(value) if isinstance(value, int) else _literal(value)
+
+
+@cache
+def _spill_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a private folder that goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="discreet-")
+
+
+def _reader(file: TableFile, path: str) -> str:
+    """Return the call that reads a file the way polars does: cells of delimited text are text."""
+    if file.format.kind == "parquet":
+        return f"read_parquet({path})"
+    if file.format.compression not in ("none", "gzip", "zstd") or file.format.kind not in ("csv", "jsonl"):
+        raise not_read(file, "duckdb")
+    packed = f"compression='{file.format.compression}'"
+    if file.dialect is None:
+        types = ", ".join(f"{_literal(name)}: '{dtype}'" for name, dtype in flat_types(file, "duckdb").items())
+        return f"read_json({path}, format='newline_delimited', columns={{{types}}}, {packed})"
+    texts = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in file.columns)
+    mark = _literal(file.dialect.separator)
+    return (
+        f"read_csv({path}, auto_detect=false, header=true, delim={mark}, quote='\"', escape='\"', nullstr='', "
+        f"columns={{{texts}}}, {packed})"
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,67 @@
+"""What tables of Ibis, which stand for tables in a database, do in their own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from discreet.engines._relation import Join
+from discreet.errors import DiscreetError
+
+__all__ = ["Ibis"]
+
+
+class Ibis:
+    """Tables of Ibis, whatever database they are in."""
+
+    kind = "ibis"
+    what = "The Ibis table"
+    libraries = frozenset({"ibis", "duckdb", "_duckdb", "sqlite3", "psycopg", "psycopg2", "pyarrow"})
+    one_file = True
+
+    def folds_case(self, native: Any) -> bool:
+        """Return False: databases that do would not have let two such columns be."""
+        return False
+
+    def tells_nan(self, native: Any) -> bool:
+        """Ask the database; SQLite has no NaN."""
+        from ibis.expr.operations import IsNan
+
+        return bool(native.get_backend().has_operation(IsNan))
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """Name the columns."""
+        return native.select([native[old].name(new) for old, new in zip(native.columns, names, strict=True)])
+
+    def upload(self, native: Any, table: pl.DataFrame) -> Any:
+        """Let Ibis bring the table to the database when a plan with it is run."""
+        import ibis
+
+        return ibis.memtable(table.to_arrow())
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join all at once: one inside the other they would be too deep for SQLite to parse."""
+        rows = joined = frame.to_native()
+        columns = [rows[name] for name in rows.columns]
+        for join in joins:
+            table = join.table.to_native()
+            joined = joined.left_join(table, [rows[left] == table[right] for left, right in join.on.items()])
+            columns += [table[name] for name in table.columns if name not in join.on.values()]
+        selected: nw.LazyFrame[Any] = nw.from_native(joined.select(columns))
+        return selected
+
+    def save(self, native: Any, path: Path) -> None:
+        """Write one Parquet file, batch by batch."""
+        native.to_parquet(path)
+
+    def files(self, native: Any) -> list[Path]:
+        """Return none: a database does not tell."""
+        return []
+
+    def explain(self, text: str) -> DiscreetError | None:
+        """Leave it at the general sentence."""
+        return None

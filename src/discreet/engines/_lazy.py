@@ -1,0 +1,52 @@
+"""Count and recode a table on the engine that holds it; only the count table comes to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from discreet.engines._files import TableFile
+from discreet.engines._names import unused
+from discreet.engines._parts import TableFiles
+from discreet.engines._recoding import Recoding
+from discreet.engines._relation import Relation
+from discreet.engines._relation_recode import recode_relation
+
+__all__ = ["RelationSource"]
+
+
+class RelationSource:
+    """A DuckDB relation, a Spark DataFrame or an Ibis table, which may stand for a file."""
+
+    def __init__(
+        self, relation: Relation, *, wrapped: bool = False, file: TableFile | TableFiles | None = None
+    ) -> None:
+        self.relation = relation
+        self.read_again = file is not None
+        self.separator = file.dialect.separator if file is not None and file.dialect is not None else None
+        self.kind = relation.backend.kind
+        self.columns = relation.columns
+        self.wrapped = wrapped
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations and how many rows have each."""
+        counted = self.relation.groups({self.relation.plain(column): column for column in by})
+        return counted.rename(dict(zip(counted.columns, [*by, unused("rows", by)], strict=True)))
+
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
+        """Return a plan for the released table."""
+        with self.relation.running():
+            released = recode_relation(self.relation, recoding)
+        return nw.from_native(released) if self.wrapped else released
+
+    def collect(self, released: Any) -> Any:
+        """Return the plan as it is: its rows stay where they are until somebody asks for them."""
+        return released
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Turn errors of the engine into a DataError."""
+        return self.relation.running()

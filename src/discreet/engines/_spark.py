@@ -1,0 +1,118 @@
+"""What Spark does in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import narwhals as nw
+import polars as pl
+from polars import selectors
+
+from discreet.engines._files import TableFile
+from discreet.engines._flat import flat_types, not_read
+from discreet.engines._parts import TableFiles
+from discreet.engines._relation import Join, Relation, left_joins
+from discreet.errors import DiscreetError, UsageError
+
+__all__ = ["Spark", "read_file"]
+
+
+class Spark:
+    """DataFrames of PySpark."""
+
+    kind = "spark"
+    what = "The Spark DataFrame"
+    libraries = frozenset({"pyspark", "py4j"})
+    one_file = False
+
+    def folds_case(self, native: Any) -> bool:
+        """Ask the session."""
+        return str(native.sparkSession.conf.get("spark.sql.caseSensitive")) != "true"
+
+    def tells_nan(self, native: Any) -> bool:
+        """Return True: there is NaN."""
+        return True
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """Name the columns by their places."""
+        return native.toDF(*names)
+
+    def upload(self, native: Any, table: pl.DataFrame) -> Any:
+        """Bring the table to the session; Spark knows no unsigned numbers."""
+        return native.sparkSession.createDataFrame(table.cast({selectors.unsigned_integer(): pl.Int64}).to_arrow())
+
+    def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
+        """Join one by one."""
+        return left_joins(frame, joins)
+
+    def save(self, native: Any, path: Path) -> None:
+        """Have the executors write a folder of Parquet files."""
+        native.write.parquet(path.absolute().as_uri())
+
+    def files(self, native: Any) -> list[Path]:
+        """Ask the plan."""
+        return [Path(unquote(urlparse(name).path)) for name in native.inputFiles() if name.startswith("file:")]
+
+    def explain(self, text: str) -> DiscreetError | None:
+        """Leave it at the general sentence."""
+        return None
+
+
+def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
+    """Open a file, or several, in a session, which may be given by its cluster's address, or be the one there is."""
+    session = _session(spark)
+    if isinstance(file, TableFile):
+        return Relation(_read(file, session), Spark(), file.name)
+    from pyspark.sql import functions
+
+    parts = []
+    for part, told in zip(file.parts, file.told, strict=True):
+        types = {name: "string" if file.schema[name] == pl.String else "bigint" for name in told}
+        values = {name: functions.lit(value).cast(types[name]) for name, value in told.items()}
+        parts.append(_read(part, session).withColumns(values) if values else _read(part, session))
+    rows = reduce(lambda one, other: one.unionByName(other), parts)
+    return Relation(rows.select(*(f"`{name.replace('`', '``')}`" for name in file.columns)), Spark(), file.name)
+
+
+def _session(spark: Any) -> Any:
+    if spark is not None and not isinstance(spark, str):
+        return spark
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise UsageError("PySpark is not installed; install it, as in: pip install 'discreet[spark]'.") from None
+    active = SparkSession.getActiveSession()
+    if spark is None and active is not None:
+        return active
+    return SparkSession.builder.appName("discreet").master(spark or "local[*]").getOrCreate()
+
+
+def _read(file: TableFile, session: Any) -> Any:
+    """Read a file the way polars does: cells of delimited text are text, and empty ones are missing."""
+    path = file.path.absolute().as_uri()
+    if file.format.kind == "parquet":
+        return session.read.parquet(path)
+    if file.format.compression not in ("none", "gzip") or file.format.kind not in ("csv", "jsonl"):
+        raise not_read(file, "spark")
+    if file.dialect is None:
+        return session.read.schema(_schema(flat_types(file, "spark"))).json(path)
+    texts = _schema(dict.fromkeys(file.columns, "VARCHAR"))
+    options = {"header": True, "sep": file.dialect.separator, "quote": '"', "escape": '"', "multiLine": True}
+    rows = session.read.schema(texts).options(**options, mode="FAILFAST", nullValue="", emptyValue="").csv(path)
+    return rows.replace("", None)
+
+
+def _schema(types: dict[str, str]) -> Any:
+    from pyspark.sql import types as spark
+
+    known = {
+        "VARCHAR": spark.StringType(),
+        "BIGINT": spark.LongType(),
+        "DOUBLE": spark.DoubleType(),
+        "BOOLEAN": spark.BooleanType(),
+    }
+    return spark.StructType([spark.StructField(name, known[dtype]) for name, dtype in types.items()])

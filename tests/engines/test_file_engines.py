@@ -1,0 +1,178 @@
+"""Files on a chosen engine: the same release as by polars, and clear words where a choice makes no sense."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import discreet as dc
+from conftest import make_file
+from discreet.cli import program
+from discreet.engines import Engine, open_table
+from discreet.errors import DataError, UsageError
+from discreet.job import Job
+from lazy import duckdb, rows_of, spark
+
+JOB: dict[str, Any] = {
+    "identifiers": "name",
+    "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"},
+    "sensitive": ["disease"],
+    "privacy": ["k(4)", "distinct-l(2, disease)"],
+    "suppression": "budget(0.2)",
+}
+FILES = ("csv", "csv;", "tsv", "csv.gz", "csv.zst", "parquet", "jsonl", "ndjson.gz")
+
+
+def rows(path: Path) -> Counter[tuple[Any, ...]]:
+    return Counter(open_table(path).scan().collect().rows())
+
+
+def figures(release: dc.Release) -> dict[str, Any]:
+    facts = release.to_dict()
+    for key in ("seconds", "stats", "trace", "job"):
+        facts.pop(key, None)
+    return facts
+
+
+@pytest.fixture(params=["duckdb", "spark"])
+def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """One engine, as arguments."""
+    if request.param == "spark":
+        return {"engine": "spark", "spark": spark()}
+    duckdb()
+    return {"engine": "duckdb", "memory_limit": "200MB"}
+
+
+def test_same_release_from_file_to_file(engine: dict[str, Any], people: pl.DataFrame, tmp_path: Path) -> None:
+    people = people.with_columns(note=pl.col("note").str.replace("number", "line\nbreak"))
+    for kind in FILES if engine["engine"] == "duckdb" else ("csv", "parquet"):
+        data = make_file(kind, people, tmp_path)
+        suffix = "csv" if "csv" in kind else "parquet"
+        mine, theirs = tmp_path / f"mine.{suffix}", tmp_path / f"theirs.{suffix}"
+        release = dc.anonymize(data, **JOB, **engine, output=mine)
+        assert figures(release) == figures(dc.anonymize(data, **JOB, output=theirs))
+        assert rows(mine) == rows(theirs)
+        assert Counter(release.frame.rows()) == rows(mine)
+        assert release.job["engine"] == engine["engine"]
+
+
+def test_without_an_output_the_release_stays_on_the_engine(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_parquet(tmp_path / "people.parquet")
+    duckdb()
+    release = dc.anonymize(tmp_path / "people.parquet", **JOB, engine="duckdb")
+    gc.collect()
+    assert type(release.frame).__name__ == "DuckDBPyRelation"
+    assert Counter(rows_of(release.frame).rows()) == Counter(dc.anonymize(people, **JOB).frame.rows())
+
+
+def test_audit_and_front_of_a_file(people: pl.DataFrame, tmp_path: Path) -> None:
+    duckdb()
+    people.write_csv(tmp_path / "people.csv")
+    told: dict[str, Any] = {"quasi_identifiers": ["sex", "zip"], "privacy": ["k(2)", "t(0.3, disease)"]}
+    chosen: dict[str, Any] = {"engine": "duckdb", "memory_limit": "200MB"}
+    path = tmp_path / "people.csv"
+    assert dc.audit(path, **told, **chosen) == dc.audit(path, **told)
+    quasi = JOB["quasi_identifiers"]
+    front = dc.pareto(path, quasi_identifiers=quasi, **chosen)
+    assert [p.to_dict() for p in front] == [p.to_dict() for p in dc.pareto(path, quasi_identifiers=quasi)]
+
+
+def test_on_the_command_line(people: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb()
+    monkeypatch.chdir(tmp_path)
+    people.write_csv("people.csv")
+
+    def run(line: str) -> Any:
+        return CliRunner().invoke(program, line.split())
+
+    options = "--qi zip,sex -k 4 --engine duckdb --memory-limit 200MB"
+    assert run(f"anonymize people.csv {options} -o safe.csv --save-job job.yaml").exit_code == 0
+    assert "Audit passed" in run(f"audit safe.csv {options}").output
+    saved = Job.load("job.yaml")
+    assert (saved.engine, saved.memory_limit, saved.spark) == ("duckdb", "200MB", None)
+    assert saved.plan().rows == 60
+    assert run("audit safe.csv --qi zip -k 2 --spark-master local").exit_code == UsageError.exit_code
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({"name": "duckbd"}, "did you mean 'duckdb'"),
+        ({"name": "auto", "memory_limit": "4GB"}, "Only DuckDB has a memory limit"),
+        ({"name": "duckdb", "memory_limit": "lots"}, "a size such as 4GB, not 'lots'"),
+        ({"name": "polars", "spark": "local"}, "goes with the engine spark"),
+    ],
+)
+def test_choices_that_make_no_sense(choice: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        Engine(**choice)
+
+
+def test_frames_are_worked_on_by_their_own_engine(people: pl.DataFrame) -> None:
+    with pytest.raises(UsageError, match="is for files, and this is a frame of pandas"):
+        dc.anonymize(people.to_pandas(), **JOB, engine="duckdb")
+    with pytest.raises(UsageError, match="is for files, and this is a frame of polars"):
+        dc.audit(people.lazy(), quasi_identifiers="sex", privacy="k(1)", engine="spark")
+    assert dc.anonymize(people.lazy(), **JOB, engine="polars").audit.passed
+
+
+def test_files_an_engine_does_not_read(people: pl.DataFrame, tmp_path: Path) -> None:
+    duckdb()
+    for kind in ("csv.bz2", "xlsx"):
+        with pytest.raises(UsageError, match="of a form that duckdb does not read"):
+            dc.anonymize(make_file(kind, people, tmp_path), **JOB, engine="duckdb")
+    (tmp_path / "short.csv").write_text("sex,zip\nm,1\nf\n")
+    with pytest.raises(DataError, match=r"'short\.csv' cannot be read by duckdb; leave the engine out"):
+        dc.anonymize(tmp_path / "short.csv", quasi_identifiers="sex", privacy="k(1)", engine="duckdb")
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """More different rows than a few megabytes hold."""
+    path = tmp_path / "large.parquet"
+    number = pl.int_range(600_000, eager=True)
+    pl.DataFrame({"a": number, "b": number.cast(pl.String) + " times"}).write_parquet(path)
+    return path
+
+
+def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) -> None:
+    duckdb()
+    from discreet.engines._duckdb import _spill_folder
+
+    folder = Path(_spill_folder().name)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    told: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "privacy": "k(1)", "engine": "duckdb"}
+    assert dc.audit(large, **told, memory_limit="40MB").classes == 600_000
+    gc.collect()
+    assert not list(folder.iterdir())
+    with pytest.raises(DataError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
+        dc.audit(large, **told, memory_limit="1MB")
+
+
+def test_a_table_larger_than_memory(tmp_path: Path) -> None:
+    """The whole job under a limit far below the size of the table."""
+    duckdb()
+    number = pl.int_range(400_000, eager=True)
+    text = (number * 7919 % 1_000_003).cast(pl.String)
+    table = pl.DataFrame({"age": number % 61, "zip": (number % 97).cast(pl.String), "disease": (number * 31 % 7)})
+    table = table.with_columns(note=pl.concat_str([text] * 60, separator=" "))
+    assert table.estimated_size("mb") > 150
+    table.write_parquet(tmp_path / "people.parquet", row_group_size=20_000)
+    release = dc.anonymize(
+        tmp_path / "people.parquet",
+        quasi_identifiers={"age": "intervals(5, 20)", "zip": "flat()"},
+        sensitive="disease",
+        privacy=["k(50)", "distinct-l(3, disease)"],
+        suppression="budget(0.1)",
+        output=tmp_path / "safe.parquet",
+        engine="duckdb",
+        memory_limit="100MB",
+    )
+    assert release.audit.rows == 400_000 - release.suppressed
+    assert (tmp_path / "safe.parquet").stat().st_size > 2**20
