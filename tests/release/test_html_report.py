@@ -119,7 +119,7 @@ def test_it_says_what_matters(release: Release, tmp_path: Path) -> None:
         "groups(8 values)",
         "Higher",
         "polars",
-        "no file: a frame in memory",
+        "no file",
     ):
         assert told in words, told
 
@@ -140,7 +140,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     assert "script" not in {tag for tag, _ in read.tags}
     assert any(NASTY in words for words in read.words)
     text = release.report(tmp_path / "report.md").read_text()
-    assert "<script>" not in text.replace("\\<script\\>", "")
+    assert not re.search(r"(?<!\\)<script", text)
 
 
 def test_more_sections_come_before_the_columns(release: Release, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_pdf(release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("make", [lambda folder: folder / "r.doc", lambda folder: folder / "r"])
 def test_other_names_are_refused(make: Callable[[Path], Path], release: Release, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"end the name in \.html"):
+    with pytest.raises(UsageError, match=r"end the name in \.json, \.txt, \.md, \.html, \.pdf"):
         release.report(make(tmp_path))
 
 

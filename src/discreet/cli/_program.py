@@ -14,6 +14,7 @@ import click
 
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
+from discreet.cli.apply import apply
 from discreet.cli.audit import audit
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
@@ -131,7 +132,7 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, risk, utility, run, hierarchy, info, sample):
+for _command in (anonymize, pareto, audit, apply, risk, utility, run, hierarchy, info, sample):
     program.add_command(_command)
 
 

@@ -8,7 +8,9 @@ import click
 
 from discreet.cli._execute import execute
 from discreet.cli._options import (
+    certificate_option,
     json_option,
+    mapping_option,
     privacy_models,
     privacy_options,
     quiet_option,
@@ -68,6 +70,8 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
 @click.option(
     "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
 )
+@certificate_option
+@mapping_option
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
 @json_option
@@ -89,6 +93,8 @@ def _job(
     solver: str,
     seed: int | None,
     reports: tuple[str, ...],
+    certificate: str | None,
+    mapping: str | None,
     **table: Any,
 ) -> Job:
     from discreet.job import Job
@@ -103,4 +109,6 @@ def _job(
         solver=solver,
         seed=seed,
         report=list(reports),
+        certificate=certificate,
+        mapping=mapping,
     )

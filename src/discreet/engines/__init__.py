@@ -9,7 +9,7 @@ from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
@@ -35,6 +35,7 @@ __all__ = [
     "files_read",
     "format_of",
     "held",
+    "normalized",
     "open_file",
     "open_source",
     "open_table",

@@ -87,6 +87,8 @@ class Job(BaseModel):
     memory_limit: str | None = None
     spark: str | None = None
     report: Names = Field(default_factory=list)
+    certificate: str | None = None
+    mapping: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
 
@@ -126,11 +128,22 @@ class Job(BaseModel):
         self.check_targets()
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
-        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
-        release = dataclasses.replace(release, job={**told, "scheme": release.job["scheme"]})
+        release = dataclasses.replace(release, job=self.told())
         for report in self.report:
             release.report(self._folder / report)
+        if self.certificate is not None:
+            release.certificate(self._folder / self.certificate)
+        if self.mapping is not None:
+            release.mapping(self._folder / self.mapping)
         return release
+
+    def told(self) -> dict[str, Any]:
+        """Return the job as a release tells it: with all defaults, and paths as seen from the current folder."""
+        from discreet.problem import make_schemes
+        from discreet.release._describe import text_form
+
+        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
+        return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
     def plan(self) -> Plan:
         """Check files, columns, hierarchies and whether all parts fit, without searching or writing."""
@@ -140,6 +153,9 @@ class Job(BaseModel):
 
     def check_targets(self, save_as: str | Path | None = None) -> None:
         """Refuse what could not be written in the end, or would overwrite what is read, before any work is done."""
+        from discreet.problem import make_schemes
+        from discreet.release._certificate import check_certificate
+        from discreet.release._mapping import check_mapping
         from discreet.release._output import FolderOutput, Output, TableOutput, check_apart, check_output, place_files
         from discreet.release._report import check_report
 
@@ -148,9 +164,18 @@ class Job(BaseModel):
         reports = [self._folder / name for name in self.report]
         for report in reports:
             check_report(report)
+        certificate, mapping = (
+            None if name is None else self._folder / name for name in (self.certificate, self.mapping)
+        )
+        if certificate is not None:
+            check_certificate(certificate, target)
+        if mapping is not None:
+            check_mapping(mapping, make_schemes(self.scheme), self.suppression)
+        more = [certificate, mapping, None if save_as is None else Path(save_as)]
         released = [target.path] if isinstance(target, Output | FolderOutput) else []
         kept = place_files(output) if isinstance(target, TableOutput) and output is not None else []
-        check_apart([*reports, *released, *([] if save_as is None else [Path(save_as)])], [*self.files_read(), *kept])
+        written = [*reports, *released, *(path for path in more if path is not None)]
+        check_apart(written, [*self.files_read(), *kept])
 
     def files_read(self) -> list[Path]:
         """Return the files of the table and of hierarchies."""
@@ -207,6 +232,8 @@ class Job(BaseModel):
                 "input": follow(self.input),
                 "output": None if self.output is None else follow(self.output),
                 "report": [follow(path) for path in self.report],
+                "certificate": None if self.certificate is None else follow(self.certificate),
+                "mapping": None if self.mapping is None else follow(self.mapping),
                 "quasi_identifiers": follow_forms(self.quasi_identifiers),
                 "sensitive": follow_forms(self.sensitive),
             }

@@ -32,6 +32,7 @@ from discreet.engines import (
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.release._notebook import audit_html
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes
 
@@ -95,6 +96,9 @@ class Audit:
             mark = "ok    " if check.passed else "BROKEN"
             lines.append(f"  {mark}  {check.model:<{width}}  reached {number_text(check.reached)}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return audit_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data, ready for JSON."""

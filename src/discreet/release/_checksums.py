@@ -7,54 +7,80 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from discreet._places import is_url
+from discreet.engines import files_of
 from discreet.errors import DataError
 
 __all__ = ["FileStamp", "digest", "job_digest"]
 
-_SILENT = ("input", "output", "report", "certificate", "mapping", "time_limit")
-"""What a job says about where files are and how long to search, which does not change what it asks for."""
+_SILENT = ("input", "output", "report", "certificate", "mapping", "time_limit", "engine", "memory_limit", "spark")
+"""What a job says about where files are and what may work on them, which does not change what it asks for."""
 
 
 @dataclass(frozen=True)
 class FileStamp:
-    """A file as it was when it was read or written."""
+    """A table in one file or several, as they were when they were read or written."""
 
-    path: Path
-    size: int
-    changed: int
+    name: str
+    files: tuple[tuple[Path, int, int], ...]
+    """Each file, its size and when it was changed."""
 
     @classmethod
-    def of(cls, path: Path) -> FileStamp:
-        """Remember a file as it is now."""
-        facts = path.stat()
-        return cls(path.resolve(), facts.st_size, facts.st_mtime_ns)
+    def of(cls, place: Any) -> FileStamp | None:
+        """Remember the files a place stands for as they are now; None for a frame or a table of a database."""
+        if not isinstance(place, str | PathLike) or is_url(place):
+            return None
+        files = [(path.resolve(), path.stat()) for path in sorted(files_of(place))]
+        return cls(Path(place).name, tuple((path, facts.st_size, facts.st_mtime_ns) for path, facts in files))
 
     def facts(self) -> dict[str, Any]:
-        """Return the name, size and SHA-256 of the file, which must still be what it was."""
-        try:
-            same = FileStamp.of(self.path) == self
-        except OSError:
-            same = False
-        if not same:
+        """Return the name, size and SHA-256 of the files, which must still be what they were."""
+        if not all(_unchanged(*file) for file in self.files):
             raise DataError(
-                f"'{self.path.name}' was changed or moved after the release was made, so that it cannot be certified; "
+                f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
                 "make the release again."
             )
-        return {"name": self.path.name, "bytes": self.size, "sha256": _digest(self.path, self.size, self.changed)}
+        size = sum(size for _, size, _ in self.files)
+        return {"name": self.name, "bytes": size, "sha256": _together([(f[0], _digest(*f)) for f in self.files])}
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
+def digest(place: str | PathLike[str]) -> str:
+    """Return the SHA-256 of a file, or that of the list of the SHA-256 of several."""
+    return _together([(path, _digest(path, 0, 0)) for path in sorted(files_of(place))])
+
+
+def _unchanged(path: Path, size: int, changed: int) -> bool:
+    try:
+        facts = path.stat()
+    except OSError:
+        return False
+    return (facts.st_size, facts.st_mtime_ns) == (size, changed)
+
+
+def _together(digests: list[tuple[Path, str]]) -> str:
+    if len(digests) == 1:
+        return digests[0][1]
+    lines = "".join(f"{found}  {path.name}\n" for path, found in digests)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Return the SHA-256 of a file, which is computed once for each state of it."""
+    return _read(path) if not changed else _remembered(path, size, changed)
+
+
+@lru_cache(maxsize=64)
+def _remembered(path: Path, size: int, changed: int) -> str:
+    return _read(path)
+
+
+def _read(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-@lru_cache(maxsize=8)
-def _digest(path: Path, size: int, changed: int) -> str:
-    return digest(path)
 
 
 def job_digest(job: Mapping[str, Any]) -> str:
@@ -72,6 +98,6 @@ def _named(value: Any) -> Any:
     """Return files by their names: a folder may be moved."""
     if isinstance(value, Mapping):
         return {str(key): _named(item) for key, item in value.items()}
-    if isinstance(value, str) and value.lower().endswith((".csv", ".csv.gz")):
+    if isinstance(value, str) and "/" in value and "(" not in value:
         return Path(value).name
     return value

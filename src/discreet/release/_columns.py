@@ -16,7 +16,7 @@ import polars as pl
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
 from discreet.release._small import hidden, merged
-from discreet.schema import Domain, Type, block_names, shown_hierarchy
+from discreet.schema import Domain, Type, shown_hierarchy
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
@@ -151,7 +151,7 @@ def _global_column(
     _, block = np.unique(blocks, return_inverse=True)
     size = int(block.max(initial=-1)) + 1
     if level is None:
-        names = block_names(domain.labels, domain.ancestors, block, ranges=domain.positions is not None)
+        names = domain.block_names(block)
     else:
         first = np.unique(block, return_index=True)[1]
         names = [domain.labels[level][node] for node in domain.ancestors[level][first].tolist()]
@@ -191,14 +191,14 @@ def _local_column(
     cover = groups.covers[number]
     detail: tuple[tuple[str, int], ...] = ()
     if groups.show == "cover":
-        detail = _detail(domain, cover, sizes)
+        detail = _detail(domain, cover, sizes, least)
     return ReleasedColumn(
         **facts,  # type: ignore[arg-type]
         values=len(names),
         bars=_bars(names, counts, 0 * counts, None, counts, least),
         before=spread,
         after=None if spread is None else _after_cover(domain, cover, sizes, spread),
-        detail=tuple((words, count) for words, count in detail if not 0 < count < least),
+        detail=detail,
     )
 
 
@@ -301,8 +301,8 @@ def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, before: Steps) -
     return evenly_spread(low, high, sizes, before)
 
 
-def _detail(domain: Domain, cover: Cover, sizes: IntArray) -> tuple[tuple[str, int], ...]:
-    """Return for how many people a class shows one value, a few, or all of a column."""
+def _detail(domain: Domain, cover: Cover, sizes: IntArray, least: int) -> tuple[tuple[str, int], ...]:
+    """Return for how many people a class shows one value, a few, or all of a column; few people count as the next."""
     leaves = domain.ancestors.shape[1]
     if cover.form == "node":
         covered = np.empty(cover.first.size)
@@ -314,7 +314,11 @@ def _detail(domain: Domain, cover: Cover, sizes: IntArray) -> tuple[tuple[str, i
     share: FloatArray = np.where(covered <= 1, 0.0, covered / leaves)
     place = np.searchsorted(_DETAIL, share) + (share >= 1)
     names = ["one value", *(f"up to {100 * limit:g} % of the values" for limit in _DETAIL[1:]), "more", "all of them"]
-    return tuple(zip(names, _add(place, sizes, len(names)).tolist(), strict=True))
+    people = _add(place, sizes, len(names))
+    there = np.flatnonzero(people)
+    cell = merged(people[there], least)
+    last = there[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if there.size else there
+    return tuple((names[i], int(rows)) for i, rows in zip(last, _add(cell, people[there], 0), strict=True))
 
 
 def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, least: int) -> Tree:

@@ -13,7 +13,7 @@ from discreet.problem import Problem
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import tell_columns
 from discreet.release._describe import notes, text_form, versions
-from discreet.release._output import Output
+from discreet.release._mapping import Recipe
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
 from discreet.release._recode import make_recoding
@@ -78,10 +78,20 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         },
         before=ClassSizes.of(_sizes_before(counted)),
         columns=tell_columns(counted, prepared.schemes, solution, recoding, least),
+        recipe=Recipe.of(
+            prepared.source,
+            schema=schema,
+            domains=counted.domains,
+            solution=solution,
+            recoding=recoding,
+            trees=prepared.trees,
+            privacy=problem.privacy,
+            missing=prepared.missing,
+        ),
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         read=prepared.stamp,
-        wrote=FileStamp.of(prepared.target.path) if isinstance(prepared.target, Output) else None,
+        wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
     )
 
 

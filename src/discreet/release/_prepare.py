@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
@@ -43,7 +42,7 @@ class Prepared:
     output: str | PathLike[str] | None
     target: Target | None
     stamp: FileStamp | None
-    """The file the table is in, as it was before it was read."""
+    """The files the table is in, as they were before they were read."""
     clock: Clock
     engine: Engine = field(default_factory=Engine)
 
@@ -89,8 +88,7 @@ def prepare(
     target = None if output is None else check_output(output, data)
     with clock("read"):
         source = open_source(data, engine)
-        in_file = isinstance(data, str | PathLike) and Path(data).is_file()
-        stamp = FileStamp.of(Path(data)) if in_file else None
+        stamp = FileStamp.of(data)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -108,9 +106,8 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(
-        data, source, schema, counted, trees, each, missing, output, target, stamp, clock, engine or Engine()
-    )
+    chosen = engine or Engine()
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen)
 
 
 @contextmanager

@@ -43,7 +43,8 @@ class Promises:
     types: Mapping[str, Any]
     reference: Mapping[str, pl.DataFrame]
     unknown: str | None
-    rows: int
+    rows: int | None
+    way_out: str = "please report this"
 
     def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
         """Audit a table and refuse it if it breaks a promise."""
@@ -62,7 +63,7 @@ class Promises:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
             raise AuditError(
                 f"The audit found {broken.model} broken: the release reached {number_text(broken.reached)}"
-                f"{promised}. Nothing was released; please report this."
+                f"{promised}. Nothing was released; {self.way_out}."
             )
         return verdict
 

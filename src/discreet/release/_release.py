@@ -14,8 +14,11 @@ import polars as pl
 
 from discreet._places import Place
 from discreet.release._audit import Audit
+from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
+from discreet.release._mapping import Recipe, make_mapping, write_mapping
+from discreet.release._notebook import release_html
 from discreet.release._output import Output, check_apart, check_output, place_files
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._sizes import ClassSizes
@@ -92,6 +95,8 @@ class Release:
     """The file the table was read from."""
     wrote: FileStamp | None = field(repr=False)
     """The file the release was written to."""
+    recipe: Recipe | None = field(repr=False)
+    """What it takes to carry the recoding out again, where equal values became equal ones."""
 
     @property
     def frame(self) -> Any:
@@ -133,6 +138,24 @@ class Release:
         """
         return write_report(self, Path(path), sections)
 
+    def certificate(self, path: str | PathLike[str]) -> Path:
+        """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.
+
+        :func:`discreet.verify` checks a file against it later. It holds no value of the data.
+        """
+        return write_certificate(self, Path(path))
+
+    def mapping(self, path: str | PathLike[str]) -> Path:
+        """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
+
+        It lists values of the original data, rare ones too: it is for those who hold the data.
+        """
+        return write_mapping(self, Path(path))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the mapping as plain data, which lists values of the original data."""
+        return make_mapping(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what is known about the release as plain data, without any value of the data."""
         return to_dict(self)
@@ -160,6 +183,9 @@ class Release:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return release_html(self)
 
 
 def _sets(values: pl.Series, block: NDArray[np.integer]) -> list[set[Any]]:

@@ -198,6 +198,6 @@ def _html(release: Release, sections: Sequence[Section]) -> str:
     return document(title, subtitle, parts, [FOOTER], style=own_file("_report_page.css"))
 
 
-_WRITERS = {".html": _html, ".md": _markdown, ".txt": _text, ".json": _json}
+_WRITERS = {".json": _json, ".txt": _text, ".md": _markdown, ".html": _html}
 SUFFIXES = (*_WRITERS, ".pdf")
 """What the name of a report may end in."""

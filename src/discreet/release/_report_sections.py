@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from discreet._places import TableUrl, is_url
 from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.problem._text import outline
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.release._columns import ReleasedColumn
     from discreet.release._release import Release
 
-__all__ = ["FOOTER", "report_sections", "report_title"]
+__all__ = ["FOOTER", "report_sections", "report_tiles", "report_title"]
 
 FOOTER = (
     "Made with discreet. This report holds names of columns, released values and counts. No count stands for fewer "
@@ -37,15 +38,19 @@ FOOTER = (
 def report_title(release: Release) -> tuple[str, str]:
     """Return what a report is called, and the line below."""
     read = release.job.get("input")
-    name = "Release report" if read is None else f"Release report: {Path(str(read)).name}"
+    name = "Release report" if read is None else f"Release report: {_table_name(str(read))}"
     return name, f"Made {release.made.replace('T', ' ')[:16]} UTC with discreet {release.versions['discreet']}"
+
+
+def _table_name(place: str) -> str:
+    return str(TableUrl.parse(place).table) if is_url(place) else Path(place).name
 
 
 def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Section]:
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     least, promises = release.least, _said(release)
     return [
-        Section("", [_tiles(release)]),
+        Section("", [report_tiles(release)]),
         Section("What was asked", list(_asked(release, promises))),
         Section("What was done", list(_done(release))),
         Section("Proof", list(_proof(release))),
@@ -79,7 +84,8 @@ def _words(family: Family[Any], text: str) -> str:
         return text
 
 
-def _tiles(release: Release) -> Tiles:
+def report_tiles(release: Release) -> Tiles:
+    """Return the figures that should be seen first."""
     kept = release.n - release.suppressed
     audit = release.audit
     proven = release.status == "optimal"
@@ -176,18 +182,19 @@ def _done(release: Release) -> Iterator[Block]:
     if release.score is not None:
         facts.append(("score", f"{number_text(release.score)} of {number_text(release.stats['score_before'])}"))
     yield Facts(facts)
+    head = ["column", "scheme", "hierarchy", *(["level"] if release.levels else []), "values before", "values after"]
     rows = [
         [
             column.name,
             column.scheme,
             column.hierarchy or "none",
-            "" if column.level is None else f"{column.level} of {column.height}",
+            *([f"{column.level} of {column.height}"] if release.levels else []),
             f"{column.of:,}",
             f"{column.values:,}",
         ]
         for column in release.columns
     ]
-    yield Table(["column", "scheme", "hierarchy", "level", "values before", "values after"], rows, words=3)
+    yield Table(head, rows, words=3)
     if release.notes:
         yield Items(release.notes)
 
@@ -290,6 +297,8 @@ def _columns(release: Release, least: int) -> Iterator[Block]:
 
 def _card(column: ReleasedColumn, total: int, least: int) -> Card:
     left = Recoded(column.name, column.values, column.of, column.level, column.height).words
+    if column.detail:
+        left = f"{column.values:,} different released values, of {column.of:,} original ones"
     made = (
         "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{', made automatically' * column.automatic}"
     )
@@ -335,11 +344,11 @@ def _repeat(release: Release) -> Iterator[Block]:
 
 def _file(stamp: FileStamp | None) -> str:
     if stamp is None:
-        return "no file: a frame in memory"
+        return "no file"
     try:
         facts = stamp.facts()
     except DataError:
-        return f"{stamp.path.name}, changed or moved since"
+        return f"{stamp.name}, changed or moved since"
     return f"{facts['name']}, {facts['bytes']:,} bytes, SHA-256 {facts['sha256']}"
 
 
@@ -347,7 +356,7 @@ def _job_text(job: Mapping[str, Any]) -> str:
     """Return a job as it is written, without what is empty, values of the data and folders of this machine."""
     told = {key: value for key, value in plain_data(shown_job(job)).items() if value not in (None, [], {}, ())}
     for key in ("input", "output"):
-        if Path(str(told.get(key, ""))).is_absolute():
+        if not is_url(told.get(key)) and Path(str(told.get(key, ""))).is_absolute():
             told[key] = Path(str(told[key])).name
     if "report" in told:
         told["report"] = [Path(str(name)).name for name in told["report"]]

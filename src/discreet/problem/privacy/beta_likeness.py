@@ -47,6 +47,11 @@ class BetaLikeness(ThresholdModel):
         column_name(self.attribute, "The attribute of beta-likeness")
         one_of(self.form, "The form of beta-likeness", ("basic", "enhanced"))
 
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
+
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
         """Return the largest share of each value.
 

@@ -44,6 +44,11 @@ class DeltaDisclosure(SensitiveModel):
         object.__setattr__(self, "delta", number(self.delta, "delta of delta-disclosure", above=0))
         column_name(self.attribute, "The attribute of delta-disclosure")
 
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
+
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether every value that occurs is about as frequent as in the whole table."""
         counts = self.counts(classes)

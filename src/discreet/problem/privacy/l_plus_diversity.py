@@ -68,6 +68,11 @@ class LPlusDiversity(ThresholdModel):
         number = f"{len(self.theta)} of the values of {column}"
         return f"Among people who look the same, {number} have no larger share than is set for each."
 
+    @property
+    def compares(self) -> bool:
+        """Thresholds by frequency are those of the whole table."""
+        return self.by is not None
+
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
         """Return the threshold of each value, from how often it occurs in the table and what it is called.
 

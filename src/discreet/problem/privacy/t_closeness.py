@@ -51,6 +51,11 @@ class TCloseness(SensitiveModel):
         column_name(self.attribute, "The attribute of t-closeness")
         one_of(self.distance, "The distance of t-closeness", ("equal", "ordered", "hierarchical"))
 
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
+
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it is close to the whole table."""
         return np.asarray(self.distances(classes) <= self.t + TOLERANCE)
