@@ -35,7 +35,7 @@ def table() -> pl.DataFrame:
             "job": [SECRET if n == 5 else ["cook", "nurse"][n % 2] for n in range(400)],
             "illness": [RARE_ILLNESS if n == 5 else ["flu", "ache", "cold"][n % 3] for n in range(400)],
         }
-    ).with_columns(pl.col("born").cast(pl.Date))
+    ).with_columns(pl.col("born").str.to_date())
 
 
 WAYS: dict[str, dict[str, Any]] = {
