@@ -20,7 +20,7 @@ from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
 from discreet.release._output import check_output
 from discreet.release._publish import Promises, publish
-from discreet.release._release import Written
+from discreet.release._release import Release, Written
 from discreet.release._small import few
 from discreet.schema import Hierarchy, as_hierarchy, make_domain, plain, text_of
 
@@ -28,7 +28,7 @@ __all__ = ["Applied", "Broken", "Unknown", "apply_mapping"]
 
 Unknown = Literal["error", "suppress", "top"]
 Broken = Literal["error", "suppress"]
-_UNKNOWN = "\0unknown"
+_UNKNOWN = "\ue000unknown"
 """Stands for a value that is not in the mapping until its rows are left out; no table holds it."""
 
 
@@ -127,20 +127,6 @@ def apply_mapping(
     models = [PRIVACY.make(text) for text in told["privacy"]]
     trees = {name: _tree(form) for name, form in told["sensitive"].items()}
     types = {name: kind for name, kind in told["types"].items() if name in trees}
-    if broken == "suppress":
-        with source.guard():
-            table = source.collect(source.recode(recoding))
-        release = anonymize(
-            table,
-            quasi_identifiers=dict.fromkeys(told["columns"], "flat"),
-            max_levels=dict.fromkeys(told["columns"], 0),
-            sensitive=trees,
-            types=types,
-            privacy=models,
-            suppression="class-records",
-            output=output,
-        )
-        return Applied(audit=release.audit, table=release.table, **facts)
     promises = Promises(
         quasi_identifiers=tuple(told["columns"]),
         privacy=tuple(models),
@@ -151,8 +137,37 @@ def apply_mapping(
         rows=None,
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
+    if broken == "suppress":
+        release = _without_broken_classes(source, recoding, promises, output)
+        if release is not None:
+            return Applied(audit=release.audit, table=release.table, **facts)
+        recoding = replace(recoding, everything=True)
     table, verdict = publish(source, recoding, promises, target, clock)
     return Applied(audit=verdict, table=table, **facts)
+
+
+def _without_broken_classes(
+    source: Source, recoding: Recoding, promises: Promises, output: str | PathLike[str] | None
+) -> Release | None:
+    """Return the release without classes that break a promise; None where no class of so small a table keeps them."""
+    with source.guard():
+        table = source.collect(source.recode(recoding))
+    columns = promises.quasi_identifiers
+    if open_source(table).count(columns).is_empty():
+        return None
+    try:
+        return anonymize(
+            table,
+            quasi_identifiers=dict.fromkeys(columns, "flat"),
+            max_levels=dict.fromkeys(columns, 0),
+            sensitive=promises.sensitive,
+            types=promises.types,
+            privacy=promises.privacy,
+            suppression="class-records",
+            output=output,
+        )
+    except UsageError:  # fewer rows, or values of a sensitive column, than a class needs
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +296,7 @@ def _left_out_again(recoded: Mapping[str, _Recoded], classes: list[list[str | No
 
 def _of_unknown_values(source: Source, recoded: Mapping[str, _Recoded]) -> pl.DataFrame:
     """Return the classes in which a value is that is not known; no other rows are in these."""
-    cells = source.count(list(recoded)).select(recoded)
+    cells = source.count(list(recoded))
     lost: IntArray = np.zeros(cells.height, dtype=np.bool_)
     shown = []
     for name, column in recoded.items():

@@ -1,0 +1,87 @@
+"""The commands around a release: certificates that are checked again, and mappings that are applied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+from click.testing import Result
+
+Run = Callable[..., Result]
+QI = ("--qi", "sex,education,marital_status", "--sensitive", "diagnosis")
+REST = ("--identifiers", "person_id,name,birth_date,zip,city,occupation,children,income")
+ASK = ("anonymize", "people.csv", "-o", "safe.csv", *QI, *REST, "-k", "5", "--suppression", "budget(10%)")
+
+
+def test_a_certificate_is_checked_again(run: Run, folder: Path) -> None:
+    made = run(*ASK, "--certificate", "certificate.json", "--report", "report.html")
+    assert made.exit_code == 0, made.output
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    result = run("audit", "safe.csv", "--certificate", "certificate.json", "--input", "people.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Certificate holds.")
+    told = json.loads(run("audit", "safe.csv", "--certificate", "certificate.json", "--json").stdout)
+    assert told["passed"] is True
+    assert told["files"]["the original file"] is None
+
+    table = pl.read_csv("safe.csv", infer_schema=False)
+    table.head(table.height - 1).write_csv("safe.csv")
+    result = run("audit", "safe.csv", "--certificate", "certificate.json")
+    assert result.exit_code == 5
+    assert "CHANGED    the released file" in result.stdout
+    assert run("audit", "safe.csv", "--certificate", "certificate.json", "--quiet").stdout == ""
+
+
+def test_run_takes_them_too(run: Run, folder: Path) -> None:
+    assert run(*ASK, "--save-job", "job.yaml").exit_code == 0
+    assert run("run", "job.yaml", "--certificate", "c.json", "--mapping", "m.json").exit_code == 0
+    assert (
+        run("audit", "safe.csv", "--certificate", "c.json", "--job", "job.yaml", "--input", "people.csv").exit_code == 0
+    )
+    text = (folder / "job.yaml").read_text()
+    (folder / "job.yaml").write_text(text.replace("k(5)", "k(4)"))
+    assert run("audit", "safe.csv", "--certificate", "c.json", "--job", "job.yaml").exit_code == 5
+
+
+def test_what_does_not_go_together(run: Run) -> None:
+    assert run(*ASK, "--certificate", "c.json").exit_code == 0
+    result = run("audit", "safe.csv", "--certificate", "c.json", "-k", "5")
+    assert result.exit_code == 2
+    assert "leave out the options that say it again" in result.stderr
+    assert run("audit", "safe.csv", "-k", "5", "--qi", "sex", "--input", "people.csv").exit_code == 2
+    assert run(*ASK, "--certificate", "people.csv").exit_code == 2
+    assert run(*ASK, "--mapping", "people.csv").exit_code == 2
+    assert run(*ASK, "--mapping", "x.json", "--certificate", "x.json").exit_code == 6
+    assert run(*ASK, "--mapping", "m.json", "--scheme", "local", "--cost", "NCP").exit_code == 2
+
+
+def test_apply(run: Run, folder: Path) -> None:
+    assert run(*ASK, "--mapping", "mapping.json").exit_code == 0
+    result = run("apply", "mapping.json", "people.csv", "-o", "again.csv")
+    assert result.exit_code == 0, result.output
+    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    assert result.stdout.endswith("The result is in again.csv.\n")
+
+    people = pl.read_csv("people.csv", infer_schema=False)
+    new = people.with_columns(sex=pl.when(pl.int_range(pl.len()) < 20).then(pl.lit("other")).otherwise("sex"))
+    new.write_csv("new.csv")
+    result = run("apply", "mapping.json", "new.csv", "-o", "out.csv")
+    assert result.exit_code == 3
+    assert "that the mapping does not know" in result.stderr
+    assert "other" not in result.stderr
+    assert not (folder / "out.csv").exists()
+    result = run(
+        "apply", "mapping.json", "new.csv", "-o", "out.csv", "--unknown", "suppress", "--broken", "suppress", "--json"
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["unknown"] == {"sex": 20}
+    assert "other" not in (folder / "out.csv").read_text()
+
+    people.head(50).write_csv("few.csv")
+    assert run("apply", "mapping.json", "few.csv", "-o", "few-safe.csv").exit_code == 5
+    assert not (folder / "few-safe.csv").exists()
+    assert run("apply", "mapping.json", "few.csv", "-o", "few.csv").exit_code == 6
+    assert run("apply", "mapping.json", "few.csv", "-o", "mapping.json", "--broken", "suppress").exit_code != 0
+    assert run("apply", "nowhere.json", "few.csv", "-o", "x.csv").exit_code == 2
