@@ -12,7 +12,7 @@ PREPARE := echo "compiling all searches for this machine (once, two to five minu
 ROWS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench papers clean
+.PHONY: help setup spark demo test faults lint format types bench papers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,12 +24,16 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 	@echo
 	@echo "the table of people       demo/people.csv"
 	@echo "the released table        demo/safe.csv"
+	@echo "the report to read        demo/report.html"
 	@echo "the audit of that file    demo/report.json (under \"audit\")"
 	@echo "the summary               demo/report.txt"
 	@echo "the job that did it       examples/demo.yaml"
 
 test: lint types ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
+
+faults: $(VENV)/.dev ## kill jobs at random moments, fifty times for each kind of output (half an hour)
+	$(BIN)/python tests/faults.py
 
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check
@@ -50,6 +54,10 @@ papers: $(VENV)/.papers ## repeat the experiments of papers and say what holds
 	$(BIN)/python benchmarks/papers/towards_optimal_k_anonymization.py --output .bench/papers/towards_optimal_k_anonymization
 	$(BIN)/python benchmarks/papers/pareto_optimal_k_anonymization.py --output .bench/papers/pareto_optimal_k_anonymization
 	$(BIN)/python benchmarks/papers/utility_based_local_recoding.py --output .bench/papers/utility_based_local_recoding
+	$(BIN)/python benchmarks/papers/user_oriented_anonymization.py --output .bench/papers/user_oriented_anonymization
+
+spark: $(VENV)/.dev ## install Spark (480 MB), so that the tests run on it too
+	$(PIP) install --editable '.[spark]'
 
 setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
 

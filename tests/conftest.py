@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from databases import Server, postgres_server
 from discreet.engines import format_of, write_table
 
 Constructor = Callable[[pl.DataFrame], Any]
@@ -52,6 +54,29 @@ def constructor(request: pytest.FixtureRequest, tmp_path: Path) -> Constructor:
 @pytest.fixture(params=FRAMES)
 def frame_constructor(request: pytest.FixtureRequest) -> Constructor:
     return lambda table: make_frame(request.param, table)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, one for all tests."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, str], str]:
+    """Return the URL of a table in a database of some kind; no other test has tables of that name."""
+    own = sha256(str(tmp_path).encode()).hexdigest()[:8]
+
+    def url(kind: str, table: str) -> str:
+        if kind == "postgresql":
+            server: Server = request.getfixturevalue("postgres")
+            return server.url(f'{table[:-1]}_{own}"' if table.endswith('"') else f"{table}_{own}")
+        if kind == "duckdb":
+            pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
+        return f"{kind}:///{tmp_path}/data.{kind}?table={table}"
+
+    return url
 
 
 @pytest.fixture

@@ -51,7 +51,19 @@ if TYPE_CHECKING:
     from discreet.problem.suppression.suppress_records import SuppressRecords
     from discreet.problem.suppression.violating_records import ViolatingRecords
     from discreet.problem.suppression.violating_values import ViolatingValues
-    from discreet.release import Audit, Front, Release, anonymize, audit, pareto
+    from discreet.release import (
+        Anonymizer,
+        Applied,
+        Audit,
+        Front,
+        Release,
+        Verification,
+        anonymize,
+        apply_mapping,
+        audit,
+        pareto,
+        verify,
+    )
     from discreet.samples import sample
     from discreet.schema import (
         Builder,
@@ -114,7 +126,19 @@ _PLACES = {
     "discreet.problem.suppression.suppress_records": ("SuppressRecords",),
     "discreet.problem.suppression.violating_records": ("ViolatingRecords",),
     "discreet.problem.suppression.violating_values": ("ViolatingValues",),
-    "discreet.release": ("Audit", "Front", "Release", "anonymize", "audit", "pareto"),
+    "discreet.release": (
+        "Anonymizer",
+        "Applied",
+        "Audit",
+        "Front",
+        "Release",
+        "Verification",
+        "anonymize",
+        "apply_mapping",
+        "audit",
+        "pareto",
+        "verify",
+    ),
     "discreet.samples": ("sample",),
     "discreet.schema": (
         "Builder",
@@ -139,6 +163,8 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 __all__ = [
     "AlphaKAnonymity",
     "Ambiguity",
+    "Anonymizer",
+    "Applied",
     "Audit",
     "AuditError",
     "AverageClassSize",
@@ -183,10 +209,12 @@ __all__ = [
     "UnsupportedCombinationError",
     "UsageError",
     "ValueSet",
+    "Verification",
     "ViolatingRecords",
     "ViolatingValues",
     "__version__",
     "anonymize",
+    "apply_mapping",
     "audit",
     "auto",
     "dates",
@@ -200,6 +228,7 @@ __all__ = [
     "parse_block",
     "ranges",
     "sample",
+    "verify",
 ]
 
 

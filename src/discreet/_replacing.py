@@ -1,16 +1,30 @@
-"""Files that appear whole or not at all: written under a hidden name, and renamed when they are complete."""
+"""Files and folders that appear whole or not at all: made under a hidden name, and renamed when they are complete.
+
+A process that is killed leaves what it was making behind, under that hidden name. Makers hold a lock on it, which the
+operating system takes back when they die, so that the next one for the same target can tell and clear up.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import OutputError
 
-__all__ = ["check_target", "not_written", "replacing"]
+try:
+    import fcntl as _fcntl
+
+    fcntl: Any = _fcntl
+except ImportError:  # there are no such locks on Windows: nothing is cleared up there
+    fcntl = None
+
+__all__ = ["check_parent", "check_target", "not_written", "replacing", "replacing_alone", "replacing_folder"]
 
 
 def check_target(target: Path) -> None:
@@ -19,6 +33,11 @@ def check_target(target: Path) -> None:
         raise OutputError(f"'{target}' is a folder; name a file in it.")
     if target.exists() and not target.is_file():
         raise OutputError(f"'{target}' is a device or pipe, which cannot be replaced by a file; name a file.")
+    check_parent(target)
+
+
+def check_parent(target: Path) -> None:
+    """Refuse a target whose folder is missing or cannot be written to, by trying."""
     if not target.parent.is_dir():
         raise OutputError(f"There is no folder '{target.parent}'; make it first or write elsewhere.")
     trial = _temporary(target)
@@ -42,15 +61,58 @@ def replacing(target: Path) -> Iterator[Path]:
     >>> [file.name for file in target.parent.iterdir()]
     ['note.txt']
     """
-    unfinished = _temporary(target)
-    try:
+    with _making(target, folder=False) as unfinished:
         yield unfinished
         _flush(unfinished)
         unfinished.replace(target)
+
+
+@contextmanager
+def replacing_alone(target: Path) -> Iterator[Path]:
+    """Do the same for a file whose maker keeps other files beside it while it works: it gets a folder of its own."""
+    with _making(target, folder=True) as place:
+        unfinished = place / target.name
+        yield unfinished
+        _flush(unfinished)
+        unfinished.replace(target)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Do the same for a folder of files; a folder of that name is moved out of the way first, and deleted."""
+    old = _temporary(target)
+    try:
+        with _making(target, folder=True) as unfinished:
+            yield unfinished
+            for file in unfinished.iterdir():
+                _flush(file)
+            _flush_folder(unfinished)
+            if target.exists():
+                target.replace(old)
+            unfinished.replace(target)
+    finally:
+        if old.exists() and not target.exists():
+            old.replace(target)
+        _remove(old)
+
+
+@contextmanager
+def _making(target: Path, folder: bool) -> Iterator[Path]:
+    """Make an empty file or folder under a hidden name, hold a lock on it, and have it gone in the end."""
+    unfinished = _temporary(target)
+    try:
+        _clear_up(target)
+        if folder:
+            unfinished.mkdir()
+        else:
+            unfinished.touch()
+        with _locked(unfinished):
+            yield unfinished
+        _flush_folder(target.parent)
     except OSError as error:
         raise not_written(f"'{target.name}'", error) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        _remove(unfinished)
 
 
 def not_written(what: str, error: Exception) -> OutputError:
@@ -65,7 +127,60 @@ def _temporary(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
 
 
+def _clear_up(target: Path) -> None:
+    """Delete what makers of the same target left behind when they were killed."""
+    if fcntl is None:
+        return
+    form = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
+    for entry in target.parent.iterdir():
+        if form.fullmatch(entry.name) and not _is_locked(entry):
+            _remove(entry)
+
+
+def _is_locked(path: Path) -> bool:
+    with suppress(OSError):
+        place = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(place)
+    return False
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    place = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(place)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _flush(path: Path) -> None:
     """Have the operating system put the file on the disk before it gets its name."""
     with path.open("rb+") as stream:
         os.fsync(stream.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Have the operating system put the names in a folder on the disk."""
+    with suppress(OSError):
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "output is the input": ((*INPUT, "--qi", "sex", "-k", "5", "-o", "people.csv"), 6, "is the input itself"),
     "no output folder": ((*INPUT, "--qi", "sex", "-k", "5", "-o", "no/safe.csv"), 6, "There is no folder"),
     "output is a folder": ((*INPUT, "--qi", "sex", "-k", "5", "-o", "sub.csv"), 6, "is a folder"),
-    "report is no report": ((*INPUT, *OK, "--report", "r.pdf"), 2, "A report cannot be written as 'r.pdf'"),
+    "report is no report": ((*INPUT, *OK, "--report", "r.doc"), 2, "A report cannot be written as 'r.doc'"),
     "report over output": (
         (*INPUT, "--qi", "sex", "-k", "5", "-o", "s.jsonl", "--report", "no/r.txt"),
         6,

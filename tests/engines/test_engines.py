@@ -316,3 +316,41 @@ def test_what_a_broken_query_says_has_no_values() -> None:
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumnError, match="'aeg'"):
         dc.audit(make_relation("duckdb", people()), quasi_identifiers="aeg", privacy="k(1)")
+
+
+@pytest.mark.parametrize("kind", QUICK)
+@pytest.mark.parametrize("job", ["budget", "violating-records", "local, diverse"])
+def test_no_row_comes_to_python(kind: str, job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is fetched are counts, and what is sent there says what becomes of values; neither grows with the rows."""
+    from discreet.engines._relation import Relation
+
+    moved: list[int] = []
+    collect, upload = nw.LazyFrame.collect, Relation.upload
+
+    def fetched(self: Any, *arguments: Any) -> Any:
+        found = collect(self, *arguments)
+        moved.append(found.shape[0])
+        return found
+
+    def sent(self: Any, table: pl.DataFrame) -> Any:
+        moved.append(table.height)
+        return upload(self, table)
+
+    table = pl.concat([people()] * 30)
+    data = make_relation(kind, table)
+    monkeypatch.setattr(nw.LazyFrame, "collect", fetched)
+    monkeypatch.setattr(Relation, "upload", sent)
+    release = dc.anonymize(data, **{**JOBS[job], "time_limit": 5})
+    assert release.n == 4500
+    assert max(moved) <= table.select(*QUASI, "disease", "income").n_unique() < 150
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_columns_without_any_value(kind: str) -> None:
+    none = pl.lit(None, dtype=pl.String)
+    table = people().with_columns(zip=none, disease=none).sort(pl.all())
+    for job, privacy in {"budget": "k(4)", "violating-values": "l+(1.0, disease)", "local": "k(4)"}.items():
+        told = {**JOBS[job], "privacy": privacy}
+        release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+        assert figures(release) == figures(wanted)
+        assert multiset(release.frame) == multiset(wanted.frame)

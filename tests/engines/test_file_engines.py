@@ -153,3 +153,26 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) 
     assert not list(folder.iterdir())
     with pytest.raises(DataError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
         dc.audit(large, **told, memory_limit="1MB")
+
+
+def test_a_table_larger_than_memory(tmp_path: Path) -> None:
+    """The whole job under a limit far below the size of the table."""
+    duckdb()
+    number = pl.int_range(400_000, eager=True)
+    text = (number * 7919 % 1_000_003).cast(pl.String)
+    table = pl.DataFrame({"age": number % 61, "zip": (number % 97).cast(pl.String), "disease": (number * 31 % 7)})
+    table = table.with_columns(note=pl.concat_str([text] * 60, separator=" "))
+    assert table.estimated_size("mb") > 150
+    table.write_parquet(tmp_path / "people.parquet", row_group_size=20_000)
+    release = dc.anonymize(
+        tmp_path / "people.parquet",
+        quasi_identifiers={"age": "intervals(5, 20)", "zip": "flat()"},
+        sensitive="disease",
+        privacy=["k(50)", "distinct-l(3, disease)"],
+        suppression="budget(0.1)",
+        output=tmp_path / "safe.parquet",
+        engine="duckdb",
+        memory_limit="100MB",
+    )
+    assert release.audit.rows == 400_000 - release.suppressed
+    assert (tmp_path / "safe.parquet").stat().st_size > 2**20

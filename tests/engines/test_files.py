@@ -159,7 +159,7 @@ def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file"):
         open_source(tmp_path / "a.csv")
     (tmp_path / "b.csv").mkdir()
-    with pytest.raises(DataError, match="is a folder"):
+    with pytest.raises(DataError, match="There is no table in"):
         open_source(tmp_path / "b.csv")
 
 

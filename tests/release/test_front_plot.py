@@ -21,8 +21,9 @@ from discreet.counts import CodedAttribute
 from discreet.errors import UsageError
 from discreet.release._front_page import page
 from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded, recoded
-from discreet.release._front_plot import DARK, LIGHT, png, svg
+from discreet.release._front_plot import png, svg
 from discreet.release._front_scale import Scale, brief, plain, share
+from discreet.release._svg import DARK, LIGHT
 
 NASTY = "a<b>&\"'</script><script>alert(1)</script>"
 RECODING = (Recoded("age", 8, 72, 2, 4), Recoded("sex", 2, 2, 0, 1), Recoded(NASTY, 1, 9, 3, 3))

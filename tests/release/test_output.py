@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import discreet._replacing as replacing_module
+import discreet.engines._write as writing
 import discreet.release._anonymize as flow
 import discreet.release._make as end
 import discreet.release._prepare as start
@@ -152,7 +153,7 @@ def test_a_release_that_fails_its_audit_is_not_left_on_disk(
         age = pl.when(number == 0).then(pl.lit("unique")).otherwise(pl.col("age").cast(pl.String))
         write_table(frame.with_columns(age=age), path, layout)
 
-    monkeypatch.setattr(publishing, "write_table", spoiled)
+    monkeypatch.setattr(writing, "write_table", spoiled)
     with pytest.raises(AuditError, match=r"k\(2\) broken: the release reached 1 where 2 was promised"):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
@@ -162,7 +163,7 @@ def test_rows_that_get_lost_on_the_way_fail_the_audit(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        publishing, "write_table", lambda frame, path, layout, name: write_table(frame.head(30), path, layout)
+        writing, "write_table", lambda frame, path, layout, name: write_table(frame.head(30), path, layout)
     )
     with pytest.raises(AuditError, match="number of rows"):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
@@ -174,7 +175,7 @@ def test_an_older_file_stays_until_the_new_one_is_proven(
 ) -> None:
     (tmp_path / "safe.csv").write_text("old")
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "write_table", lambda frame, *where: write_table(frame.head(3), *where))
+        patch.setattr(writing, "write_table", lambda frame, *where: write_table(frame.head(3), *where))
         with pytest.raises(AuditError):
             anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert (tmp_path / "safe.csv").read_text() == "old"
@@ -203,7 +204,7 @@ def test_whatever_happens_while_writing_nothing_stays(
         path.write_text("age\n")
         raise error
 
-    monkeypatch.setattr(publishing, "write_table", half)
+    monkeypatch.setattr(writing, "write_table", half)
     with pytest.raises(InterruptedRun if error is KeyboardInterrupt else error):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]

@@ -101,7 +101,7 @@ def test_reports(release: Release, tmp_path: Path) -> None:
     assert "proven optimal" in text
     assert "```" in release.report(tmp_path / "report.md").read_text()
     with pytest.raises(UsageError, match=r"\.json, \.txt, \.md"):
-        release.report(tmp_path / "report.html")
+        release.report(tmp_path / "report.doc")
     with pytest.raises(OutputError, match="no folder"):
         release.report(tmp_path / "nowhere" / "report.json")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.md", "report.txt"]

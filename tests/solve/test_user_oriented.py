@@ -10,7 +10,10 @@ import pytest
 import naive
 from cases import MODELS, SCORES, built, plain_cost, plain_models
 from discreet.problem import Problem
-from discreet.solve import Budget, choose_solver
+from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.solve import Budget, _partial_domain, choose_solver
+from discreet.solve._gather import Gatherer
+from discreet.solve._segments import step_down
 from discreet.solve.lattice import LatticeSolver
 from discreet.solve.optimal_score import OptimalScoreSolver
 from discreet.solve.user_oriented import UserOrientedSolver
@@ -226,6 +229,87 @@ def _nothing_finer(problem, solution):
         if problem.smallest_class <= grouping.sizes.min() and all(m.name == "k" for m in problem.privacy):
             return False
     return True
+
+
+def shown_by(solution):
+    """What each tuple shows, and how many of its rows."""
+    groups = solution.groups
+    levels = np.stack([cover.first for cover in groups.covers] + [cover.second for cover in groups.covers], axis=1)
+    at = np.where(groups.group[:, None] < 0, -1, levels[groups.group] if len(levels) else -1)
+    order = np.argsort(groups.tuple)
+    return groups.tuple[order].tolist(), at[order].tolist(), groups.count[order].tolist()
+
+
+@pytest.mark.parametrize("kind", ["none", "budget(3)", "pre-sampling(2, level=1)"])
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("model", list(MODELS))
+def test_partial_domain_steps_are_the_same_compiled_and_in_numpy(model, score, kind, monkeypatch):
+    rng = np.random.default_rng([len(model), len(score), len(kind), 3])
+    for seed in rng.integers(0, 1 << 30, size=4):
+        sample = random_sample(int(seed), rows=(6, 40), attributes=(2, 4), height=(1, 3))
+        problem = _feasible(sample, privacy=MODELS[model](rng), cost=score, suppression=kind, scheme="local")
+        if problem is None:
+            continue
+        compiled = UserOrientedSolver().solve(problem, Budget())
+        if compiled.status == "infeasible":
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr(_partial_domain, "_compiled", lambda nodes, groups, *_: step_down(nodes, groups, Budget()))
+            plain = UserOrientedSolver().solve(problem, Budget())
+        assert shown_by(compiled) == shown_by(plain), (int(seed), problem.privacy)
+        assert compiled.stats["score"] == plain.stats["score"] >= compiled.stats["global_score"] - 1e-9
+        assert _parts_keep_the_promises(problem, compiled)
+
+
+def _parts_keep_the_promises(problem, solution):
+    """Every group is ok, and no group could be taken further down by one attribute."""
+    groups = solution.groups
+    kept = groups.group >= 0
+    classes = _classes(problem, groups.tuple[kept], groups.group[kept], solution.classes)
+    assert problem.ok(classes).all()
+    for i, cover in enumerate(groups.covers):
+        for g in range(solution.classes):
+            tuples = groups.tuple[groups.group == g]
+            level = int(cover.first[g])
+            if level == problem.lowest[i]:
+                continue
+            block = problem.table.attributes[i].ancestors[level - 1, problem.table.codes[i, tuples]]
+            parts, owner = np.unique(block, return_inverse=True)
+            assert parts.size > 1
+            assert not problem.ok(_classes(problem, tuples, owner, parts.size)).all()
+    return True
+
+
+def _classes(problem, tuples, owner, count):
+    gatherer = Gatherer(problem)
+    sizes = np.bincount(owner, weights=problem.table.weights[tuples], minlength=count).astype(np.int64)
+    return gatherer.as_classes(sizes, gatherer.added_up(tuples, owner, count), None, None)
+
+
+def test_a_model_of_ones_own_goes_with_partial_domain_steps():
+    class Even(KAnonymity):
+        """Classes have an even number of rows."""
+
+        def ok(self, classes):
+            return super().ok(classes) & (classes.sizes % 2 == 0)
+
+    rng = np.random.default_rng(8)
+    rows = list(zip(rng.choice(["a1", "a2", "b1", "b2"], 40), rng.choice(["x", "y"], 40), strict=True))
+    _, table = table_of(rows, place=PLACE, sex=SEX)
+    problem = Problem.build(table, privacy=Even(2), cost="score", scheme="local")
+    solution = UserOrientedSolver().solve(problem, Budget())
+    assert _parts_keep_the_promises(problem, solution)
+    sizes = np.bincount(solution.groups.group, weights=solution.groups.count)
+    assert (sizes % 2 == 0).all()
+
+
+def test_stopped_at_once_it_returns_what_it_has():
+    sample = random_sample(5, rows=(20, 30), attributes=(3, 3), height=(2, 3))
+    problem = Problem.build(sample.counts, privacy="k(2)", cost="score", scheme="local")
+    stopped = UserOrientedSolver().solve(problem, Budget(time_limit=1e-9))
+    whole = UserOrientedSolver().solve(problem, Budget())
+    assert stopped.stats["score"] <= whole.stats["score"]
+    assert stopped.groups.count.sum() == problem.table.n
 
 
 def test_auto_takes_the_optimum():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discreet._places import Place, is_url, shown
 from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
         click.echo(json.dumps(release.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
         click.echo(release.summary())
-        click.echo(f"The release is in {os.path.normpath(job.locate(job.output) or job.output)}.")
+        click.echo(f"The release is in {_told(job.locate(job.output) or job.output)}.")
     if watch.interrupted:
         click.get_current_context().exit(InterruptedRun.exit_code)
+
+
+def _told(place: Place) -> str:
+    """Return a place for people."""
+    if is_url(place):
+        return shown(place)
+    return os.path.normpath(place) + ("/" if str(place).endswith("/") else "")

@@ -12,10 +12,12 @@ from discreet.errors import UsageError
 
 __all__ = [
     "ENGINE_OPTIONS",
+    "certificate_option",
     "columns",
     "engine_options",
     "json_option",
     "level_pairs",
+    "mapping_option",
     "once",
     "pairs",
     "privacy_models",
@@ -57,6 +59,16 @@ scheme_option = click.option(
     metavar="[NAME=]SCHEME",
     help="How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
     "all columns or for one (repeatable); or local, for all.",
+)
+certificate_option = click.option(
+    "--certificate",
+    metavar="FILE",
+    help="Write what was promised and reached, with checksums, to check it later: .json.",
+)
+mapping_option = click.option(
+    "--mapping",
+    metavar="FILE",
+    help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.",
 )
 ENGINE_OPTIONS = (
     click.option(

@@ -14,12 +14,15 @@ import click
 
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
+from discreet.cli.apply import apply
 from discreet.cli.audit import audit
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
 from discreet.cli.pareto import pareto
+from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
+from discreet.cli.utility import utility
 from discreet.errors import DiscreetError, OutputError
 
 __all__ = ["main", "program"]
@@ -117,6 +120,8 @@ Start here:
   discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5
+  discreet risk safe.csv --qi birth_date,sex,zip --population 100000
+  discreet utility people.csv safe.csv --qi birth_date,sex,zip
 
 \b
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
@@ -127,7 +132,7 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, run, hierarchy, info, sample):
+for _command in (anonymize, pareto, audit, apply, risk, utility, run, hierarchy, info, sample):
     program.add_command(_command)
 
 

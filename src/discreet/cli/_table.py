@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
-__all__ = ["schemes_of", "table_fields", "table_options", "weighted"]
+__all__ = ["hierarchy_files", "schemes_of", "table_fields", "table_options", "weighted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,12 +84,14 @@ def table_fields(
     """Return what the options say as fields of a job."""
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {source}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps."
+        )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:
             raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
-    found = _files_for([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
+    found = hierarchy_files([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
     known = {**found, **given}
     return {
         "input": source,
@@ -110,7 +113,7 @@ def table_fields(
     }
 
 
-def _files_for(names: list[str], folder: str) -> dict[str, str]:
+def hierarchy_files(names: list[str], folder: str) -> dict[str, str]:
     """Find the hierarchy file of each column in a folder, named as people and as ARX name them."""
     place = Path(folder)
     if not place.is_dir():

@@ -8,7 +8,9 @@ import click
 
 from discreet.cli._execute import execute
 from discreet.cli._options import (
+    certificate_option,
     json_option,
+    mapping_option,
     privacy_models,
     privacy_options,
     quiet_option,
@@ -30,7 +32,7 @@ Examples:
   discreet anonymize people.csv -o safe.csv --identifiers person_id,name \\
       --qi birth_date,sex,zip --hierarchy 'birth_date=dates(month, year, decade)' \\
       --hierarchy 'zip=mask(digits=5)' --sensitive diagnosis -k 5 -l 3 \\
-      --suppression 'budget(5%)' --report report.json
+      --suppression 'budget(5%)' --report report.html
   discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml
   discreet anonymize people.csv --qi zip,sex --sensitive diagnosis --scheme subtree \\
       --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
@@ -40,13 +42,20 @@ Examples:
       --priority zip=10 --priority birth_date=5 --keep-at-least zip=2
 
 \b
+INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a database, as in
+'sqlite:///clinic.db?table=people' or 'postgresql://host/clinic?table=people' (docs/sources.md).
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
 ordered([low,middle,high]), flat or auto, or the path of a CSV file (leaf first, one line per value).
 Columns without one get an automatic hierarchy, and the release says so; those with the scheme ordered
 or set need none. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
-@click.option("-o", "--output", metavar="FILE", help="Where the release goes; the suffix says the format.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where the release goes: a file, a folder/ or a table of a database.",
+)
 @table_options
 @privacy_options
 @suppression_option
@@ -58,7 +67,11 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
     metavar="N",
     help="Seed of anything random; by default the system's secure source.",
 )
-@click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report: .json or .txt. Repeatable.")
+@click.option(
+    "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
+)
+@certificate_option
+@mapping_option
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
 @json_option
@@ -80,6 +93,8 @@ def _job(
     solver: str,
     seed: int | None,
     reports: tuple[str, ...],
+    certificate: str | None,
+    mapping: str | None,
     **table: Any,
 ) -> Job:
     from discreet.job import Job
@@ -94,4 +109,6 @@ def _job(
         solver=solver,
         seed=seed,
         report=list(reports),
+        certificate=certificate,
+        mapping=mapping,
     )

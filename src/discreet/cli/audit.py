@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import (
     columns,
     engine_options,
@@ -32,6 +33,7 @@ Examples:
   discreet audit safe.csv --qi zip,sex --privacy 'l+(0.25, diagnosis)' --unknown '*'
   discreet audit safe.csv --qi zip,sex --sensitive diagnosis --reference people.csv \\
       --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
+  discreet audit safe.csv --certificate certificate.json --input people.csv
 
 \b
 The exit code is 0 if everything asked for holds, and 5 if not.""",
@@ -57,6 +59,9 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     metavar="NAME=FILE",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
 )
+@click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
+@click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
+@click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
 @engine_options
 @json_option
 @quiet_option
@@ -70,6 +75,9 @@ def audit(
     reference: str | None,
     unknown: str | None,
     forms: tuple[str, ...],
+    certificate: str | None,
+    original: str | None,
+    job: str | None,
     engine: Any,
     memory_limit: str | None,
     spark: str | None,
@@ -77,9 +85,18 @@ def audit(
     quiet: bool,
 ) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
+    if certificate is not None:
+        if qi or sensitive or k or ell or privacy or reference or unknown:
+            raise UsageError("The certificate says what was promised; leave out the options that say it again.")
+        _verify(file, certificate, original, job, pairs("--hierarchy", forms), as_json, quiet)
+        return
+    if original is not None or job is not None:
+        raise UsageError("--input and --job go with --certificate; name that too, or the promises alone.")
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+        )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:
@@ -99,6 +116,26 @@ def audit(
         memory_limit=memory_limit,
         spark=spark,
     )
+    if as_json:
+        click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        click.echo(verdict.summary())
+    if not verdict.passed:
+        click.get_current_context().exit(AuditError.exit_code)
+
+
+def _verify(
+    file: str,
+    certificate: str,
+    original: str | None,
+    job: str | None,
+    trees: dict[str, str],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from discreet.release import verify
+
+    verdict = verify(file, certificate, original=original, job=job, hierarchies=trees)
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

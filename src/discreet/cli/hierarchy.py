@@ -53,10 +53,10 @@ def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> 
     """Make a hierarchy for a column of the table FILE."""
     from pathlib import Path
 
-    from discreet.release._output import check_apart
+    from discreet.release._output import check_apart, place_files
     from discreet.schema import Hierarchy, LevelBuilder, as_hierarchy, infer_type
 
-    check_apart([Path(output)], [Path(file)])
+    check_apart([Path(output)], place_files(file))
     values, rows = _values(file, column)
     present = values.is_not_null()
     values, rows = values.filter(present), rows[present.to_numpy()]

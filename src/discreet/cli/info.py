@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import json_option
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def info(file: str, as_json: bool) -> None:
 
     facts = _facts(open_source(file))
     if as_json:
-        click.echo(json.dumps({"file": file, **facts}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({"file": shown(file), **facts}, indent=2, ensure_ascii=False))
     else:
         click.echo(_table(facts))
 

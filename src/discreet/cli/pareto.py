@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import json_option, quiet_option, scheme_option, suppression_option
 from discreet.cli._table import schemes_of, table_fields, table_options
 from discreet.errors import InterruptedRun
@@ -82,7 +83,7 @@ def pareto(
     from discreet.job import Job
     from discreet.release import pareto as find
     from discreet.release._front import check_front_file
-    from discreet.release._output import check_apart, check_output
+    from discreet.release._output import TableOutput, check_apart, check_output
 
     job = Job(
         **fields, privacy="k(1)", suppression=suppression, scheme=schemes_of(schemes, list(fields["quasi_identifiers"]))
@@ -92,9 +93,9 @@ def pareto(
         del told[unused]
     for name in outputs:
         check_front_file(Path(name))
-    if release_to is not None:
-        check_output(release_to, told["data"])
-    check_apart([Path(name) for name in (*outputs, *filter(None, [release_to]))], job.files_read())
+    target = None if release_to is None else check_output(release_to, told["data"])
+    released = [] if target is None or isinstance(target, TableOutput) else [target.path]
+    check_apart([*map(Path, outputs), *released], job.files_read())
 
     from discreet.cli._watch import Watch
 
@@ -116,7 +117,7 @@ def pareto(
         for name in outputs:
             click.echo(f"The front is in {name}.")
         if release_to is not None:
-            click.echo(f"The release is in {release_to}.")
+            click.echo(f"The release is in {shown(release_to)}.")
     if watch.interrupted:
         click.echo("discreet: stopped early; the front so far was kept.", err=True)
         click.get_current_context().exit(InterruptedRun.exit_code)

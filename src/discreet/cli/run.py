@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from discreet.cli._execute import execute
-from discreet.cli._options import json_option, quiet_option
+from discreet.cli._options import certificate_option, json_option, mapping_option, quiet_option
 
 __all__ = ["run"]
 
@@ -15,6 +17,7 @@ __all__ = ["run"]
 Examples:
   discreet run job.yaml
   discreet run job.yaml --dry-run
+  discreet run job.yaml --certificate certificate.json
   discreet anonymize people.csv --qi sex,city -k 5 -o safe.csv --save-job job.yaml
 
 \b
@@ -22,10 +25,15 @@ Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",
 )
 @click.argument("job_file", metavar="JOB")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
+@certificate_option
+@mapping_option
 @json_option
 @quiet_option
-def run(job_file: str, dry_run: bool, as_json: bool, quiet: bool) -> None:
+def run(job_file: str, dry_run: bool, certificate: str | None, mapping: str | None, as_json: bool, quiet: bool) -> None:
     """Do what the job file JOB (YAML or JSON) says."""
     from discreet.job import Job
 
-    execute(Job.load(job_file), dry_run=dry_run, as_json=as_json, quiet=quiet)
+    given = {"certificate": certificate, "mapping": mapping}
+    more = {key: str(Path(name).resolve()) for key, name in given.items() if name is not None}
+    job = Job.load(job_file).model_copy(update=more)
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet)

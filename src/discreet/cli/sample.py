@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from discreet._places import shown
 from discreet.cli._options import quiet_option
 
 __all__ = ["sample"]
@@ -26,7 +27,7 @@ Examples:
     help="How many people.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other people.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where they go; the suffix says the format.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where they go: a file, a folder/ or a table.")
 @click.option("--hierarchies", metavar="DIR", help="Also write hierarchies for the columns into this folder.")
 @quiet_option
 def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bool) -> None:
@@ -38,7 +39,7 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
 
     write_sample(output, rows, seed)
     if not quiet:
-        click.echo(f"wrote {rows:,} made-up people to {output}")
+        click.echo(f"wrote {rows:,} made-up people to {shown(output)}")
     if hierarchies is not None:
         files = write_hierarchies(hierarchies)
         if not quiet:

@@ -2,16 +2,17 @@
 
 from discreet.engines._count import Counted, Missing, count
 from discreet.engines._engine import Engine, EngineName
-from discreet.engines._files import TableFile, open_table
+from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._held import held
 from discreet.engines._names import exactly
+from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap
-from discreet.engines._relation import Relation, relation_of
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
 from discreet.engines._source import Source, open_source, to_lazy
-from discreet.engines._write import write_data, write_table
+from discreet.engines._which import relation_of
+from discreet.engines._write import plan_of, write_data, write_parts, write_table
 
 __all__ = [
     "SUFFIXES",
@@ -23,22 +24,27 @@ __all__ = [
     "Missing",
     "Parts",
     "Recoding",
-    "Relation",
     "Shares",
     "Source",
     "TableFile",
+    "TableFiles",
     "ValueMap",
     "count",
     "exactly",
+    "files_of",
     "files_read",
     "format_of",
     "held",
+    "normalized",
+    "open_file",
     "open_source",
     "open_table",
+    "plan_of",
     "reading",
     "relation_of",
     "to_lazy",
     "write_data",
+    "write_parts",
     "write_table",
     "writing",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -16,10 +16,14 @@ import polars as pl
 
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
+from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
 __all__ = ["DuckDB", "read_file"]
+
+_GROUP = 1 << 24
+"""The bytes of a row group: each core holds one or two in memory until they are written."""
 
 
 class DuckDB:
@@ -62,7 +66,9 @@ class DuckDB:
             if dtype.id in ("hugeint", "uhugeint")
         ]
         rows = native.project(f"* REPLACE ({', '.join(wide)})") if wide else native
-        rows.write_parquet(str(path), compression="zstd")
+        asked = native.limit(0).aggregate("current_setting('preserve_insertion_order'), count(*)")
+        ordered = asked.fetchall()[0][0]  # groups can only be cut by their size where the order need not be kept
+        rows.write_parquet(str(path), compression="zstd", **({} if ordered else {"row_group_size_bytes": _GROUP}))
 
     def files(self, native: Any) -> list[Path]:
         """Return the files the text of the query names."""
@@ -82,8 +88,8 @@ class DuckDB:
         return None
 
 
-def read_file(file: TableFile, memory_limit: str | None = None) -> Relation:
-    """Open a file on a connection of its own, which keeps on disk what does not fit into the memory it may take.
+def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> Relation:
+    """Open a file, or several, on a connection of its own, which keeps on disk what does not fit into its memory.
 
     What goes to disk holds rows of the original table, and is in a folder nobody else can look into. DuckDB removes it
     when the last relation of the connection is gone.
@@ -92,15 +98,26 @@ def read_file(file: TableFile, memory_limit: str | None = None) -> Relation:
         import duckdb
     except ImportError:
         raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
-    settings = {
+    settings: dict[str, Any] = {
         "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",
         **({} if memory_limit is None else {"memory_limit": memory_limit}),
     }
     connection = duckdb.connect(config=settings)
-    path = "'" + escape(str(file.path)).replace("'", "''") + "'"
-    rows = connection.sql(f"SELECT * FROM {_reader(file, path)}")
+    parts = zip(file.parts, file.told, strict=True) if isinstance(file, TableFiles) else [(file, {})]
+    rows = connection.sql(" UNION ALL ".join(_query(part, told, file.columns) for part, told in parts))
     return Relation(rows, DuckDB(), file.name)
+
+
+def _query(file: TableFile, told: Mapping[str, str | int | None], columns: Sequence[str]) -> str:
+    """Return the query that reads the columns of a file, of which some are ``told`` by its folders."""
+    path = _literal(escape(str(file.path)))
+    values = (f"{_value(told[name])} AS {_quoted(name)}" if name in told else _quoted(name) for name in columns)
+    return f"SELECT {', '.join(values)} FROM {_reader(file, path)}"
+
+
+def _value(value: str | int | None) -> str:
+    return "NULL" if value is None else str(value) if isinstance(value, int) else _literal(value)
 
 
 @cache

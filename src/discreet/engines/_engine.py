@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from discreet.engines._files import TableFile
-from discreet.engines._relation import Relation
+from discreet.engines._parts import TableFiles
 from discreet.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from discreet.engines._relation import Relation
 
 __all__ = ["Engine", "EngineName"]
 
@@ -55,8 +58,16 @@ class Engine:
                 "leave the engine out."
             )
 
-    def open(self, file: TableFile) -> Relation | None:
-        """Return a file as a table on the engine; None for polars, which reads files itself."""
+    def check_database(self, database: str) -> None:
+        """Refuse to work on a table of a database with another engine than the database itself."""
+        if self.name not in ("auto", database):
+            raise UsageError(
+                f"The engine {self.name} is for files, and a table of {database} is worked on by the database itself; "
+                "leave the engine out."
+            )
+
+    def open(self, file: TableFile | TableFiles) -> Relation | None:
+        """Return a file, or several, as a table on the engine; None for polars, which reads files itself."""
         if self.name == "duckdb":
             from discreet.engines._duckdb import read_file
 

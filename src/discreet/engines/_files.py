@@ -29,7 +29,7 @@ from discreet.engines._guard import reading
 from discreet.engines._names import unused
 from discreet.errors import DataError
 
-__all__ = ["TableFile", "open_table"]
+__all__ = ["TableFile", "open_file"]
 
 _START = 1 << 18
 """The bytes looked at to find out what a file is like."""
@@ -58,6 +58,11 @@ class TableFile:
     def name(self) -> str:
         """The name of the file, quoted for messages."""
         return f"'{self.path.name}'"
+
+    @property
+    def last(self) -> str:
+        """The last column."""
+        return self.columns[-1]
 
     @property
     def text_size(self) -> int:
@@ -145,7 +150,7 @@ class TableFile:
         return self.path if self.content is None else BytesIO(self.content)
 
 
-def open_table(path: str | PathLike[str], known: Format | None = None) -> TableFile:
+def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFile:
     """Open a table in a file: find out its format (unless known) and its columns without reading it whole."""
     file = Path(path)
     found = known or format_of(file)

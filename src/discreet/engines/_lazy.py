@@ -8,10 +8,10 @@ from typing import Any
 
 import narwhals as nw
 import polars as pl
-from polars import selectors
 
 from discreet.engines._files import TableFile
 from discreet.engines._names import unused
+from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import Relation
 from discreet.engines._relation_recode import recode_relation
@@ -22,7 +22,9 @@ __all__ = ["RelationSource"]
 class RelationSource:
     """A DuckDB relation, a Spark DataFrame or an Ibis table, which may stand for a file."""
 
-    def __init__(self, relation: Relation, *, wrapped: bool = False, file: TableFile | None = None) -> None:
+    def __init__(
+        self, relation: Relation, *, wrapped: bool = False, file: TableFile | TableFiles | None = None
+    ) -> None:
         self.relation = relation
         self.read_again = file is not None
         self.separator = file.dialect.separator if file is not None and file.dialect is not None else None
@@ -32,15 +34,8 @@ class RelationSource:
 
     def count(self, by: Sequence[str]) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
-        relation = self.relation
-        plain = [relation.plain(column) for column in by]
-        rows = "rows"
-        with relation.running():
-            keys = relation.frame.select(relation.key(column).alias(relation.plain(column)) for column in by)
-            groups = keys.group_by(*plain).agg(nw.len().alias(rows))
-        counted = relation.fetch(groups).select(*plain, pl.col(rows).cast(pl.Int64))
-        counted = counted.cast({selectors.by_dtype(pl.Null, pl.Categorical): pl.String})
-        return counted.rename(dict(zip(counted.columns, [*by, unused(rows, by)], strict=True)))
+        counted = self.relation.groups({self.relation.plain(column): column for column in by})
+        return counted.rename(dict(zip(counted.columns, [*by, unused("rows", by)], strict=True)))
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return a plan for the released table."""

@@ -12,6 +12,7 @@ import polars as pl
 from discreet.engines._files import TableFile
 from discreet.engines._guard import reading
 from discreet.engines._names import exactly, unused
+from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.errors import DataError
 
@@ -85,7 +86,7 @@ class LazySource:
 
 
 class FileSource:
-    """A table in a file.
+    """A table in a file or in several.
 
     Parquet, and text too large to hold, is read once to count and once more to recode, never whole. Other
     text is read once and held as compactly as can be: parsing it again would cost more than all the rest.
@@ -93,7 +94,7 @@ class FileSource:
 
     read_again = True
 
-    def __init__(self, file: TableFile) -> None:
+    def __init__(self, file: TableFile | TableFiles) -> None:
         self.file = file
         self.kind = file.format.kind
         self.columns = list(file.columns)
@@ -109,7 +110,7 @@ class FileSource:
                 return count_rows(self._held.lazy(), by, "streaming")
             if self.file.dialect is None:
                 return count_rows(self.file.scan(), by, "streaming")
-            last = exactly(self.columns[-1]).is_null().any().alias(unused("short", self.columns))
+            last = exactly(self.file.last).is_null().any().alias(unused("short", self.columns))
             counted = count_rows(self.file.scan(), by, "streaming", last)
             if counted.to_series(-1).any():
                 self.file.check_rows()
@@ -137,7 +138,7 @@ class FileSource:
         except pl.exceptions.PolarsError:  # a column may have more values than its start promised
             held = self.file.scan().collect(engine="streaming")
         # polars fills up short rows with nulls, so one can only be where the last column has nulls
-        if self.file.dialect is not None and held.to_series(-1).null_count():
+        if self.file.dialect is not None and held[self.file.last].null_count():
             self.file.check_rows()
         return held
 

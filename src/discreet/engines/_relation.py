@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Protocol
 
 import narwhals as nw
 import polars as pl
+from polars import selectors
 
 from discreet._replacing import not_written
-from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
+from discreet.errors import DataError, DiscreetError, MissingColumnError
 
-__all__ = ["Backend", "Join", "LookUp", "Relation", "left_joins", "relation_of"]
+__all__ = ["Backend", "Join", "LookUp", "Relation", "dtype_of", "left_joins"]
 
 VALUE = "value"
 """The column of a small table that is looked up in."""
@@ -68,6 +69,11 @@ class Backend(Protocol):
         """Say what went wrong, knowing what the engine said."""
 
 
+def dtype_of(values: pl.Series) -> Any:
+    """Return the type of some values, as narwhals has it."""
+    return nw.from_native(values, series_only=True).dtype
+
+
 class LookUp(NamedTuple):
     """What a small table answers for each value of a column; null is a value like any other."""
 
@@ -88,7 +94,7 @@ class LookUp(NamedTuple):
         for name, series in self.answers.items():
             answer = series.filter(null)[0]
             if null.all():
-                yield nw.lit(answer, dtype=nw.from_native(series, series_only=True).dtype).alias(name)
+                yield nw.lit(answer, dtype=dtype_of(series)).alias(name)
             elif answer is not None:
                 yield nw.when(nw.col(self.key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
 
@@ -163,11 +169,16 @@ class Relation:
         uploaded: nw.LazyFrame[Any] = nw.from_native(self.backend.upload(self.native, table))
         return uploaded
 
-    def fetch(self, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-        """Run a plan with a small result and bring that here."""
+    def groups(self, by: Mapping[str, str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and how many ``rows`` have each, all that ever comes here.
+
+        ``by`` says which column is to go under which name. A missing value is a value like any other.
+        """
         with self.running():
-            table: pl.DataFrame = frame.collect("polars").to_native()
-            return table
+            keys = self.frame.select(self.key(column).alias(name) for name, column in by.items())
+            counted: pl.DataFrame = keys.group_by(*by).agg(rows=nw.len()).collect("polars").to_native()
+        counted = counted.select(*by, pl.col("rows").cast(pl.Int64))
+        return counted.cast({selectors.by_dtype(pl.Null, pl.Categorical): pl.String})
 
     def join(self, frame: nw.LazyFrame[Any], table: pl.DataFrame, on: Mapping[str, str]) -> nw.LazyFrame[Any]:
         """Add what a small table says; the keys are numbers, of which null is none."""
@@ -215,30 +226,3 @@ class Relation:
                     column=column,
                 )
             taken[fold(column)] = column
-
-
-def relation_of(data: Any) -> Relation | None:
-    """Return a table that an engine works on as such; None for anything else."""
-    frame = nw.from_native(data, pass_through=True)
-    if not isinstance(frame, nw.LazyFrame) or frame.implementation.is_polars():
-        return None
-    return Relation(frame.to_native(), _backend(frame.implementation))
-
-
-def _backend(implementation: nw.Implementation) -> Backend:
-    if implementation.is_duckdb():
-        from discreet.engines._duckdb import DuckDB
-
-        return DuckDB()
-    if implementation.is_pyspark() or implementation.is_pyspark_connect():
-        from discreet.engines._spark import Spark
-
-        return Spark()
-    if implementation.is_ibis():
-        from discreet.engines._ibis import Ibis
-
-        return Ibis()
-    raise UsageError(
-        f"Lazy frames of {implementation.name.lower()} cannot be read; collect it to a frame in memory, "
-        "or give one of polars, DuckDB, Spark or Ibis."
-    )

@@ -14,7 +14,7 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, as_text
-from discreet.engines._relation import LookUp, Relation
+from discreet.engines._relation import LookUp, Relation, dtype_of
 
 __all__ = ["recode_relation"]
 
@@ -80,7 +80,7 @@ class _Recode:
         tables = []
         for column, mapping in self.recoding.maps.items():
             if mapping.constant:
-                self.out[column] = nw.lit(mapping.released[0])
+                self.out[column] = nw.lit(mapping.released[0], dtype=dtype_of(mapping.released))
                 continue
             new = self._name("released", column)
             answers = {new: mapping.released}

@@ -7,14 +7,15 @@ from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Protocol
 
-import narwhals as nw
 import polars as pl
 
+from discreet._places import TableUrl, is_url
 from discreet.engines._engine import Engine
-from discreet.engines._files import TableFile, open_table
+from discreet.engines._files import TableFile
+from discreet.engines._parts import TableFiles, open_table
 from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
-from discreet.engines._relation import relation_of
+from discreet.engines._which import is_wrapped, relation_of
 
 __all__ = ["Source", "open_source", "to_lazy"]
 
@@ -61,12 +62,19 @@ class Source(Protocol):
 
 
 def open_source(data: Any, engine: Engine | None = None) -> Source:
-    """Return the source for a path, a lazy frame or a frame of any kind; an ``engine`` may be chosen for files.
+    """Return the source for a path, the URL of a table, a lazy frame or a frame of any kind.
+
+    An ``engine`` may be chosen for files.
 
     >>> open_source(pl.DataFrame({"age": [30, 30, 41]})).count(["age"]).sort("age").rows()
     [(30, 2), (41, 1)]
     """
     chosen = engine or Engine()
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        chosen.check_database(TableUrl.parse(data).database)
+        return DatabaseSource(TableUrl.parse(data))
     if isinstance(data, str | PathLike):
         return _open_file(open_table(data), chosen)
     source = _open_frame(data)
@@ -74,7 +82,7 @@ def open_source(data: Any, engine: Engine | None = None) -> Source:
     return source
 
 
-def _open_file(file: TableFile, engine: Engine) -> Source:
+def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
     relation = engine.open(file)
     if relation is None:
         return FileSource(file)
@@ -92,17 +100,21 @@ def _open_frame(data: Any) -> Source:
     if relation is not None:
         from discreet.engines._lazy import RelationSource
 
-        return RelationSource(relation, wrapped=isinstance(data, nw.LazyFrame))
+        return RelationSource(relation, wrapped=is_wrapped(data))
     from discreet.engines._frames import EagerSource
 
     return EagerSource(data)
 
 
 def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
-    """Return a frame in memory, a lazy frame of polars or a file as a plan of polars.
+    """Return a frame in memory, a lazy frame of polars or a table told by its place as a plan of polars.
 
     Frames may be cut down to some columns.
     """
+    if isinstance(data, str) and is_url(data):
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(TableUrl.parse(data)).scan()
     if isinstance(data, str | PathLike):
         return open_table(data).scan()
     if isinstance(data, pl.LazyFrame):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -13,6 +14,7 @@ from polars import selectors
 
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
+from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, left_joins
 from discreet.errors import DiscreetError, UsageError
 
@@ -60,9 +62,20 @@ class Spark:
         return None
 
 
-def read_file(file: TableFile, spark: Any = None) -> Relation:
-    """Open a file in a session, which may be given by the address of its cluster, or be the one there is."""
-    return Relation(_read(file, _session(spark)), Spark(), file.name)
+def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
+    """Open a file, or several, in a session, which may be given by its cluster's address, or be the one there is."""
+    session = _session(spark)
+    if isinstance(file, TableFile):
+        return Relation(_read(file, session), Spark(), file.name)
+    from pyspark.sql import functions
+
+    parts = []
+    for part, told in zip(file.parts, file.told, strict=True):
+        types = {name: "string" if file.schema[name] == pl.String else "bigint" for name in told}
+        values = {name: functions.lit(value).cast(types[name]) for name, value in told.items()}
+        parts.append(_read(part, session).withColumns(values) if values else _read(part, session))
+    rows = reduce(lambda one, other: one.unionByName(other), parts)
+    return Relation(rows.select(*(f"`{name.replace('`', '``')}`" for name in file.columns)), Spark(), file.name)
 
 
 def _session(spark: Any) -> Any:

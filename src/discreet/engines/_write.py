@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bz2
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +15,45 @@ from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
-from discreet.engines._relation import relation_of
 from discreet.engines._source import to_lazy
+from discreet.engines._which import relation_of
 
-__all__ = ["write_data", "write_table"]
+__all__ = ["plan_of", "write_data", "write_parts", "write_table"]
+
+_PARQUET = Format("parquet")
+_GROUP_ROWS = 1 << 17
+"""The rows of a row group: all that is held of a Parquet file while it is written."""
+_PART_ROWS = 1 << 23
+"""The rows of one file of a folder."""
 
 
 def write_data(data: Any, path: Path, layout: Format, name: str | None = None) -> pl.Schema:
-    """Write a frame of any kind to a file, and return the types of its columns.
+    """Write a frame of any kind to a file, and return the types of its columns; an engine writes Parquet itself."""
+    relation = relation_of(data)
+    if relation is not None and layout.kind == "parquet" and relation.backend.one_file:
+        with relation.running(), writing(f"'{name or path.name}'"):
+            relation.backend.save(relation.native, path)
+            return pl.scan_parquet(path, glob=False).collect_schema()
+    with plan_of(data, path, name or path.name) as plan:
+        write_table(plan, path, layout, name)
+        return plan.collect_schema()
 
-    An engine writes Parquet itself; what it cannot write as one file, or in another format, goes through a hidden
-    folder beside the target.
+
+@contextmanager
+def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
+    """Give out a frame of any kind as a plan of polars.
+
+    What another engine holds goes through a hidden file or folder beside the target, which it writes itself.
     """
     relation = relation_of(data)
     if relation is None:
-        plan = to_lazy(data)
-        write_table(plan, path, layout, name)
-        return plan.collect_schema()
-    with relation.running(), writing(f"'{name or path.name}'"):
-        if layout.kind == "parquet" and relation.backend.one_file:
-            relation.backend.save(relation.native, path)
-            return pl.scan_parquet(path, glob=False).collect_schema()
-        rows = path.with_name(f"{path.name}.rows.part")
+        yield to_lazy(data)
+        return
+    rows = target.with_name(f"{target.name}.rows.part")
+    with relation.running(), writing(f"'{name}'"):
         try:
             relation.backend.save(relation.native, rows)
-            plan = pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
-            write_table(plan, path, layout, name)
-            return plan.collect_schema()
+            yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
         finally:
             shutil.rmtree(rows, ignore_errors=True) if rows.is_dir() else rows.unlink(missing_ok=True)
 
@@ -52,7 +66,7 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
     check_types(frame.collect_schema(), layout)
     with writing(f"'{name or path.name}'"):
         if layout.kind == "parquet":
-            frame.sink_parquet(path)
+            frame.sink_parquet(path, row_group_size=_GROUP_ROWS)
         elif layout.kind == "xlsx":
             write_excel(frame, path)
         elif layout.compression == "bz2":
@@ -60,6 +74,19 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
                 _write_text(frame, stream, layout, "uncompressed")
         else:
             _write_text(frame, path, layout, layout.compression.replace("none", "uncompressed"))
+
+
+def write_parts(frame: pl.LazyFrame, folder: Path, name: str, rows: int = _PART_ROWS) -> None:
+    """Run a plan and write its rows to Parquet files in a folder, in their order and ``rows`` to each."""
+    check_types(frame.collect_schema(), _PARQUET)
+    parts = pl.PartitionBy(
+        folder,
+        max_rows_per_file=rows,
+        approximate_bytes_per_file=None,
+        file_path_provider=lambda part: f"part-{part.index_in_partition:05}.parquet",
+    )
+    with writing(f"'{name}'"):
+        frame.sink_parquet(parts, row_group_size=_GROUP_ROWS)
 
 
 def _write_text(frame: pl.LazyFrame, target: Any, layout: Format, compression: Any) -> None:

@@ -1,12 +1,12 @@
 """The job itself: the arguments of :func:`discreet.anonymize` as data.
 
-Paths in a job file are relative to the file, so that a folder with data, hierarchies and job can be moved.
+Paths in a job file are relative to the file, so that a folder with data, hierarchies and job can be moved. Passwords
+in URLs are never written to one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
+from discreet._places import Place, located, moved
 from discreet.errors import UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 
@@ -86,6 +87,8 @@ class Job(BaseModel):
     memory_limit: str | None = None
     spark: str | None = None
     report: Names = Field(default_factory=list)
+    certificate: str | None = None
+    mapping: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
 
@@ -125,11 +128,22 @@ class Job(BaseModel):
         self.check_targets()
         output = self.locate(self.output)
         release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
-        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
-        release = dataclasses.replace(release, job={**told, "scheme": release.job["scheme"]})
+        release = dataclasses.replace(release, job=self.told())
         for report in self.report:
             release.report(self._folder / report)
+        if self.certificate is not None:
+            release.certificate(self._folder / self.certificate)
+        if self.mapping is not None:
+            release.mapping(self._folder / self.mapping)
         return release
+
+    def told(self) -> dict[str, Any]:
+        """Return the job as a release tells it: with all defaults, and paths as seen from the current folder."""
+        from discreet.problem import make_schemes
+        from discreet.release._describe import text_form
+
+        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
+        return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
     def plan(self) -> Plan:
         """Check files, columns, hierarchies and whether all parts fit, without searching or writing."""
@@ -139,28 +153,42 @@ class Job(BaseModel):
 
     def check_targets(self, save_as: str | Path | None = None) -> None:
         """Refuse what could not be written in the end, or would overwrite what is read, before any work is done."""
-        from discreet.release._output import check_apart, check_output
+        from discreet.problem import make_schemes
+        from discreet.release._certificate import check_certificate
+        from discreet.release._mapping import check_mapping
+        from discreet.release._output import FolderOutput, Output, TableOutput, check_apart, check_output, place_files
         from discreet.release._report import check_report
 
         output = self.locate(self.output)
-        if output is not None:
-            check_output(output, self._folder / self.input)
+        target = None if output is None else check_output(output, located(self.input, self._folder))
         reports = [self._folder / name for name in self.report]
         for report in reports:
             check_report(report)
-        written = [*reports, *([] if output is None else [output]), *([] if save_as is None else [Path(save_as)])]
-        check_apart(written, self.files_read())
+        certificate, mapping = (
+            None if name is None else self._folder / name for name in (self.certificate, self.mapping)
+        )
+        if certificate is not None:
+            check_certificate(certificate, target)
+        if mapping is not None:
+            check_mapping(mapping, make_schemes(self.scheme), self.suppression)
+        more = [certificate, mapping, None if save_as is None else Path(save_as)]
+        released = [target.path] if isinstance(target, Output | FolderOutput) else []
+        kept = place_files(output) if isinstance(target, TableOutput) and output is not None else []
+        written = [*reports, *released, *(path for path in more if path is not None)]
+        check_apart(written, [*self.files_read(), *kept])
 
     def files_read(self) -> list[Path]:
-        """Return the table and the files of hierarchies."""
+        """Return the files of the table and of hierarchies."""
+        from discreet.release._output import place_files
+
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
-        return [self._folder / self.input, *trees]
+        return [*place_files(located(self.input, self._folder)), *trees]
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""
         return {
-            "data": self._folder / self.input,
+            "data": located(self.input, self._folder),
             "identifiers": self.identifiers,
             "quasi_identifiers": self._hierarchies(self.quasi_identifiers),
             "sensitive": self._hierarchies(self.sensitive),
@@ -183,9 +211,9 @@ class Job(BaseModel):
             "spark": self.spark,
         }
 
-    def locate(self, path: str | None) -> Path | None:
-        """Return where a path named in the job is."""
-        return None if path is None else self._folder / path
+    def locate(self, place: str | None) -> Place | None:
+        """Return where a place named in the job is."""
+        return None if place is None else located(place, self._folder)
 
     def _hierarchies(self, forms: Mapping[str, Form]) -> dict[str, Any]:
         from discreet.schema import as_hierarchy
@@ -193,25 +221,25 @@ class Job(BaseModel):
         return {name: None if form is None else as_hierarchy(form, self._folder) for name, form in forms.items()}
 
     def _moved_to(self, folder: Path) -> Job:
-        def follow(path: str) -> str:
-            if Path(path).is_absolute():
-                return path
-            return Path(os.path.relpath(self._folder / path, folder)).as_posix()
+        def follow(place: str) -> str:
+            return moved(place, self._folder, folder)
 
         def follow_forms(forms: Mapping[str, Form]) -> dict[str, Form]:
             return {name: follow(form) if _is_path(form) else form for name, form in forms.items()}
 
-        moved = self.model_copy(
+        other = self.model_copy(
             update={
                 "input": follow(self.input),
                 "output": None if self.output is None else follow(self.output),
                 "report": [follow(path) for path in self.report],
+                "certificate": None if self.certificate is None else follow(self.certificate),
+                "mapping": None if self.mapping is None else follow(self.mapping),
                 "quasi_identifiers": follow_forms(self.quasi_identifiers),
                 "sensitive": follow_forms(self.sensitive),
             }
         )
-        moved._folder = folder
-        return moved
+        other._folder = folder
+        return other
 
 
 def _is_path(form: Form) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from discreet._places import shown
+
 if TYPE_CHECKING:
     from discreet.job._job import Job
     from discreet.problem import Problem
@@ -70,7 +72,7 @@ def make_plan(job: Job) -> Plan:
 
     told = job.arguments()
     job.check_targets()
-    cost = cost_by_priorities(told["cost"], told["priorities"])
+    cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
     roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},
@@ -115,7 +117,7 @@ def make_plan(job: Job) -> Plan:
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
-        output=job.output,
+        output=None if job.output is None else shown(job.output),
         reports=tuple(job.report),
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.errors import UsageError, did_you_mean
-from discreet.problem._text import format_text, parse_text
+from discreet.problem._text import counted, format_text, parse_text
 
 __all__ = ["Family", "Part"]
 
@@ -25,6 +26,25 @@ class Part:
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     plain: ClassVar[tuple[str, ...]] = ()
+    saying: ClassVar[str] = ""
+    """What the choice means to people who know none of its terms, with its fields in braces."""
+
+    @property
+    def words(self) -> str:
+        """The choice in a sentence for reports, in which values of the data are only counted.
+
+        >>> from discreet.problem.privacy import PRIVACY
+        >>> PRIVACY.make("k(5)").words
+        'Every person is one of at least 5 who look the same.'
+        """
+        fields = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}  # type: ignore[arg-type]
+        shown = {
+            name: "any sensitive column" if value is None else counted(_plain(value)) for name, value in fields.items()
+        }
+        if self.saying:
+            return self.saying.format(**shown)
+        first = (type(self).__doc__ or self.name).strip().splitlines()[0]
+        return re.sub(r"``(\w+)``", lambda match: shown.get(match[1], match[1]), first)
 
     @property
     def text(self) -> str:

@@ -83,9 +83,10 @@ class Problem:
         if not all(choice.is_global for choice in schemes):
             _check_local(table, resolved, lowest, highest)
         isolated = kind.before(table)
-        if isolated is None:
+        if isolated is not None:
+            _check_before(kind, resolved, schemes)
+        if isolated is None or not isolated.any():
             return cls(table, models, resolved, kind, schemes, lowest, highest, table)
-        _check_before(kind, resolved, schemes)
         kept = np.flatnonzero(~isolated)
         if not kept.size:
             raise InfeasibleError(f"The suppression {kind.text} leaves no record; choose a smaller k or higher levels.")

@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["format_text", "outline", "parse_text"]
+__all__ = ["counted", "format_text", "outline", "parse_text"]
 
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -65,14 +65,15 @@ def outline(text: str, *, by_column: bool = False) -> str:
     'NCP(weights={age: 2}, node_weights={town: {1 value}})'
     """
     name, args, kwargs = parse_text(text)
-    items = [_counted(value, by_column) for value in args]
-    items += [f"{key}={_counted(value, by_column)}" for key, value in kwargs.items()]
+    items = [counted(value, by_column) for value in args]
+    items += [f"{key}={counted(value, by_column)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(items)})" if items else name
 
 
-def _counted(value: Any, by_column: bool = False) -> str:
+def counted(value: Any, by_column: bool = False) -> str:
+    """Return an argument for reports: lists and mappings are counted."""
     if by_column and isinstance(value, dict):
-        return "{" + ", ".join(f"{_show(str(column))}: {_counted(item)}" for column, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_show(str(column))}: {counted(item)}" for column, item in value.items()) + "}"
     if not isinstance(value, dict | list):
         return _show(value)
     number = f"{len(value):,} value{'s' * (len(value) != 1)}"

@@ -1,9 +1,26 @@
 """The release: recoded, audited, reported."""
 
 from discreet.release._anonymize import anonymize
+from discreet.release._anonymizer import Anonymizer
+from discreet.release._apply import Applied, apply_mapping
 from discreet.release._audit import Audit, Check, audit
+from discreet.release._certificate import Verification, verify
 from discreet.release._front import Front, FrontPoint
 from discreet.release._pareto import pareto
 from discreet.release._release import Release
 
-__all__ = ["Audit", "Check", "Front", "FrontPoint", "Release", "anonymize", "audit", "pareto"]
+__all__ = [
+    "Anonymizer",
+    "Applied",
+    "Audit",
+    "Check",
+    "Front",
+    "FrontPoint",
+    "Release",
+    "Verification",
+    "anonymize",
+    "apply_mapping",
+    "audit",
+    "pareto",
+    "verify",
+]

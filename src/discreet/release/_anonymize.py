@@ -61,8 +61,9 @@ def anonymize(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, JSON lines, Excel) or a frame (pandas, polars eager or lazy, pyarrow, a DuckDB
-        relation, a Spark DataFrame, an Ibis table). The last three stay where they are, and the release is a plan.
+        A path (CSV, TSV, Parquet, JSON lines, Excel; a file, a folder or a pattern of names), the URL of a table of a
+        database, or a frame (pandas, polars eager or lazy, pyarrow, a DuckDB relation, a Spark DataFrame, an Ibis
+        table). The last three stay where they are, and the release is a plan.
     identifiers
         Columns that name people; they are left out of the release.
     quasi_identifiers
@@ -97,7 +98,8 @@ def anonymize(
     min_levels, max_levels
         Limits on the level of a quasi-identifier in its hierarchy.
     output
-        A file for the released table. It appears under this name once what was written passed its audit.
+        A file for the released table, a folder (ends in ``/``) or the URL of a table. It appears under this name once
+        what was written passed its audit.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
@@ -117,7 +119,8 @@ def anonymize(
         check_time_limit(time_limit)
         _check_seed(seed)
         models = [PRIVACY.make(model) for model in several(privacy)]
-        loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+        loss = cost_by_priorities(cost, priorities, quasi_identifiers)
+        highest = highest_levels(max_levels, keep_at_least)
         kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
             data,

@@ -8,21 +8,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._places import TableUrl, is_url
 from discreet.engines import (
     Engine,
     EngineName,
-    Relation,
     TableFile,
+    TableFiles,
     exactly,
     open_source,
     open_table,
@@ -32,11 +32,23 @@ from discreet.engines import (
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.release._notebook import audit_html
 from discreet.release._reference import Reference, make_reference, original_counts
+from discreet.release._sizes import ClassSizes
 
 __all__ = ["Audit", "Check", "audit"]
 
 Models = str | PrivacyModel | Sequence[str | PrivacyModel]
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A table of a database, which is grouped where it is."""
+
+    url: TableUrl
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and, as last column, how many rows have each."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,8 @@ class Audit:
     classes: int
     smallest_class: int
     quasi_identifiers: tuple[str, ...]
+    sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
+    """How many classes have how many rows."""
 
     @property
     def passed(self) -> bool:
@@ -82,6 +96,9 @@ class Audit:
             mark = "ok    " if check.passed else "BROKEN"
             lines.append(f"  {mark}  {check.model:<{width}}  reached {number_text(check.reached)}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return audit_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data, ready for JSON."""
@@ -119,9 +136,9 @@ def audit(
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path or a frame of any kind. A missing value is a value like any other. ``sensitive`` may be
-    left out where the models name their columns, and may map columns to hierarchies (for hierarchical
-    t-closeness). ``reference`` is the table the release was made from, where models compare with it
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
+    ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
+    hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
@@ -132,7 +149,9 @@ def audit(
     True
     """
     chosen = Engine(engine, memory_limit, spark)
-    if isinstance(data, str | PathLike):
+    if isinstance(data, str) and is_url(data):
+        data = open_source(data, chosen)
+    elif isinstance(data, str | PathLike):
         file = open_table(data)
         relation = chosen.open(file)
         if relation is None:
@@ -164,7 +183,10 @@ def audit_table(
     rows: int | None = None,
     categories: Sequence[str] = (),
 ) -> Audit:
-    """Do the audit of a frame or an opened file; ``categories`` are columns known to have few values."""
+    """Do the audit of a frame, an opened file or a table of a database.
+
+    ``categories`` are columns known to have few values.
+    """
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
@@ -175,19 +197,23 @@ def audit_table(
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
     secrets = _looked_at(models)
-    if isinstance(data, TableFile):
+    if isinstance(data, Countable):
+        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets]))), columns, secrets)
+    elif isinstance(data, TableFile | TableFiles):
         with reading(data.name, data.explain):
             repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
             if repeated is None:
                 classes = _count(data.scan(categories), columns, secrets)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
-    elif (relation := data if isinstance(data, Relation) else relation_of(data)) is not None:
-        classes = _count_there(relation, columns, secrets)
+    elif (relation := relation_of(data)) is not None:
+        keys, names = _short(columns, secrets)
+        groups = relation.groups({**keys, **{name: column for column, name in names.items()}})
+        classes = _gather(groups, list(keys), names)
     else:
         with reading("The frame"):
             classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
-    layout = data.format if isinstance(data, TableFile) else None
+    layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     known, seen = {}, {}
     for column, values in classes.values.items():
@@ -201,7 +227,8 @@ def audit_table(
     if rows is not None:
         checks.append(Check("number of rows", rows, total, total == rows))
     smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-    return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns))
+    sizes = ClassSizes.of(classes.sizes)
+    return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,24 +250,28 @@ def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight
     for column in (*columns, *sensitive):
         if column not in schema:
             raise MissingColumnError(column, schema.names())
-    keys = [f"q{number}" for number in range(len(columns))]
-    secrets = [f"s{number}" for number in range(len(sensitive))]
-    values = (
-        _value(column, schema[column]).alias(name)
-        for column, name in zip((*columns, *sensitive), (*keys, *secrets), strict=True)
-    )
+    keys, secrets = _short(columns, sensitive)
+    named = {**keys, **{name: column for column, name in secrets.items()}}
+    values = (_value(column, schema[column]).alias(name) for name, column in named.items())
     weights = [] if weight is None else [exactly(weight).alias("rows")]
     number = pl.col("rows").sum() if weights else pl.len()
-    plan = frame.select(*values, *weights).group_by(*keys, *secrets).agg(rows=number)
-    return _gather(plan.collect(engine="streaming"), keys, dict(zip(sensitive, secrets, strict=True)))
+    plan = frame.select(*values, *weights).group_by(*named).agg(rows=number)
+    return _gather(plan.collect(engine="streaming"), list(keys), secrets)
 
 
-def _count_there(relation: Relation, columns: list[str], sensitive: list[str]) -> _Classes:
-    """Do the same on the engine that holds the table, so that only the groups come here."""
-    names = [f"q{number}" for number in range(len(columns))] + [f"s{number}" for number in range(len(sensitive))]
-    values = (relation.key(column).alias(name) for column, name in zip((*columns, *sensitive), names, strict=True))
-    cells = relation.fetch(relation.frame.select(*values).group_by(*names).agg(rows=nw.len()))
-    return _gather(cells, names[: len(columns)], dict(zip(sensitive, names[len(columns) :], strict=True)))
+def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return short names for the quasi-identifiers, and for each sensitive column the name it goes by."""
+    keys = {f"q{number}": column for number, column in enumerate(columns)}
+    return keys, {column: f"s{number}" for number, column in enumerate(sensitive)}
+
+
+def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str]) -> _Classes:
+    """Take the groups a database counted."""
+    keys = [f"q{number}" for number in range(len(columns))]
+    secrets = {column: f"s{number}" for number, column in enumerate(sensitive)}
+    named = zip((*columns, *sensitive), (*keys, *secrets.values()), strict=True)
+    cells = groups.select(*(exactly(column).alias(name) for column, name in named), rows=pl.nth(-1))
+    return _gather(cells, keys, secrets)
 
 
 def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:

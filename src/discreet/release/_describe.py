@@ -13,16 +13,17 @@ import polars as pl
 
 import discreet
 from discreet.problem._text import outline
+from discreet.release._small import few
 from discreet.schema import may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Source
     from discreet.problem import Scheme
-    from discreet.release._output import Output
+    from discreet.release._output import Target
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "shown_job", "text_form", "versions"]
+__all__ = ["notes", "plain_data", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -52,7 +53,7 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
             for role in ("quasi_identifiers", "sensitive")
         },
         "privacy": [outline(model) for model in job["privacy"]],
-        "cost": outline(job["cost"], by_column=True),
+        "cost": None if job["cost"] is None else outline(job["cost"], by_column=True),
     }
 
 
@@ -62,7 +63,7 @@ def notes(
     schemes: Mapping[str, Scheme],
     counted: Counted,
     solution: Solution,
-    output: Output | None,
+    output: Target | None,
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
     suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
@@ -85,10 +86,10 @@ def notes(
             "give one, as in ordered([low, middle, high]), or choose the scheme set."
         )
     if counted.dropped:
-        yield f"{counted.dropped:,} rows with a missing quasi-identifier were left out and are not part of n."
+        yield f"{few(counted.dropped)} rows with a missing quasi-identifier were left out and are not part of n."
     else:
         for name, rows in counted.missing.items():
-            yield f"Column '{name}' has no value in {rows:,} rows; missing counts as a value of its own."
+            yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:
@@ -111,3 +112,16 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "numba": str(getattr(numba, "__version__", "not loaded")),
     }
+
+
+def plain_data(value: Any) -> Any:
+    """Return a value as JSON knows it: numpy's numbers as Python's, infinity as None."""
+    if isinstance(value, dict):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain_data(value.tolist())
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -5,60 +5,35 @@ The file asks for nothing from anywhere: its style and its script are in it, and
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 
 from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded
-from discreet.release._front_plot import Colours, draw
+from discreet.release._front_plot import draw
 from discreet.release._front_scale import plain, share
+from discreet.release._page import document, own_file
+from discreet.release._svg import ON_PAGE
 
 __all__ = ["ExplainRow", "page"]
 
 ExplainRow = tuple[str, Sequence[str], Sequence[str]]
 """A step along the front: its heading, what is gained and what is lost."""
 
-_COLOURS = Colours(*(f"var(--{name})" for name in Colours._fields))
-
 
 def page(picture: FrontPicture, explain_rows: Sequence[ExplainRow] = (), *, notes: Sequence[str] = ()) -> str:
     """Write a front as an HTML file that works anywhere, by mouse, touch, keyboard and on paper."""
-    style, script = (
-        files("discreet.release").joinpath(f"_front_page.{kind}").read_text("utf-8") for kind in ("css", "js")
-    )
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
+    return document(
+        picture.title,
+        picture.subtitle,
+        [*_explorer(picture), *_table(picture), *_steps(explain_rows)],
         [
-            "<!doctype html>",
-            '<html lang="en">',
-            '<head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">',
-            f"<title>{escape(picture.title)}</title>",
-            f"<style>{style}</style></head>",
-            f"<body><header><h1>{escape(picture.title)}</h1><p>{escape(picture.subtitle)}</p></header>",
-            "<main>",
-            *_explorer(picture),
-            *_table(picture),
-            *_steps(explain_rows),
-            "</main>",
-            "<footer>",
-            *(f"<p>{escape(note)}</p>" for note in notes),
-            "<p>Made with discreet. This file holds names of attributes, levels and counts, and no value of the data; "
-            "it needs no network.</p></footer>",
-            f"<script>{script}</script></body></html>\n",
-        ]
+            *notes,
+            "Made with discreet. This file holds names of attributes, levels and counts, and no value of the data; "
+            "it needs no network.",
+        ],
+        style=own_file("_front_page.css"),
+        script=own_file("_front_page.js"),
     )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _explorer(picture: FrontPicture) -> Iterator[str]:
@@ -73,7 +48,7 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
         f'data-lower="{str(picture.lower_is_better).lower()}">'
     )
     for kind, width, height in (("wide", 780, 540), ("narrow", 380, 430)):
-        yield draw(picture, width, height, _COLOURS, heading=False).replace("<svg ", f'<svg class="{kind}" ', 1)
+        yield draw(picture, width, height, ON_PAGE, heading=False).replace("<svg ", f'<svg class="{kind}" ', 1)
     yield "</div>"
     yield (
         '<figcaption class="hint">Point at a choice or use the arrow keys to see what it means; click or press Enter '

@@ -7,31 +7,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from discreet.errors import UsageError
 from discreet.release._front_picture import FrontPicture, PicturePoint
 from discreet.release._front_scale import Scale, plain, share
+from discreet.release._svg import DARK, FONT, LIGHT, NAMESPACE, Colours, words_at
 
-__all__ = ["DARK", "LIGHT", "Colours", "check_png", "draw", "png", "svg"]
+__all__ = ["check_png", "draw", "png", "svg"]
 
-
-class Colours(NamedTuple):
-    """Colours that stay apart for every kind of sight; in print the shapes tell what is what."""
-
-    paper: str
-    ink: str
-    soft: str
-    grid: str
-    cloud: str
-    front: str
-    knee: str
-
-
-LIGHT = Colours("#ffffff", "#1f2937", "#4b5563", "#e5e7eb", "#b4bac4", "#0072b2", "#d55e00")
-DARK = Colours("#0d1117", "#e5e7eb", "#9ca3af", "#252c35", "#5d6877", "#56b4e9", "#f0a04b")
 
 _AXES = {
     "k": "k: every row looks like at least k − 1 others",
@@ -41,8 +26,6 @@ _AXES = {
     "theta": "θ: confidence about a sensitive value, at most",
     "average-risk": "average risk of being found",
 }
-_SVG = "http://www.w3.org/2000/svg"
-_FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _EDGE = 10.0
 _CELL = 7.0
 """Nodes within a cell of so many pixels are drawn as one dot."""
@@ -70,8 +53,8 @@ def png(svg_text: str, scale: float = 2.0) -> bytes:
     import resvg_py
 
     blank, letter = (
-        resvg_py.svg_to_bytes(svg_string=f'<svg xmlns="{_SVG}" width="20" height="20">{inside}</svg>')
-        for inside in ("", f'<text y="15" font-family="{_FONT}">x</text>')
+        resvg_py.svg_to_bytes(svg_string=f'<svg xmlns="{NAMESPACE}" width="20" height="20">{inside}</svg>')
+        for inside in ("", f'<text y="15" font-family="{FONT}">x</text>')
     )
     if blank == letter:
         raise UsageError("A PNG file needs a font for its words, and none is installed; install one, or write SVG.")
@@ -108,10 +91,10 @@ class _Drawing:
         """Yield the drawing, back to front."""
         label = escape(f"{self.picture.title}: {len(self.points)} choices, from {self._range()}", quote=True)
         yield (
-            f'<svg xmlns="{_SVG}" viewBox="0 0 {self.width:g} {self.height:g}" '
+            f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {self.width:g} {self.height:g}" '
             f'width="{self.width:g}" height="{self.height:g}" role="img" aria-label="{label}" '
             f'data-left="{self.left:g}" data-bottom="{self.bottom:g}" '
-            f'font-family="{_FONT}" font-size="12.5">'
+            f'font-family="{FONT}" font-size="12.5">'
         )
         if self.heading:
             yield from self._headings()
@@ -140,10 +123,10 @@ class _Drawing:
     def _headings(self) -> Iterator[str]:
         y = 26.0
         for line in self.title:
-            yield _text(_EDGE, y, line, self.colours.ink, size=17, bold=True)
+            yield words_at(_EDGE, y, line, self.colours.ink, size=17, bold=True)
             y += 22
         for line in self.subtitle:
-            yield _text(_EDGE, y - 2, line, self.colours.soft)
+            yield words_at(_EDGE, y - 2, line, self.colours.soft)
             y += 18
 
     def _wrapped(self, words: str, letter: float) -> list[str]:
@@ -182,7 +165,7 @@ class _Drawing:
         for row in self.keys:
             for x, mark, words in row:
                 yield f'<g transform="translate({x + 11:.1f} {y:.1f})">{mark}</g>'
-                yield _text(x + 28, y + 4, words, self.colours.soft)
+                yield words_at(x + 28, y + 4, words, self.colours.soft)
             y += 21
 
     def _axes(self) -> Iterator[str]:
@@ -197,15 +180,15 @@ class _Drawing:
         yield f'<path d="{grid}" stroke="{colours.grid}" fill="none"/>'
         yield f'<path d="M{self.left:g} {self.top:g}v{up:g}h{across:g}" stroke="{colours.soft}" fill="none"/>'
         for x, words in xs:
-            yield _text(x, self.bottom + 18, words, colours.soft, anchor="middle", size=12)
+            yield words_at(x, self.bottom + 18, words, colours.soft, anchor="middle", size=12)
         for y, words in ys:
-            yield _text(self.left - 8, y + 4, words, colours.soft, anchor="end", size=12)
+            yield words_at(self.left - 8, y + 4, words, colours.soft, anchor="end", size=12)
         name = _AXES.get(self.picture.axis.partition("(")[0], self.picture.axis)
         if self.narrow:
             name = name.partition(":")[0]
-        yield _text(self.left, self.bottom + 41, name + _scale_words(self.x), colours.ink)
-        yield _text(right, self.bottom + 41, "more privacy →", colours.ink, anchor="end")
-        yield _text(_EDGE, self.top - 11, f"↑ {self.picture.cost} loss{_scale_words(self.y)}", colours.ink)
+        yield words_at(self.left, self.bottom + 41, name + _scale_words(self.x), colours.ink)
+        yield words_at(right, self.bottom + 41, "more privacy →", colours.ink, anchor="end")
+        yield words_at(_EDGE, self.top - 11, f"↑ {self.picture.cost} loss{_scale_words(self.y)}", colours.ink)
         if self.whole and not self.narrow:
             yield from self._shares(right, up)
 
@@ -217,9 +200,9 @@ class _Drawing:
         for place, words in shares.ticks(int(up // 42), unit=" %"):
             y = self.bottom - place * up
             yield f'<path d="M{right:g} {y:.1f}h5" stroke="{self.colours.soft}"/>'
-            yield _text(right + 8, y + 4, words, self.colours.soft, size=12)
+            yield words_at(right + 8, y + 4, words, self.colours.soft, size=12)
         words = "loss as a share of suppressing everything ↑"
-        yield _text(self.width - _EDGE, self.top - 11, words, self.colours.ink, anchor="end")
+        yield words_at(self.width - _EDGE, self.top - 11, words, self.colours.ink, anchor="end")
 
     def _cloud(self) -> Iterator[str]:
         """Yield one dot for all nodes of a cell, at their mean, larger where they are many."""
@@ -250,7 +233,7 @@ class _Drawing:
             sign = "≤" if self.picture.second_lower_is_better else "≥"
             words = f"{self.picture.second_name} {sign} {plain(demand)}"
             x, y = line[0]
-            yield _text(x + 2, y - 8, words, self.colours.soft, size=11, halo=self.colours.paper)
+            yield words_at(x + 2, y - 8, words, self.colours.soft, size=11, halo=self.colours.paper)
         look = f'stroke="{self.colours.front}" stroke-width="2" stroke-linejoin="round"'
         yield f'<path d="{_path(self._steps(None))}" fill="none" {look}/>'
 
@@ -314,7 +297,7 @@ class _Drawing:
                 below = min(max(y + 34, line + 24), self.bottom - 8)
                 lead = f"M{x + 6:.1f} {y + 6:.1f}L{x + 13:.1f} {below - 13:.1f}"
                 yield f'<path d="{lead}" stroke="{self.colours.knee}" fill="none"/>'
-                yield _text(start, below, words, self.colours.knee, bold=True, size=13, halo=self.colours.paper)
+                yield words_at(start, below, words, self.colours.knee, bold=True, size=13, halo=self.colours.paper)
 
 
 def _scale_words(scale: Scale) -> str:
@@ -329,21 +312,3 @@ def _path(line: Sequence[tuple[float, float]]) -> str:
 
 def _cross(colour: str) -> str:
     return f'<path d="M-4 -4L4 4M-4 4L4 -4" stroke="{colour}" stroke-width="1.8"/>'
-
-
-def _text(
-    x: float,
-    y: float,
-    words: str,
-    fill: str,
-    *,
-    anchor: str = "start",
-    size: float = 0,
-    bold: bool = False,
-    halo: str = "",
-) -> str:
-    look = f' font-size="{size:g}"' if size else ""
-    look += ' font-weight="bold"' if bold else ""
-    look += f' stroke="{halo}" stroke-width="4" stroke-linejoin="round" paint-order="stroke"' if halo else ""
-    where = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{where}{look}>{escape(words)}</text>'

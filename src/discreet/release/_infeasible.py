@@ -35,7 +35,8 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
             f"{_let(ways)}promise less, or choose violating-records, class-records or a budget.",
             limits=limits,
         )
-    at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows"
+    stay = "" if problem.kept is None else f" that {kind.name} leaves"
+    at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows{stay}"
     if smallest is not None and problem.kept is None:
         way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
     else:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import UNKNOWN, Recoding
+import numpy as np
+
+from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
+from discreet.release._checksums import FileStamp
+from discreet.release._columns import tell_columns
 from discreet.release._describe import notes, text_form, versions
+from discreet.release._mapping import Recipe
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
 from discreet.release._recode import make_recoding
 from discreet.release._release import Release
+from discreet.release._sizes import ClassSizes
+from discreet.release._small import least_cell
 
 if TYPE_CHECKING:
+    from discreet.counts import IntArray
     from discreet.solve import Solution
 
 __all__ = ["make_release"]
@@ -43,7 +52,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         rows=problem.whole.n - solution.suppressed_rows,
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
-    worst = problem.cost.worst(problem.table)
+    worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
     return Release(
         status=solution.status,
         cost=float(solution.cost),
@@ -67,7 +76,31 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
             name: (domain.values, blocks[domain.codes])
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
         },
+        before=ClassSizes.of(_sizes_before(counted)),
+        columns=tell_columns(counted, prepared.schemes, solution, recoding, least),
+        recipe=Recipe.of(
+            prepared.source,
+            schema=schema,
+            domains=counted.domains,
+            solution=solution,
+            recoding=recoding,
+            trees=prepared.trees,
+            privacy=problem.privacy,
+            missing=prepared.missing,
+        ),
+        least=least,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        read=prepared.stamp,
+        wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
     )
+
+
+def _sizes_before(counted: Counted) -> IntArray:
+    """Return how many rows of the original table have each combination of quasi-identifiers."""
+    table = counted.table
+    if not counted.apart:
+        return table.weights
+    return table.group([np.arange(attribute.leaves) for attribute in table.attributes]).sizes
 
 
 def _shown_counts(recoding: Recoding) -> dict[str, Any]:

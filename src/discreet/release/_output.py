@@ -1,20 +1,36 @@
-"""Where a release goes: looked at before any work starts."""
+"""Where a release goes: a file, a folder of files or a table of a database, looked at before any work starts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from fnmatch import fnmatch
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from discreet._replacing import check_target
-from discreet.engines import Format, files_read, format_of, relation_of
+from discreet._places import Place, TableUrl, is_url
+from discreet._replacing import check_parent, check_target, replacing, replacing_folder
+from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
 from discreet.errors import OutputError
 
-__all__ = ["Output", "check_apart", "check_output", "like_input", "sources"]
+__all__ = [
+    "FolderOutput",
+    "Output",
+    "TableOutput",
+    "Target",
+    "check_apart",
+    "check_output",
+    "like_input",
+    "place_files",
+    "sources",
+]
+
+_PARQUET = Format("parquet")
+_PART = re.compile(r"part-\d{5,}\.parquet")
 
 
 @dataclass(frozen=True)
@@ -24,16 +40,107 @@ class Output:
     path: Path
     format: Format
 
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return self.path
 
-def check_output(path: str | PathLike[str], data: Any) -> Output:
+    def write(self, data: Any) -> None:
+        """Write a frame of any kind; the file appears when it is complete."""
+        with replacing(self.path) as unfinished:
+            write_data(data, unfinished, self.format, self.path.name)
+
+
+@dataclass(frozen=True)
+class FolderOutput:
+    """A folder to be filled with Parquet files."""
+
+    path: Path
+    format: Format = _PARQUET
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return f"{self.path}/"
+
+    def write(self, data: Any) -> None:
+        """Write a frame of any kind; the folder appears when it is complete."""
+        name = self.path.name
+        with replacing_folder(self.path) as unfinished, plan_of(data, unfinished, name) as plan:
+            write_parts(plan, unfinished, name)
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """A table of a database, which can tell all values apart."""
+
+    url: TableUrl
+    format: None = None
+
+    @property
+    def place(self) -> Place:
+        """Where it is, without a password."""
+        return str(self.url)
+
+    def write(self, data: Any) -> None:
+        """Write a frame of any kind; the table appears when it is complete."""
+        from discreet.engines.database import replacing_table
+
+        with replacing_table(self.url) as staged:
+            staged.write(data)
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the table as a plan that reads it when it is run."""
+        from discreet.engines.database import DatabaseSource
+
+        return DatabaseSource(self.url).scan()
+
+
+Target = Output | FolderOutput | TableOutput
+
+
+def check_output(place: Place, data: Any) -> Target:
     """Refuse what could not be written in the end: a missing folder, an unknown format, the input itself."""
-    target = Path(path)
+    if isinstance(place, str) and is_url(place):
+        return _check_table(TableUrl.parse(place), data)
+    if fspath(place).endswith("/"):
+        return _check_folder(Path(place).resolve(), data)
+    target = Path(place)
     found = format_of(target)
     target = target.resolve()
     if any(_same(target, source) for source in sources(data)):
         raise OutputError(f"The output '{target.name}' is the input itself; give the release another name.")
+    if _is_read(target, data):
+        raise OutputError(f"The output '{target.name}' would be a part of the input; write it to another folder.")
+    if target.is_dir():
+        raise OutputError(f"'{target}' is a folder; name a file in it, or end it in / to fill it with Parquet files.")
     check_target(target)
     return Output(target, found)
+
+
+def _check_folder(target: Path, data: Any) -> FolderOutput:
+    if any(source.resolve().is_relative_to(target) for source in sources(data)) or _is_read(target, data):
+        raise OutputError(f"The folder '{target.name}/' holds the input or is a part of it; choose another.")
+    check_parent(target)
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"'{target}' is a file; name a folder, or leave the / out.")
+    if target.is_dir() and not all(_PART.fullmatch(entry.name) for entry in target.iterdir()):
+        raise OutputError(
+            f"The folder '{target.name}/' holds other things than the parts of a release, which would be lost; "
+            "choose a new one."
+        )
+    return FolderOutput(target)
+
+
+def _check_table(url: TableUrl, data: Any) -> TableOutput:
+    from discreet.engines.database import check_table
+
+    if isinstance(data, str) and is_url(data):
+        source = TableUrl.parse(data)
+        if source.same_database(url) and source.table == url.table:
+            raise OutputError(f"The output '{url.table}' is the input itself; give the release another name.")
+    check_table(url)
+    return TableOutput(url)
 
 
 def check_apart(written: Sequence[Path], read: Sequence[Path]) -> None:
@@ -55,11 +162,30 @@ def like_input(output: Output, separator: str | None) -> Output:
 def sources(data: Any) -> list[Path]:
     """Return the files data comes from, as far as they are known."""
     if isinstance(data, str | PathLike):
-        return [Path(data)]
+        return place_files(data)
     if isinstance(data, pl.LazyFrame):
         return files_read(data)
     relation = relation_of(data)
     return [] if relation is None else relation.backend.files(relation.native)
+
+
+def place_files(place: Place) -> list[Path]:
+    """Return the files a place stands for: those of a table, or that of a database."""
+    if isinstance(place, str) and is_url(place):
+        path = TableUrl.parse(place).path
+        return [] if path is None else [path]
+    return files_of(place)
+
+
+def _is_read(target: Path, data: Any) -> bool:
+    """Whether something new in this place would be read as a part of a folder or pattern of names."""
+    if not isinstance(data, str | PathLike) or is_url(data):
+        return False
+    place = Path(data).resolve()
+    if place.is_dir():
+        return target.is_relative_to(place)
+    deep = str(place).replace("**/", "*")
+    return target.match(str(place)) or (deep != str(place) and fnmatch(str(target), deep))
 
 
 def _same(target: Path, source: Path) -> bool:

@@ -94,7 +94,8 @@ def pareto(
     axes = [AXES.make(axis) for axis in several(privacy)]
     if not axes:
         raise UsageError("A front needs something on its axis of privacy, such as k.")
-    loss, highest = cost_by_priorities(cost, priorities), highest_levels(max_levels, keep_at_least)
+    loss = cost_by_priorities(cost, priorities, quasi_identifiers)
+    highest = highest_levels(max_levels, keep_at_least)
     kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
     if kind.name not in ("none", "budget"):
         raise UnsupportedCombinationError("A front", f"the suppression {kind.name}", "choose none or a budget")

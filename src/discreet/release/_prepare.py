@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
+from discreet._places import shown
 from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
+from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
-from discreet.release._output import Output, check_output
+from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
@@ -38,15 +40,17 @@ class Prepared:
     """The scheme of each quasi-identifier."""
     missing: Missing
     output: str | PathLike[str] | None
-    target: Output | None
+    target: Target | None
+    stamp: FileStamp | None
+    """The files the table is in, as they were before they were read."""
     clock: Clock
     engine: Engine = field(default_factory=Engine)
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
         return {
-            "input": self.data if isinstance(self.data, str | PathLike) else None,
-            "output": self.output,
+            "input": shown(self.data) if isinstance(self.data, str | PathLike) else None,
+            "output": None if self.output is None else shown(self.output),
             "identifiers": list(self.schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
@@ -84,6 +88,7 @@ def prepare(
     target = None if output is None else check_output(output, data)
     with clock("read"):
         source = open_source(data, engine)
+        stamp = FileStamp.of(data)
         schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -101,7 +106,8 @@ def prepare(
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
         )
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, clock, engine or Engine())
+    chosen = engine or Engine()
+    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen)
 
 
 @contextmanager

@@ -9,13 +9,22 @@ from typing import Any
 
 import polars as pl
 
-from discreet._replacing import replacing
-from discreet.engines import Recoding, Source, TableFile, open_table, write_data
+from discreet._replacing import replacing, replacing_folder
+from discreet.engines import (
+    Recoding,
+    Source,
+    TableFile,
+    open_file,
+    open_table,
+    plan_of,
+    write_data,
+    write_parts,
+)
 from discreet.errors import AuditError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
 from discreet.release._clock import Clock
-from discreet.release._output import Output, like_input
+from discreet.release._output import FolderOutput, Output, TableOutput, Target, like_input
 from discreet.release._release import Written
 
 __all__ = ["Promises", "publish"]
@@ -34,7 +43,8 @@ class Promises:
     types: Mapping[str, Any]
     reference: Mapping[str, pl.DataFrame]
     unknown: str | None
-    rows: int
+    rows: int | None
+    way_out: str = "please report this"
 
     def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
         """Audit a table and refuse it if it breaks a promise."""
@@ -53,38 +63,77 @@ class Promises:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
             raise AuditError(
                 f"The audit found {broken.model} broken: the release reached {number_text(broken.reached)}"
-                f"{promised}. Nothing was released; please report this."
+                f"{promised}. Nothing was released; {self.way_out}."
             )
         return verdict
 
 
 def publish(
-    source: Source, recoding: Recoding, promises: Promises, target: Output | None, clock: Clock
+    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
 ) -> tuple[Any, Audit]:
     """Return the released table, or where it was written, and the audit of it."""
-    if target is not None:
-        return _to_file(source, recoding, promises, like_input(target, source.separator), clock)
-    with clock("recode"), source.guard():
-        table = source.collect(source.recode(recoding))
-    with clock("audit"):
-        return table, promises.check(table)
+    if target is None:
+        with clock("recode"), source.guard():
+            table = source.collect(source.recode(recoding))
+        with clock("audit"):
+            return table, promises.check(table)
+    if isinstance(target, TableOutput):
+        released, verdict = _to_table(source, recoding, promises, target, clock)
+        written = Written(target.place, target.scan)
+    elif isinstance(target, FolderOutput):
+        released, verdict = _to_folder(source, recoding, promises, target, clock)
+        written = Written(target.place, open_table(target.path).scan)
+    else:
+        released, file, verdict = _to_file(source, recoding, promises, like_input(target, source.separator), clock)
+        written = Written(target.place, replace(file, path=target.path).scan)
+    if not source.read_again:
+        return released, verdict
+    return replace(written, lazy=source.kind == "polars lazy"), verdict
 
 
-def _to_file(source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock) -> tuple[Any, Audit]:
+def _to_file(
+    source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock
+) -> tuple[Any, TableFile, Audit]:
     with replacing(output.path) as unfinished:
         with clock("recode"), source.guard():
             released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
             schema = write_data(released, unfinished, output.format, output.path.name)
         with clock("audit"):
             file = _reopen(unfinished, output, schema)
-            verdict = promises.check(file, recoding.categories)
-    if not source.read_again:
-        return released, verdict
-    return Written(replace(file, path=output.path), lazy=source.kind == "polars lazy"), verdict
+            return released, file, promises.check(file, recoding.categories)
+
+
+def _to_folder(
+    source: Source, recoding: Recoding, promises: Promises, output: FolderOutput, clock: Clock
+) -> tuple[Any, Audit]:
+    with replacing_folder(output.path) as unfinished:
+        with clock("recode"), source.guard():
+            released = source.recode(recoding)
+            with plan_of(released, unfinished, output.path.name) as plan:
+                write_parts(plan, unfinished, output.path.name)
+        with clock("audit"):
+            return released, promises.check(open_table(unfinished))
+
+
+def _to_table(
+    source: Source, recoding: Recoding, promises: Promises, output: TableOutput, clock: Clock
+) -> tuple[Any, Audit]:
+    from discreet.engines.database import DatabaseSource, replacing_table
+
+    with replacing_table(output.url) as staged:
+        with clock("recode"), source.guard():
+            released = None
+            if isinstance(source, DatabaseSource) and source.url.same_database(output.url):
+                staged.recode(source, recoding)
+            else:
+                released = source.recode(recoding)
+                staged.write(released)
+        with clock("audit"):
+            return released, promises.check(staged)
 
 
 def _reopen(path: Path, output: Output, schema: pl.Schema) -> TableFile:
     """Open what was just written; JSON lines without a line say nothing, not even which columns there are."""
     if path.stat().st_size:
-        return open_table(path, output.format)
+        return open_file(path, output.format)
     return TableFile(path, output.format, tuple(schema), table=pl.DataFrame(schema=schema))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import Format, exactly, held, relation_of, to_lazy
+from discreet._places import is_url
+from discreet.engines import Format, exactly, held, open_source, relation_of, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -105,8 +105,11 @@ def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
 def _count(reference: Any, column: str) -> pl.DataFrame:
     relation = relation_of(reference)
     if relation is not None:
-        key = relation.key(column).alias("value")
-        return relation.fetch(relation.frame.select(key).group_by("value").agg(rows=nw.len()))
+        return relation.groups({"value": column})
+    if isinstance(reference, str) and is_url(reference):
+        counted = open_source(reference).count([column])
+        counted.columns = ["value", "rows"]
+        return counted
     frame = to_lazy(reference, [column])
     schema = frame.collect_schema()
     if column not in schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet._replacing import replacing
-from discreet.engines import TableFile, write_data
+from discreet._places import Place
 from discreet.release._audit import Audit
-from discreet.release._output import check_apart, check_output
+from discreet.release._certificate import write_certificate
+from discreet.release._checksums import FileStamp
+from discreet.release._columns import ReleasedColumn
+from discreet.release._mapping import Recipe, make_mapping, write_mapping
+from discreet.release._notebook import release_html
+from discreet.release._output import Output, check_apart, check_output, place_files
 from discreet.release._report import summary, to_dict, write_report
+from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.release._sections import Section
     from discreet.solve import Progress, Status
 
 __all__ = ["Release", "Written"]
@@ -29,14 +35,15 @@ __all__ = ["Release", "Written"]
 
 @dataclass(frozen=True)
 class Written:
-    """A released table that is in a file, and is read when it is asked for."""
+    """A released table that was written to a place, and is read when it is asked for."""
 
-    file: TableFile
+    place: Place
+    scan: Callable[[], pl.LazyFrame]
     lazy: bool = False
 
     def read(self) -> pl.DataFrame | pl.LazyFrame:
-        """Return the table in the file."""
-        return self.file.scan() if self.lazy else self.file.scan().collect(engine="streaming")
+        """Return the table as it is in its place."""
+        return self.scan() if self.lazy else self.scan().collect(engine="streaming")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +83,20 @@ class Release:
     versions: dict[str, str]
     table: Any = field(repr=False)
     partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
+    before: ClassSizes
+    """How many people of the original table share their quasi-identifiers with how many; ``audit.sizes`` is after."""
+    columns: tuple[ReleasedColumn, ...]
+    """What may be told about each quasi-identifier: released values and counts of enough people."""
+    least: int
+    """Reports show no count of fewer people than this."""
+    made: str
+    """When, in universal time."""
+    read: FileStamp | None = field(repr=False)
+    """The file the table was read from."""
+    wrote: FileStamp | None = field(repr=False)
+    """The file the release was written to."""
+    recipe: Recipe | None = field(repr=False)
+    """What it takes to carry the recoding out again, where equal values became equal ones."""
 
     @property
     def frame(self) -> Any:
@@ -99,19 +120,41 @@ class Release:
             return dict(self.stats["shown"])
         return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
-    def write(self, path: str | PathLike[str]) -> Path:
-        """Write the released table in the format the name says; the file appears when it is complete."""
-        source = self.table.file.path if isinstance(self.table, Written) else None
-        output = check_output(path, source)
+    def write(self, path: str | PathLike[str]) -> Place:
+        """Write the released table to a file, a folder or a database; it appears there when it is complete."""
+        output = check_output(path, self.table.place if isinstance(self.table, Written) else None)
         read = self.job.get("input")
-        check_apart([output.path], [] if read is None else [Path(str(read))])
-        with replacing(output.path) as unfinished:
-            write_data(self.frame, unfinished, output.format, output.path.name)
-        return output.path
+        if isinstance(output, Output):
+            check_apart([output.path], [] if read is None else place_files(read))
+        output.write(self.frame)
+        return output.place
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write what is known about the release, without a value of the data, as .json, .txt or .md."""
-        return write_report(self, Path(path))
+    def report(self, path: str | PathLike[str], sections: Sequence[Section] = ()) -> Path:
+        """Write what is known about the release as .html, .pdf, .md, .txt or .json.
+
+        A report shows released values and counts of enough people, and no other value of the data. The page has all
+        it needs in one file. A PDF is printed by a browser that is installed. ``sections`` are put into the page, the
+        PDF and the Markdown, before the columns.
+        """
+        return write_report(self, Path(path), sections)
+
+    def certificate(self, path: str | PathLike[str]) -> Path:
+        """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.
+
+        :func:`discreet.verify` checks a file against it later. It holds no value of the data.
+        """
+        return write_certificate(self, Path(path))
+
+    def mapping(self, path: str | PathLike[str]) -> Path:
+        """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
+
+        It lists values of the original data, rare ones too: it is for those who hold the data.
+        """
+        return write_mapping(self, Path(path))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the mapping as plain data, which lists values of the original data."""
+        return make_mapping(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known about the release as plain data, without any value of the data."""
@@ -140,6 +183,9 @@ class Release:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return release_html(self)
 
 
 def _sets(values: pl.Series, block: NDArray[np.integer]) -> list[set[Any]]:

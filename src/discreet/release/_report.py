@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,17 @@ from discreet._replacing import check_target, replacing
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
-from discreet.release._describe import shown_job
+from discreet.release._browser import find_browser, print_page
+from discreet.release._describe import plain_data, shown_job
+from discreet.release._page import document, own_file
+from discreet.release._section_html import to_html
+from discreet.release._section_markdown import to_markdown
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
+    from discreet.release._sections import Section
 
-__all__ = ["check_report", "count_text", "summary", "to_dict", "write_report"]
+__all__ = ["SUFFIXES", "check_report", "count_text", "summary", "to_dict", "write_report"]
 
 
 def to_dict(release: Release) -> dict[str, Any]:
@@ -33,17 +38,17 @@ def to_dict(release: Release) -> dict[str, Any]:
         "suppressed_values": release.suppressed_values,
         "dropped_missing": release.dropped_missing,
         "classes": release.classes,
-        "scheme": _plain(release.job["scheme"]),
+        "scheme": plain_data(release.job["scheme"]),
         "levels": dict(release.levels),
         "released_values": dict(release.released_values),
         "audit": release.audit.to_dict(),
         "notes": list(release.notes),
         "seconds": release.stats["seconds"],
-        "stats": {key: _plain(value) for key, value in release.stats.items() if key != "seconds"},
-        "trace": [{name: _plain(value) for name, value in vars(moment).items()} for moment in release.trace],
+        "stats": {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"},
+        "trace": [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace],
         "versions": dict(release.versions),
         **({} if release.job.get("seed") is None else {"seed": release.job["seed"]}),
-        "job": _plain(shown_job(release.job)),
+        "job": plain_data(shown_job(release.job)),
     }
 
 
@@ -146,19 +151,24 @@ def count_text(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"about 10^{math.floor(math.log10(count))}"
 
 
-def write_report(release: Release, path: Path) -> Path:
-    """Write a report in the format the name says."""
+def write_report(release: Release, path: Path, sections: Sequence[Section] = ()) -> Path:
+    """Write a report in the format the name says, with further ``sections`` where the format has sections."""
     target = check_report(path)
-    writer = _writers()[path.suffix.lower()]
+    suffix = path.suffix.lower()
     with replacing(target) as unfinished:
-        unfinished.write_text(writer(release), encoding="utf-8")
+        if suffix == ".pdf":
+            print_page(_html(release, sections), unfinished)
+        else:
+            unfinished.write_text(_WRITERS[suffix](release, sections), encoding="utf-8")
     return target
 
 
 def check_report(path: Path) -> Path:
     """Refuse a report that could not be written in the end, and return where it goes."""
-    if path.suffix.lower() not in _writers():
-        raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(_writers())}.")
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(SUFFIXES)}.")
+    if path.suffix.lower() == ".pdf":
+        find_browser()
     target = path.resolve()
     if target.is_dir():
         raise UsageError(f"The report '{path.name}' is a folder; name a file in it.")
@@ -166,32 +176,28 @@ def check_report(path: Path) -> Path:
     return target
 
 
-def _writers() -> dict[str, Callable[[Release], str]]:
-    return {".json": _json, ".txt": _text, ".md": _markdown}
-
-
-def _json(release: Release) -> str:
+def _json(release: Release, sections: Sequence[Section]) -> str:
     return json.dumps(to_dict(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _text(release: Release) -> str:
+def _text(release: Release, sections: Sequence[Section]) -> str:
     return f"{summary(release)}\n"
 
 
-def _markdown(release: Release) -> str:
-    parts = {"Release": summary(release), "Audit": release.audit.summary(), "Search": release.trace_text()}
-    sections = [f"{'#' if name == 'Release' else '##'} {name}\n\n```\n{text}\n```\n" for name, text in parts.items()]
-    return "\n".join(sections)
+def _markdown(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.release._report_sections import FOOTER, report_sections, report_title
+
+    return to_markdown(*report_title(release), report_sections(release, sections), [FOOTER])
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: numpy's numbers as Python's, infinity as None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
+def _html(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.release._report_sections import FOOTER, report_sections, report_title
+
+    title, subtitle = report_title(release)
+    parts = to_html(report_sections(release, sections))
+    return document(title, subtitle, parts, [FOOTER], style=own_file("_report_page.css"))
+
+
+_WRITERS = {".json": _json, ".txt": _text, ".md": _markdown, ".html": _html}
+SUFFIXES = (*_WRITERS, ".pdf")
+"""What the name of a report may end in."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from discreet.errors import UsageError
+from discreet.errors import UsageError, did_you_mean
 from discreet.problem import COSTS, Cost
 from discreet.problem._checks import whole_number
 
 __all__ = ["cost_by_priorities", "highest_levels"]
 
 
-def cost_by_priorities(cost: str | Cost | None, priorities: Mapping[str, int] | None) -> Cost:
+def cost_by_priorities(
+    cost: str | Cost | None, priorities: Mapping[str, int] | None, columns: str | Iterable[str] = ()
+) -> Cost:
     """Return the cost asked for, with priorities as its weights; priorities alone ask for a score.
+
+    ``columns`` are the quasi-identifiers, where they are known.
 
     >>> cost_by_priorities(None, {"zip": 10, "age": 5}).text
     'score(weights={zip: 10, age: 5})'
@@ -26,6 +30,13 @@ def cost_by_priorities(cost: str | Cost | None, priorities: Mapping[str, int] | 
         return chosen
     if not isinstance(priorities, Mapping) or not all(isinstance(column, str) for column in priorities):
         raise UsageError("The priorities must map column names to whole numbers, as in {zip: 10, age: 5}.")
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for column in priorities:
+        if names and column not in names:
+            hint = did_you_mean(column, names) or f"the quasi-identifiers are {', '.join(names)}."
+            raise UsageError(
+                f"A priority is given for '{column}', which is not a quasi-identifier; {hint}", column=column
+            )
     weights = {column: whole_number(v, f"The priority of '{column}'", least=1) for column, v in priorities.items()}
     if "weights" not in {item.name for item in fields(chosen)}:  # type: ignore[arg-type]
         raise UsageError(f"The cost {chosen.name} has no weights, so that it knows no priorities; choose score or LM.")

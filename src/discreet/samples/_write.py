@@ -8,22 +8,21 @@ from pathlib import Path
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from discreet._replacing import check_target, replacing
-from discreet.engines import format_of, write_table
+from discreet._places import Place, is_url
 from discreet.samples._people import check_size, chunks
 
 __all__ = ["write_sample"]
 
 
-def write_sample(path: str | Path, n: int = 1000, seed: int = 0) -> Path:
-    """Write ``n`` made-up people to a file, in the format its suffix says, as .csv, .csv.gz or .parquet.
+def write_sample(path: Place, n: int = 1000, seed: int = 0) -> Place:
+    """Write ``n`` made-up people to a file, in the format its suffix says, to a folder or to a table of a database.
 
-    The file appears under its name when it is complete. The same ``n`` and ``seed`` give the same bytes.
+    It appears under its name when it is complete. The same ``n`` and ``seed`` give the same bytes.
     """
-    path = Path(path)
+    from discreet.release._output import check_output
+
     check_size(n, seed)
-    layout = format_of(path)
-    check_target(path.resolve())
+    target = check_output(path, None)
 
     def parts(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
@@ -31,6 +30,5 @@ def write_sample(path: str | Path, n: int = 1000, seed: int = 0) -> Path:
         yield from chunks(n, seed)
 
     people = register_io_source(parts, schema=next(chunks(0, seed)).schema)
-    with replacing(path.resolve()) as unfinished:
-        write_table(people, unfinished, layout, path.name)
-    return path
+    target.write(people)
+    return path if is_url(path) else Path(path)

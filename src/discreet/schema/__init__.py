@@ -1,7 +1,7 @@
 """Attributes and their roles, types, hierarchies and the builders that make them."""
 
 from discreet.schema._blocks import node_names, range_name, set_text
-from discreet.schema._column import Column
+from discreet.schema._column import Column, plain, text_of
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
 from discreet.schema._hierarchy import Hierarchy
@@ -52,9 +52,11 @@ __all__ = [
     "node_names",
     "ordered",
     "parse_block",
+    "plain",
     "range_name",
     "ranges",
     "set_text",
     "shown_hierarchy",
     "suggest_roles",
+    "text_of",
 ]

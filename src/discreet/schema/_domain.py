@@ -107,8 +107,11 @@ class Domain:
         block = number[self.codes]
         if (leaves[block] == 1).all():
             return self.released(0)
-        names = block_names(self.labels, self.ancestors, number, ranges=self.positions is not None)
-        return pl.Series(self.name, names, dtype=pl.String).gather(block)
+        return pl.Series(self.name, self.block_names(number), dtype=pl.String).gather(block)
+
+    def block_names(self, blocks: NDArray[np.integer]) -> list[str | None]:
+        """Return the name of each block, if ``blocks[leaf]`` is the block of each leaf, from 0 without gaps."""
+        return block_names(self.labels, self.ancestors, blocks, ranges=self.positions is not None)
 
 
 def make_domain(

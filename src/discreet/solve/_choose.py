@@ -37,7 +37,7 @@ def prepare(jobs: int = 1) -> None:
     from discreet.solve._local_solver import LocalSolver
 
     local = [name for name, member in SOLVERS.members().items() if issubclass(member, LocalSolver)]
-    parts = ["front", "cuts", "partitions", "_local_bound", "lattice", "_paper_judge", *local]
+    parts = ["front", "cuts", "partitions", "_local_bound", "lattice", "_paper_judge", "_partial_domain", *local]
     if jobs == 1:
         for part in parts:
             _prepare(part)

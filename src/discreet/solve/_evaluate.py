@@ -6,6 +6,7 @@ Grouping is compiled and rolls up from earlier nodes; models and costs see plain
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -154,6 +155,25 @@ def make_workspace(lattice: Lattice) -> Workspace:
     )
 
 
+class _Rolled:
+    """What is kept with the classes of a list, added up from those of the list below it when it is asked for."""
+
+    def __init__(self, below: _Rolled, ids: IntArray, count: int) -> None:
+        self.below, self.ids, self.count = below, ids, count
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """The arrays, one row for each class."""
+        return roll_up(self.below.arrays, self.ids, self.count)
+
+
+class _Tuples(_Rolled):
+    """What is kept with the tuples themselves."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self.__dict__["arrays"] = arrays
+
+
 class NodeEvaluator:
     """Evaluates nodes of a problem's lattice with its own models and cost.
 
@@ -175,7 +195,7 @@ class NodeEvaluator:
         self.gatherer = Gatherer(problem, columns)
         self.lists = lists or make_lists(self.table, lattice, np.zeros((self.table.tuples, 0)))
         self.ws = ws or make_workspace(lattice)
-        self.kept = [self.gatherer.tuples]
+        self.kept: list[_Rolled] = [_Tuples(self.gatherer.tuples)]
 
     def evaluate(self, node: IntArray, *, tuples: bool = False) -> Evaluation:
         """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
@@ -219,13 +239,19 @@ class NodeEvaluator:
 
     def all_ok(self, node: IntArray) -> bool:
         """Return whether every class of a node is ok."""
-        grouping, rolled = self._group(node, keep=True)
-        portions = self.gatherer.portions(grouping, rolled, Released.by_levels(self.table, node))
-        return self.problem.holds(grouping.sizes) and all(
-            bool(self.problem.ok(classes).all()) for _, classes in portions
-        )
+        grouping, rolled = self._grouped(node, keep=True)
+        if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
+            return False
+        portions = self.gatherer.portions(grouping, rolled.arrays)
+        each = (bool(self.problem.ok(classes).all()) for _, classes in portions)
+        return self.problem.holds(grouping.sizes) and all(each)
 
     def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, Arrays]:
+        """Find the classes of a node and what is kept with them."""
+        grouping, rolled = self._grouped(node, keep=keep)
+        return grouping, rolled.arrays
+
+    def _grouped(self, node: IntArray, *, keep: bool) -> tuple[Grouping, _Rolled]:
         """Find the classes of a node, rolling up from an earlier one; with ``keep`` later ones may roll up from it."""
         levels, tuples = np.asarray(node, dtype=np.int64), self.table.tuples
         keep = keep and self.gatherer.dense
@@ -241,7 +267,7 @@ class NodeEvaluator:
         ids = self.ws.ids[:entries].copy()
         end = int(self.lists.used[1])
         first, sizes = self.lists.rep[end : end + count].copy(), self.lists.size[end : end + count].copy()
-        rolled = roll_up(self.kept[source], ids, count)
+        rolled = _Rolled(self.kept[source], ids, count)
         if keep:
             kept = keep_list(self.lists, source, levels, count, tuples)
             if kept >= 0:

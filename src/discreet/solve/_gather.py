@@ -122,8 +122,13 @@ class Gatherer:
             offsets=sums(cost.leaf_offset),
         )
 
-    def portions(self, grouping: Grouping, rolled: Arrays, released: Released) -> Iterator[tuple[slice, Classes]]:
-        """Yield all classes at once, or in portions where their histograms are too large to hold."""
+    def portions(
+        self, grouping: Grouping, rolled: Arrays, released: Released | None = None
+    ) -> Iterator[tuple[slice, Classes]]:
+        """Yield all classes at once, or in portions where their histograms are too large to hold.
+
+        Without ``released`` nothing is said about the blocks, which costs look at and privacy models do not.
+        """
         count = grouping.sizes.size
         if self.dense:
             whole = slice(0, count)
@@ -136,9 +141,17 @@ class Gatherer:
             yield part, self.classes(grouping, rolled, released, part, [_portion(entry, part) for entry in entries])
 
     def classes(
-        self, grouping: Grouping, rolled: Arrays, released: Released, part: slice, histograms: Sequence[IntArray] = ()
+        self,
+        grouping: Grouping,
+        rolled: Arrays,
+        released: Released | None,
+        part: slice,
+        histograms: Sequence[IntArray] = (),
     ) -> Classes:
         """Return some of the classes, with the histograms given."""
+        sizes = np.asarray(grouping.sizes[part], dtype=np.int64)
+        if released is None:
+            return self.as_classes(sizes, rolled.some(part, histograms), None, None)
         first = grouping.first[part]
         blocks: list[IntArray] = []
         if not self.needs.isdisjoint({"blocks", "block_leaves", "block_rows"}):
@@ -153,7 +166,7 @@ class Gatherer:
         if "block_levels" in self.needs and released.levels is not None:
             levels = np.tile(released.levels, (first.size, 1))
         return self.as_classes(
-            np.asarray(grouping.sizes[part], dtype=np.int64),
+            sizes,
             rolled.some(part, histograms),
             per_block("block_leaves", released.block_leaves),
             per_block("block_rows", released.block_rows),

@@ -2,165 +2,135 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, FloatArray, IntArray, compact
+from discreet.counts import CodedAttribute, IntArray
+from discreet.kernels.partial_domain import Descent, Ground, go_down
+from discreet.kernels.requirements import Requirement
 from discreet.problem import Problem
-from discreet.solve._base import Cover, Groups, Progress, Solution
-from discreet.solve._gather import Gatherer
+from discreet.solve._base import Budget, Cover, Groups, Progress, Solution
+from discreet.solve._requirements import Cells, make_counted_requirement
 from discreet.solve._score import Node, Scored, as_score
+from discreet.solve._segments import Segments, classes_of, step_down
+from discreet.solve._warm_up import two_rows, warm_up
 
-__all__ = ["degeneralized"]
+__all__ = ["degeneralized", "prepare"]
 
-
-@dataclass(frozen=True, eq=False)
-class _Segments:
-    """Groups of tuples that show the same: the tuples group by group, where each group begins, and its levels."""
-
-    tuples: IntArray
-    first: IntArray
-    levels: IntArray
-
-    @property
-    def owner(self) -> IntArray:
-        """The group of each tuple."""
-        return np.repeat(np.arange(self.first.size), np.diff(self.first, append=self.tuples.size))
-
-    def some(self, groups: NDArray[np.bool_]) -> _Segments:
-        """Return some of the groups."""
-        length = np.diff(self.first, append=self.tuples.size)[groups]
-        return _Segments(self.tuples[groups[self.owner]], np.cumsum(length) - length, self.levels[groups])
+_AT_ONCE = 1 << 22
+"""Values looked at between two looks at the clock."""
 
 
-def degeneralized(problem: Problem, node: Node, stats: dict[str, Any], trace: list[Progress]) -> Solution:
+def degeneralized(nodes: Scored, node: Node, stats: dict[str, Any], trace: list[Progress], budget: Budget) -> Solution:
     """Return the local recoding that a full-domain one becomes when each of its classes is taken down by itself.
 
-    Again and again a class takes the one attribute a level down that gives its own rows the highest score, of those
-    with which every part of it still keeps the promises, and its parts go on as classes of their own. As classes only
-    ever show values below those they showed, no value is lost from sight and the score of the table never falls.
+    A class shows the lowest nodes that cover its rows. Again and again it takes the one attribute a level down that
+    gives its own rows the highest score, of those with which every part of it still keeps the promises, and its parts
+    go on as classes of their own. As classes only ever show values below those they showed, no value is lost from
+    sight, and the score of the table is never below that of the full-domain recoding.
     """
-    nodes, gatherer = Scored(problem), Gatherer(problem)
-    segments, suppressed = _classes(problem, gatherer, node)
-    finished = []
-    while segments.first.size:
-        chosen = _best_attributes(nodes, gatherer, segments)
-        finished.append(segments.some(chosen < 0))
-        segments = _split(problem, segments.some(chosen >= 0), chosen[chosen >= 0])
-    return _solution(problem, finished, suppressed, stats, trace)
+    with budget.paused():
+        prepare()
+    segments, suppressed = classes_of(nodes, node)
+    requirement, cells = make_counted_requirement(nodes.problem)
+    if requirement.complete:
+        segments = _compiled(nodes, segments, requirement, cells, budget)
+    else:
+        segments = step_down(nodes, segments, budget)
+    return _solution(nodes.problem, segments, suppressed, stats, trace)
 
 
-def _classes(problem: Problem, gatherer: Gatherer, node: Node) -> tuple[_Segments, IntArray]:
-    """Return the classes of a node that are ok, and the tuples of the others."""
-    grouping = problem.table.group([a.ancestors[n] for a, n in zip(problem.table.attributes, node, strict=True)])
-    order = np.argsort(grouping.ids, kind="stable")
-    first = np.searchsorted(grouping.ids[order], np.arange(grouping.sizes.size))
-    whole = _Segments(order, first, np.tile(np.array(node), (first.size, 1)))
-    ok = _ok(problem, gatherer, order, grouping.ids[order], first.size)
-    return whole.some(ok), order[~ok[grouping.ids[order]]]
+@cache
+def prepare() -> None:
+    """Load the kernels, or compile them the first time ever."""
+    problem = Problem.build(two_rows(), privacy="k(1)", cost="score", scheme="local")
+    nodes = Scored(problem)
+    together = classes_of(nodes, (1,))[0]
+    warm_up(lambda: _compiled(nodes, together, *make_counted_requirement(problem), Budget()))
 
 
-def _ok(problem: Problem, gatherer: Gatherer, tuples: IntArray, owner: IntArray, count: int) -> NDArray[np.bool_]:
-    """Whether each of some classes is ok, given the tuples of all and which class each belongs to."""
-    sizes = np.rint(np.bincount(owner, weights=problem.table.weights[tuples], minlength=count)).astype(np.int64)
-    return problem.ok(gatherer.as_classes(sizes, gatherer.added_up(tuples, owner, count), None, None))
+def _compiled(nodes: Scored, segments: Segments, requirement: Requirement, cells: Cells, budget: Budget) -> Segments:
+    """Take all groups down; those that wait when the time is over stay as they are."""
+    ground, descent = _ground(nodes, cells), _descent(nodes, segments)
+    while descent.number[0] and not budget.exhausted:
+        go_down(ground, requirement, descent, _AT_ONCE)
+    waiting, done = descent.number
+    first = np.concatenate([descent.done_first[:done, 0], descent.first[:waiting, 0]])
+    levels = np.concatenate([descent.done_levels[:done], descent.levels[:waiting]])
+    order = np.argsort(first)
+    return Segments(descent.tuples, first[order], levels[order].astype(np.int64))
 
 
-def _below(attribute: CodedAttribute, leaves: IntArray, levels: IntArray) -> IntArray:
-    """Return the block of each leaf one level below another."""
-    return np.asarray(attribute.ancestors[levels - 1, leaves], dtype=np.int64)
+def _ground(nodes: Scored, cells: Cells) -> Ground:
+    table, lattice = nodes.table, nodes.evaluator.lattice
+    scores = [nodes.own_scores(i, np.arange(_widest(attribute) + 1)) for i, attribute in enumerate(table.attributes)]
+    return Ground(
+        codes=np.ascontiguousarray(lattice.codes.T),
+        weights=np.ascontiguousarray(table.weights, dtype=np.int64),
+        ancestors=lattice.ancestors,
+        start=lattice.start,
+        lowest=lattice.lowest,
+        order=np.array(nodes.by_priority[::-1], dtype=np.int64),
+        score=np.concatenate(scores),
+        score_start=np.cumsum([0, *(each.size for each in scores)], dtype=np.int64),
+        offset=cells.offset,
+        cell=cells.cell,
+        rows=cells.rows,
+    )
 
 
-def _best_attributes(nodes: Scored, gatherer: Gatherer, segments: _Segments) -> IntArray:
-    """Return for each group the attribute to take a level down, or -1 if there is none."""
-    problem, owner = nodes.problem, segments.owner
-    chosen = np.full(segments.first.size, -1)
-    highest = np.full(segments.first.size, -np.inf)
-    for i in reversed(nodes.by_priority):
-        open_ = segments.levels[:, i] > problem.lowest[i]
-        if not open_.any():
-            continue
-        inside = open_[owner]
-        tuples, group = segments.tuples[inside], owner[inside]
-        attribute = problem.table.attributes[i]
-        block = _below(attribute, problem.table.codes[i, tuples], segments.levels[group, i])
-        part, count = compact(group * attribute.leaves + block, segments.first.size * attribute.leaves)
-        of_part = np.zeros(count, dtype=np.int64)
-        of_part[part] = group
-        score = _own_scores(nodes, i, np.bincount(of_part, minlength=open_.size))
-        better = open_ & (score > highest)
-        better &= _all_ok(problem, gatherer, tuples, part, of_part, better)
-        chosen[better], highest[better] = i, score[better]
-    return chosen
+def _widest(attribute: CodedAttribute) -> int:
+    """Return the most parts a node has on the level below it."""
+    most = 1
+    for below, above in zip(attribute.ancestors[:-1], attribute.ancestors[1:], strict=True):
+        first = np.unique(below, return_index=True)[1]
+        most = max(most, int(np.bincount(above[first]).max()))
+    return most
 
 
-def _all_ok(
-    problem: Problem,
-    gatherer: Gatherer,
-    tuples: IntArray,
-    part: IntArray,
-    of_part: IntArray,
-    asked: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Whether all parts of each group that is asked about are ok; a group that stays whole is."""
-    sizes = np.bincount(part, weights=problem.table.weights[tuples])
-    fine = asked.copy()
-    fine[of_part[sizes < problem.smallest_class]] = False
-    open_ = fine & (np.bincount(of_part, minlength=asked.size) > 1)
-    looked = open_[of_part]
-    if looked.any():
-        kept, place = looked[part], np.cumsum(looked) - 1
-        ok = _ok(problem, gatherer, tuples[kept], place[part[kept]], int(looked.sum()))
-        fine[of_part[looked][~ok]] = False
-    return fine
+def _descent(nodes: Scored, segments: Segments) -> Descent:
+    tuples, m = segments.tuples.size, len(nodes.table.attributes)
+    groups = segments.first.size
 
+    def room(*shape: int, kind: Any = np.int64) -> Any:
+        return np.empty(shape, dtype=kind)
 
-def _own_scores(nodes: Scored, i: int, parts: IntArray) -> FloatArray:
-    """Return the score of each group's own rows, if one attribute shows so many values in it and all others one."""
-    counts, place = np.unique(parts, return_inverse=True)
-    shown = np.ones((counts.size, len(nodes.shown)))
-    shown[:, i] = counts
-    return np.array([nodes.cost.of(nodes.table, row) for row in shown])[place.reshape(-1)]
-
-
-def _split(problem: Problem, segments: _Segments, chosen: IntArray) -> _Segments:
-    """Take one attribute of each group a level down; its parts are groups of their own."""
-    owner, table = segments.owner, problem.table
-    block = np.zeros(segments.tuples.size, dtype=np.int64)
-    for i, attribute in enumerate(table.attributes):
-        here = np.flatnonzero(chosen[owner] == i)
-        block[here] = _below(attribute, table.codes[i, segments.tuples[here]], segments.levels[owner[here], i])
-    width = int(block.max(initial=0)) + 1
-    part, count = compact(owner * width + block, max(segments.first.size, 1) * width) if block.size else (block, 0)
-    order = np.argsort(part, kind="stable")
-    first = np.searchsorted(part[order], np.arange(count))
-    group = owner[order[first]]
-    levels = segments.levels[group].copy()
-    levels[np.arange(count), chosen[group]] -= 1
-    return _Segments(segments.tuples[order], first, levels)
+    descent = Descent(
+        tuples=segments.tuples.astype(np.int64),
+        first=room(tuples, 2),
+        levels=room(tuples, m, kind=np.int16),
+        done_first=room(tuples, 2),
+        done_levels=room(tuples, m, kind=np.int16),
+        number=np.array([groups, 0]),
+        part=room(tuples),
+        moved=room(tuples),
+        size=room(tuples),
+        block=room(tuples),
+        known=np.full(max((a.leaves for a in nodes.table.attributes), default=0), -1),
+    )
+    descent.first[:groups, 0] = segments.first
+    descent.first[:groups, 1] = segments.ends
+    descent.levels[:groups] = segments.levels
+    return descent
 
 
 def _solution(
-    problem: Problem, finished: list[_Segments], suppressed: IntArray, stats: dict[str, Any], trace: list[Progress]
+    problem: Problem, segments: Segments, suppressed: IntArray, stats: dict[str, Any], trace: list[Progress]
 ) -> Solution:
-    """Put the groups together, and say what they cost."""
+    """Say what each group shows, and what all of them cost."""
     table, cost = problem.table, as_score(problem)
-    counts = np.cumsum([0, *(segments.first.size for segments in finished)])
-    tuples = np.concatenate([*(segments.tuples for segments in finished), suppressed])
-    owner = [segments.owner + begin for segments, begin in zip(finished, counts, strict=False)]
-    group = np.concatenate([*owner, np.full(suppressed.size, -1)]).astype(np.int64)
-    levels = np.concatenate([segments.levels for segments in finished])
-    example = tuples[np.searchsorted(np.concatenate(owner), np.arange(counts[-1]))] if counts[-1] else tuples[:0]
+    tuples = np.concatenate([segments.tuples, suppressed])
+    group = np.concatenate([segments.owner, np.full(suppressed.size, -1)]).astype(np.int64)
+    example = segments.tuples[segments.first]
     covers, shown = [], []
     for i, attribute in enumerate(table.attributes):
-        level, leaf = levels[:, i].astype(np.int64), table.codes[i, example]
+        level, leaf = segments.levels[:, i], table.codes[i, example]
         covers.append(Cover("node", level, attribute.ancestors[level, leaf].astype(np.int64)))
         shown.append(_distinct(attribute, level, leaf))
     total = cost.lost(table, shown)
-    gone = int(table.weights[suppressed].sum())
     score = {"score": cost.of(table, shown), "score_at_most": None}
     last = replace(trace[-1], best=total)
     return Solution(
@@ -168,8 +138,8 @@ def _solution(
         cost=total,
         lower_bound=0.0,
         groups=Groups(tuples, group, table.weights[tuples], covers),
-        suppressed_rows=gone,
-        classes=int(counts[-1]),
+        suppressed_rows=int(table.weights[suppressed].sum()),
+        classes=int(segments.first.size),
         stats={**stats, **score},
         trace=(*trace, last),
     )

@@ -19,7 +19,7 @@ from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
 from discreet.problem.privacy.t_closeness import TCloseness, levels_apart
 
-__all__ = ["make_requirement"]
+__all__ = ["make_counted_requirement", "make_requirement"]
 
 
 class _Form(NamedTuple):
@@ -33,26 +33,55 @@ class _Form(NamedTuple):
     member: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
+class Cells(NamedTuple):
+    """The sensitive values of tuples that may have several: of tuple j, from ``offset[j]`` to ``offset[j + 1]``."""
+
+    offset: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    """Where each value stands in the histogram."""
+    rows: NDArray[np.int64]
+
+
 def make_requirement(problem: Problem) -> Requirement:
     """Return what every group must keep; its ``complete`` says whether that is all the problem asks for.
 
     Each tuple of the table must have one value of every sensitive column that a model looks at. Models that are not
     built in have no compiled form: of them only the smallest size is kept.
     """
+    requirement, first = _of_models(problem)
+    columns = [start + _value_of_each_tuple(problem.table.sensitive[name]) for name, start in first.items()]
+    return requirement._replace(values=np.stack(columns, axis=1)) if columns else requirement
+
+
+def make_counted_requirement(problem: Problem) -> tuple[Requirement, Cells]:
+    """Return what every group must keep, and the values of tuples that may have several of each column."""
+    requirement, first = _of_models(problem)
+    none = np.zeros(0, dtype=np.int64)
+    tuples = problem.table.tuples
+    columns = [(start, problem.table.sensitive[name]) for name, start in first.items()]
+    owner = np.concatenate([none, *(np.repeat(np.arange(tuples), np.diff(h.offsets)) for _, h in columns)])
+    cell = np.concatenate([none, *(start + h.values for start, h in columns)]).astype(np.int64)
+    count = np.concatenate([none, *(h.counts for _, h in columns)]).astype(np.int64)
+    order = np.argsort(owner, kind="stable")
+    offset = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=tuples))]).astype(np.int64)
+    return requirement, Cells(offset, cell[order], count[order])
+
+
+def _of_models(problem: Problem) -> tuple[Requirement, dict[str, int]]:
+    """Return the requirement but for the values of the points, and where each sensitive column begins in it."""
     table = problem.table
     others = [model for model in problem.privacy if type(model) is not KAnonymity]
     forms = [form for model in others if (form := _form(model, table)) is not None]
     columns = {form.histogram.name: form.histogram for form in forms}
     ends = np.cumsum([0, *(histogram.cardinality for histogram in columns.values())], dtype=np.int64)
     first = dict(zip(columns, ends[:-1].tolist(), strict=True))
-    values = [first[name] + _value_of_each_tuple(histogram) for name, histogram in columns.items()]
     begins = np.array([first[form.histogram.name] for form in forms], dtype=np.int64)
     lengths = np.array([form.histogram.cardinality for form in forms], dtype=np.int64)
-    return Requirement(
+    requirement = Requirement(
         smallest=problem.smallest_class,
         cells=int(ends[-1]),
         complete=len(forms) == len(others),
-        values=np.stack(values, axis=1) if values else np.zeros((table.tuples, 0), dtype=np.int64),
+        values=np.zeros((table.tuples, 0), dtype=np.int64),
         kind=np.array([form.kind for form in forms], dtype=np.int64),
         first=begins,
         last=begins + lengths,
@@ -63,6 +92,7 @@ def make_requirement(problem: Problem) -> Requirement:
         member_start=np.cumsum([0, *(form.member.size for form in forms)], dtype=np.int64)[:-1],
         member=np.concatenate([np.zeros(0, dtype=np.int64), *(form.member for form in forms)]),
     )
+    return requirement, first
 
 
 def _form(model: PrivacyModel, table: CountTable) -> _Form | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.counts import FloatArray, IntArray
 from discreet.problem import Problem
 from discreet.problem.costs._shared import weight_array
 from discreet.problem.costs.score import Score
@@ -51,6 +52,13 @@ class Scored:
     def score(self, node: Sequence[int]) -> float:
         """Return the score of a node if nothing is suppressed."""
         return self.cost.of(self.table, [shown[level] for shown, level in zip(self.shown, node, strict=True)])
+
+    def own_scores(self, i: int, values: IntArray) -> FloatArray:
+        """Return the score of rows by themselves that show so many values of one attribute and one of all others."""
+        counts, place = np.unique(values, return_inverse=True)
+        shown = np.ones((counts.size, len(self.shown)))
+        shown[:, i] = counts
+        return self.cost.of_each(self.table, shown)[place.reshape(-1)]
 
     def check(self, node: Node) -> bool:
         """Return whether the promises can be kept at a node."""

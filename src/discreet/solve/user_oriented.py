@@ -15,7 +15,7 @@ from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, So
 from discreet.solve._gather import Released
 from discreet.solve._partial_domain import degeneralized
 from discreet.solve._recoded import Recoder
-from discreet.solve._score import Node, Scored
+from discreet.solve._score import Node, Scored, as_score
 from discreet.solve.lattice import LatticeSolver, prepare
 
 __all__ = ["UserOrientedSolver", "search"]
@@ -32,6 +32,7 @@ class UserOrientedSolver(Solver):
     if every value of the hierarchy's level occurred, are skipped (``skip``). Then, as long as that finds a higher
     score, the second top-down step breaks the promises for the highest score and bottom-up steps mend them.
     Under the scheme ``local`` every class is then made more specific by itself (partial-domain de-generalization).
+    Where pre-computation finds nothing that keeps the promises, the exact search has the last word.
 
     Where the printed pseudo-code slips, the described intent is followed: pre-computation keeps to the limits of the
     levels; it goes on with the other attributes when one has reached its limit; the second top-down step takes the
@@ -68,15 +69,21 @@ class UserOrientedSolver(Solver):
             prepare()
         local = not all(scheme.is_global for scheme in problem.schemes)
         lattice = replace(problem, schemes=(FullDomain(),) * len(problem.schemes))
-        found = search(Scored(lattice), self.p, self.skip, budget)
+        nodes = Scored(lattice)
+        found = search(nodes, self.p, self.skip, budget)
         if found is None:
-            return LatticeSolver().solve(lattice, budget, progress)
+            exact = LatticeSolver().solve(lattice, budget, progress)
+            if not local or exact.levels is None:
+                return exact
+            found = Found(nodes, exact.levels, nodes.score(exact.levels))
+            found.steps.append(("exact search", found.node, found.score))
         best = Recoder(lattice).evaluate(Released.by_levels(lattice.table, found.node))
         trace = [Progress(budget.seconds, best.cost, 0.0, found.nodes.checks)]
         if progress is not None:
             progress(trace[-1])
         if local:
-            return degeneralized(problem, found.node, {**found.stats(), "global_score": found.score}, trace)
+            score = as_score(problem).told(problem.table, best.cost, 0.0)["score"]
+            return degeneralized(nodes, found.node, {**found.stats(), "global_score": score}, trace, budget)
         bound = self._bound(lattice, budget)
         trace.append(replace(trace[-1], seconds=budget.seconds, bound=min(bound, best.cost)))
         return best.solution("optimal" if bound >= best.cost else "feasible", bound, found.stats(), trace)

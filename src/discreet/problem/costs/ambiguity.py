@@ -31,6 +31,7 @@ class Ambiguity(PerRow):
     """
 
     name = "ambiguity"
+    saying = "How many combinations of original values each released row could stand for."
     needs = frozenset({"block_leaves"})
 
     def row(self, classes: Classes) -> FloatArray:

@@ -35,6 +35,7 @@ class AverageClassSize(Cost):
 
     name = "C_AVG"
     aliases = ("average-class-size",)
+    saying = "How many people look the same on average."
     additive = False
 
     k: int | None = None

@@ -50,6 +50,7 @@ class Certainty(PerRow):
 
     name = "NCP"
     aliases = ("certainty",)
+    saying = "How wide the released ranges and groups are, as a share of the whole column."
     needs = frozenset({"extent", "block_leaves"})
     local = True
     divisible = False  # how far the rest of a class spreads depends on which rows go

@@ -32,6 +32,7 @@ class Classification(Cost):
 
     name = "CM"
     aliases = ("classification", "CE")
+    saying = "How many people no longer have the most frequent class label among those who look the same."
     compiled = "minority"
     needs = frozenset({"labels", "joint"})
     superadditive = True

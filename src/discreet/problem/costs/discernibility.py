@@ -24,6 +24,7 @@ class Discernibility(Cost):
 
     name = "DM"
     aliases = ("discernibility",)
+    saying = "How many people look the same, added up over all people."
     compiled = "squares"
     superadditive = True
     divisible = True

@@ -29,6 +29,7 @@ class HierarchicalDiscernibility(Cost):
 
     name = "HDM"
     aliases = ("hierarchical-discernibility",)
+    saying = "How many people became harder to tell apart in each column, as a share of all."
     needs = frozenset({"block_rows", "moments"})
     superadditive = True
 

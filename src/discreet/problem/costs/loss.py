@@ -33,6 +33,7 @@ class Loss(PerRow):
 
     name = "LM"
     aliases = ("loss", "GLM")
+    saying = "The loss of detail: for each value, the share of all values it could stand for now."
     needs = frozenset({"block_leaves"})
     local = True
 

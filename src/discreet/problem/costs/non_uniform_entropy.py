@@ -32,6 +32,7 @@ class NonUniformEntropy(Cost):
 
     name = "entropy"
     aliases = ("non-uniform-entropy",)
+    saying = "How many bits it would take to guess the original values."
     needs = frozenset({"block_rows", "moments"})
     superadditive = True
 

@@ -28,6 +28,7 @@ class Precision(PerRow):
     """
 
     name = "precision"
+    saying = "How far values were lifted in their hierarchies."
     needs = frozenset({"block_levels"})
     needs_hierarchy = True
 

@@ -44,6 +44,7 @@ class Score(Cost):
     """
 
     name = "score"
+    saying = "How many different values the release has fewer than the original, by the priorities of the columns."
     plain = ("by",)
     needs = frozenset({"blocks"})
     additive = False
@@ -75,11 +76,18 @@ class Score(Cost):
         e, e_b, v = (np.asarray(numbers, dtype=np.float64) for numbers in (shown, before, priorities))
         if callable(self.by):
             return _own(self.by, e, e_b, v)
-        return _SCORES[self.by](e, e_b, v, self.d)
+        return float(_SCORES[self.by](e, e_b, v, self.d))
 
     def of(self, table: CountTable, shown: Any) -> float:
         """Return the score of a release that shows so many different values of each attribute."""
         return self(shown, self.before or _distinct(table), weight_array(self.weights, table))
+
+    def of_each(self, table: CountTable, shown: FloatArray) -> FloatArray:
+        """Return the scores of several releases, a row of ``shown`` for each."""
+        before, v = np.array(self.before or _distinct(table), dtype=np.float64), weight_array(self.weights, table)
+        if callable(self.by):
+            return np.array([_own(self.by, row, before, v) for row in shown])
+        return _SCORES[self.by](shown, before, v, self.d)
 
     def lost(self, table: CountTable, shown: Any) -> float:
         """Return the cost of such a release."""
@@ -145,19 +153,18 @@ def _distinct(table: CountTable) -> tuple[int, ...]:
     return tuple(int(np.count_nonzero(attribute.rows)) for attribute in table.attributes)
 
 
-def _basic(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> float:
-    return float((v * shown).sum())
+def _basic(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> FloatArray:
+    return np.asarray((v * shown).sum(axis=-1))
 
 
-def _eta(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> float:
-    return float((v * ((2 * shown > d) * 1.0 + (shown > d))).sum())
+def _eta(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> FloatArray:
+    return np.asarray((v * ((2 * shown > d) * 1.0 + (shown > d))).sum(axis=-1))
 
 
-def _log(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> float:
+def _log(shown: FloatArray, before: FloatArray, v: FloatArray, d: int) -> FloatArray:
     several = before > 1
-    if not several.any():
-        return 0.0
-    return float((v[several] * np.log(np.maximum(shown[several], 1)) / np.log(before[several])).max())
+    kept = v * np.log(np.maximum(shown, 1)) / np.log(np.where(several, before, np.e))
+    return np.asarray(np.where(several, kept, 0.0).max(axis=-1, initial=0.0))
 
 
 _SCORES = {"basic": _basic, "eta": _eta, "log": _log}

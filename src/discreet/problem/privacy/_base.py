@@ -67,6 +67,11 @@ class PrivacyModel(Part, ABC):
         """The text form for messages and reports, in which values of the data are only counted."""
         return outline(self.text)
 
+    @property
+    def compares(self) -> bool:
+        """Whether the promise compares classes with the whole table, so that an audit needs to know that."""
+        return False
+
     @abstractmethod
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it satisfies the model."""

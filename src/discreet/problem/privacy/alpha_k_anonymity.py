@@ -32,6 +32,10 @@ class AlphaKAnonymity(ThresholdModel):
     """
 
     name = "alpha-k"
+    saying = (
+        "Every person is one of at least {k} who look the same, and no value of {attribute} has a larger share of "
+        "them than {alpha}."
+    )
     plain = ("attribute",)
     by_thetas = True
 

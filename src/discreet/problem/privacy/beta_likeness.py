@@ -31,6 +31,10 @@ class BetaLikeness(ThresholdModel):
 
     name = "beta"
     aliases = ("beta-likeness", "b-likeness")
+    saying = (
+        "Among people who look the same, no value of {attribute} is much more frequent than in the whole table: "
+        "at most by {beta} times its share there."
+    )
     plain = ("attribute", "form")
     by_thetas = True
 
@@ -42,6 +46,11 @@ class BetaLikeness(ThresholdModel):
         object.__setattr__(self, "beta", number(self.beta, "beta of beta-likeness", above=0))
         column_name(self.attribute, "The attribute of beta-likeness")
         one_of(self.form, "The form of beta-likeness", ("basic", "enhanced"))
+
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
 
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
         """Return the largest share of each value.

@@ -31,6 +31,10 @@ class DeltaDisclosure(SensitiveModel):
     """
 
     name = "delta-disclosure"
+    saying = (
+        "Among people who look the same, the values of {attribute} are about as frequent as in the whole table: "
+        "within a factor of e to the power of {delta}."
+    )
     plain = ("attribute",)
 
     delta: float
@@ -39,6 +43,11 @@ class DeltaDisclosure(SensitiveModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", number(self.delta, "delta of delta-disclosure", above=0))
         column_name(self.attribute, "The attribute of delta-disclosure")
+
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether every value that occurs is about as frequent as in the whole table."""

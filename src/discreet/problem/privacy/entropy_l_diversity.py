@@ -30,6 +30,7 @@ class EntropyLDiversity(SensitiveModel):
     """
 
     name = "entropy-l"
+    saying = "Among people who look the same, {attribute} is as hard to guess as {l} equally frequent values."
     plain = ("attribute",)
     union_closed = True
     favors_even = True

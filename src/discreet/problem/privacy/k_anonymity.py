@@ -27,6 +27,7 @@ class KAnonymity(PrivacyModel):
 
     name = "k"
     aliases = ("k-anonymity",)
+    saying = "Every person is one of at least {k} who look the same."
     union_closed = True
     superset_closed = True
     favors_even = True

@@ -27,6 +27,7 @@ class LDiversity(SensitiveModel):
 
     name = "distinct-l"
     aliases = ("l", "l-diversity")
+    saying = "People who look the same have at least {l} different values of {attribute}."
     plain = ("attribute",)
     union_closed = True
     superset_closed = True

@@ -36,6 +36,7 @@ class LPlusDiversity(ThresholdModel):
 
     name = "l+"
     aliases = ("l-plus",)
+    saying = "Among people who look the same, no value of {attribute} has a larger share than {theta}."
     plain = ("attribute",)
     by_thetas = True
 
@@ -57,6 +58,20 @@ class LPlusDiversity(ThresholdModel):
             plain = {value: number(theta, what, least=0, most=1) for value, theta in self.theta.items()}
             object.__setattr__(self, "theta", plain)
         column_name(self.attribute, "The attribute of l+-diversity")
+
+    @property
+    def words(self) -> str:
+        """What is limited; a threshold of each value counts the values only."""
+        if not isinstance(self.theta, Mapping):
+            return super().words
+        column = self.attribute or "the sensitive column"
+        number = f"{len(self.theta)} of the values of {column}"
+        return f"Among people who look the same, {number} have no larger share than is set for each."
+
+    @property
+    def compares(self) -> bool:
+        """Thresholds by frequency are those of the whole table."""
+        return self.by is not None
 
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
         """Return the threshold of each value, from how often it occurs in the table and what it is called.

@@ -30,6 +30,10 @@ class RecursiveDiversity(SensitiveModel):
     """
 
     name = "recursive-cl"
+    saying = (
+        "Among people who look the same, the most frequent value of {attribute} stays below {c} times the number of "
+        "all values from the rank {l} on."
+    )
     plain = ("attribute",)
     union_closed = True
     favors_even = True

@@ -38,6 +38,7 @@ class TCloseness(SensitiveModel):
 
     name = "t"
     aliases = ("t-closeness",)
+    saying = "Among people who look the same, {attribute} is spread almost as in the whole table, at most {t} apart."
     plain = ("attribute", "distance")
     union_closed = True
 
@@ -49,6 +50,11 @@ class TCloseness(SensitiveModel):
         object.__setattr__(self, "t", number(self.t, "t of t-closeness", least=0, most=1))
         column_name(self.attribute, "The attribute of t-closeness")
         one_of(self.distance, "The distance of t-closeness", ("equal", "ordered", "hierarchical"))
+
+    @property
+    def compares(self) -> bool:
+        """Classes are compared with the whole table."""
+        return True
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it is close to the whole table."""

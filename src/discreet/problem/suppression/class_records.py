@@ -26,6 +26,7 @@ class ClassRecords(Suppression):
 
     name = "class-records"
     aliases = ("allRec",)
+    saying = "People whose class would break a promise are left out, however many."
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return all records of each class that is not ok."""

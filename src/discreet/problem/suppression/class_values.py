@@ -30,6 +30,7 @@ class ClassValues(Suppression):
 
     name = "class-values"
     aliases = ("allSA",)
+    saying = "The sensitive values of a class that would break a promise become unknown."
     whole_classes = False
     hides_values = True
 

@@ -24,6 +24,7 @@ class NoSuppression(Suppression):
 
     name = "none"
     aliases = ("NoSupp",)
+    saying = "Nobody may be left out."
 
     def budget(self, n: int) -> int:
         """Return that no record may go."""

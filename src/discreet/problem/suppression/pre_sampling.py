@@ -34,6 +34,7 @@ class PreSampling(Suppression):
 
     name = "pre-sampling"
     aliases = ("presampling", "pre-sample")
+    saying = "People who stay alone even at coarse levels are left out before the search."
 
     k: int
     level: int = 0

@@ -49,6 +49,15 @@ class SuppressRecords(Suppression):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SuppressRecords) and self.text == other.text
 
+    @property
+    def words(self) -> str:
+        """How many people may be left out."""
+        return (
+            f"At most {self.limit:,} people may be left out."
+            if isinstance(self.limit, int)
+            else (f"At most {100 * self.limit:g} % of the people may be left out.")
+        )
+
     def budget(self, n: int) -> int:
         """Return how many of ``n`` records may go."""
         if isinstance(self.limit, int):

@@ -34,6 +34,7 @@ class ViolatingRecords(Suppression):
 
     name = "violating-records"
     aliases = ("vioRec",)
+    saying = "As few people as possible are left out of a class that would break a promise."
     whole_classes = False
 
     def check(self, models: Sequence[PrivacyModel]) -> None:

@@ -32,6 +32,7 @@ class ViolatingValues(Suppression):
 
     name = "violating-values"
     aliases = ("vioSA",)
+    saying = "Sensitive values that are too frequent in their class become unknown."
     whole_classes = False
     hides_values = True
 

@@ -1,0 +1,77 @@
+"""``discreet apply``: the recoding of an earlier release, carried out on other rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import click
+
+from discreet.cli._options import columns, json_option, quiet_option
+
+__all__ = ["apply"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json
+  discreet apply mapping.json more.csv -o more-safe.csv --unknown suppress
+  discreet apply mapping.json more.csv -o more-safe.csv --unknown top --broken suppress
+
+\b
+Values that are not in the mapping never pass: they are an error, or their rows are left out, or they
+become the most general value. What comes out is audited by the promises of the first release; where
+one is broken the exit code is 5 and nothing is written, unless such classes may be left out. A mapping
+lists values of the data: keep it as safe as these.""",
+)
+@click.argument("mapping", metavar="MAPPING")
+@click.argument("source", metavar="INPUT")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="Where the result goes; the suffix says the format."
+)
+@click.option(
+    "--unknown",
+    default="error",
+    show_default=True,
+    type=click.Choice(["error", "suppress", "top"]),
+    help="Values the mapping lacks: refuse them, leave their rows out, or make them the most general value.",
+)
+@click.option(
+    "--broken",
+    default="error",
+    show_default=True,
+    type=click.Choice(["error", "suppress"]),
+    help="Classes that break a promise: refuse the table, or leave them out.",
+)
+@click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
+@json_option
+@quiet_option
+def apply(
+    mapping: str,
+    source: str,
+    output: str,
+    unknown: Any,
+    broken: Any,
+    identifiers: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Recode the table INPUT as the file MAPPING says."""
+    from pathlib import Path
+
+    from discreet.release import apply_mapping
+    from discreet.release._output import Output, check_apart, check_output
+
+    target = check_output(output, source)
+    if isinstance(target, Output):
+        check_apart([target.path], [Path(mapping)])
+    applied = apply_mapping(
+        mapping, source, unknown=unknown, broken=broken, identifiers=columns(identifiers), output=output
+    )
+    if as_json:
+        click.echo(json.dumps(applied.to_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        click.echo(applied.summary())
+        click.echo(f"The result is in {os.path.normpath(output)}.")

@@ -1,0 +1,181 @@
+"""SQLite files, through Python's own module. Values have types there, and columns only prefer one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from discreet._places import TableName, TableUrl
+from discreet.engines.database._session import Column, Session, quoted
+from discreet.errors import DataError, DiscreetError, OutputError
+
+__all__ = ["SqliteSession", "connect"]
+
+_ROWS = 50_000
+_PATIENCE = 10.0
+"""Seconds to wait for others who write to the same file."""
+
+
+@contextmanager
+def connect(url: TableUrl, *, write: bool = False) -> Iterator[SqliteSession]:
+    """Open the file; the error for whatever the database refuses is one sentence."""
+    path = Path(url.path or "")
+    if not write and not path.is_file():
+        raise DataError(f"There is no database '{path}'.")
+    # Whoever reads after a program was killed must be able to undo what it had begun.
+    mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
+    try:
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=_PATIENCE,
+            check_same_thread=False,  # polars fetches from threads of its own, one at a time
+        )
+        try:
+            connection.execute("PRAGMA temp_store = MEMORY")  # no value of the data in a temporary file
+            yield SqliteSession(url, connection)
+        finally:
+            connection.close()
+    except (sqlite3.Error, OverflowError) as error:
+        raise _explained(url, error, write) from None
+
+
+class SqliteSession(Session):
+    """A connection to a SQLite file."""
+
+    def __init__(self, url: TableUrl, connection: sqlite3.Connection) -> None:
+        super().__init__(url)
+        self.connection = connection
+
+    def columns(self, table: TableName) -> list[Column]:
+        """Return the columns; the type of one is that of all its values."""
+        if table.schema not in (None, "main", "temp"):
+            return []
+        names = [str(row[1]) for row in self._rows(f"PRAGMA {self._schema(table)}table_xinfo({quoted(table.name)})")]
+        if not names:
+            return []
+        kinds = ", ".join(f"typeof({quoted(name)})" for name in names)
+        found = self._rows(f"SELECT DISTINCT {kinds} FROM {quoted(table.schema, table.name)}")
+        return [_column(name, {row[place] for row in found}) for place, name in enumerate(names)]
+
+    def tables(self) -> list[str]:
+        """Return the names of tables and views."""
+        found = self._rows(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        )
+        return [str(TableName(name)) for (name,) in found]
+
+    def position(self, table: TableName) -> str | None:
+        """Return the number of the row, unless a column has its name or the table has none."""
+        if not self.is_table(table):
+            return None
+        taken = {str(row[1]).lower() for row in self._rows(f"PRAGMA table_xinfo({quoted(table.name)})")}
+        name = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
+        if name is None:
+            return None
+        try:
+            self._rows(f"SELECT {name} FROM {quoted(table.schema, table.name)} LIMIT 0")
+        except sqlite3.OperationalError:
+            return None
+        return name
+
+    def is_table(self, table: TableName) -> bool:
+        """Whether this is no view."""
+        found = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)"
+        return bool(self.connection.execute(found, [table.name]).fetchone()[0])
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.connection.execute(statement)
+
+    def stream(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a query."""
+        cursor = self.connection.execute(query)
+        while rows := cursor.fetchmany(_ROWS):
+            try:
+                yield pl.DataFrame(rows, schema=dict(schema), orient="row", strict=True)
+            except (TypeError, pl.exceptions.PolarsError):
+                raise DataError(
+                    f"The table '{self.url.table}' changed while it was being read; run the job again."
+                ) from None
+
+    def type_of(self, column: str, dtype: pl.DataType) -> str:
+        """Return the type a column prefers; decimals are kept as text, which loses nothing."""
+        if dtype.is_integer() or dtype == pl.Boolean:
+            return "INTEGER"
+        if dtype.is_float():
+            return "REAL"
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
+            raise self.refused(column, "lists, records, bytes or durations")
+        return {pl.Date: "DATE", pl.Datetime: "TIMESTAMP"}.get(type(dtype), "TEXT")
+
+    def load(self, table: str, frame: pl.LazyFrame) -> None:
+        """Add rows; dates and times become ISO text."""
+        schema = frame.collect_schema()
+        texts = [
+            pl.nth(place).cast(pl.String)
+            for place, dtype in enumerate(schema.dtypes())
+            if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean)
+        ]
+        marks = ", ".join("?" * len(schema))
+        for batch in frame.with_columns(texts).collect_batches(chunk_size=_ROWS, engine="streaming"):
+            self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", batch.rows())
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Begin, and commit or roll back; others may read meanwhile."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def rename(self, old: TableName, new: TableName) -> None:
+        """Rename a table."""
+        self.execute(f"ALTER TABLE {quoted(old.schema, old.name)} RENAME TO {quoted(new.name)}")
+
+    def _schema(self, table: TableName) -> str:
+        return "" if table.schema is None else f"{quoted(table.schema)}."
+
+    def _rows(self, query: str) -> list[tuple[str, ...]]:
+        return self.connection.execute(query).fetchall()
+
+
+def _column(name: str, types: set[str]) -> Column:
+    kinds = types - {"null"}
+    if kinds and kinds <= {"integer"}:
+        return Column(name, pl.Int64())
+    if kinds and kinds <= {"integer", "real"}:
+        return Column(name, pl.Float64(), "CAST({} AS REAL) + 0.0", exact=False)
+    if kinds <= {"text"}:
+        return Column(name, pl.String(), "{} COLLATE BINARY")
+    text = "CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE CAST({0} AS TEXT) END"
+    return Column(name, pl.String(), text, exact=False)
+
+
+def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:
+    text = str(error)
+    kind = OutputError if write else DataError
+    if isinstance(error, OverflowError):
+        return OutputError("A whole number is larger than SQLite can hold; turn its column into text first.")
+    if "unknown database" in text:
+        return kind(f"There is no schema '{url.table.schema}' in {url.where}; leave it out.")
+    if "not a database" in text or "malformed" in text:
+        return kind(f"{url.where} is damaged or no SQLite file.")
+    if "locked" in text or "busy" in text:
+        return kind(f"{url.where} is in use by another program; wait until it is done, or close it.")
+    if "readonly" in text or "unable to open" in text or "permission" in text:
+        return kind(
+            f"{url.where} cannot be {'written to' if write else 'read'}; the permission or its folder is missing."
+        )
+    if "full" in text:
+        return kind(f"The disk is full: '{url.table}' was not written, and nothing was left behind; free some space.")
+    return kind(f"SQLite could not do what was asked of {url.where} ({type(error).__name__}).")

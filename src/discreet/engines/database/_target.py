@@ -1,0 +1,116 @@
+"""Tables of a database as a target: made under another name in a transaction, audited, and only then renamed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+from discreet._places import TableName, TableUrl
+from discreet._replacing import check_parent, replacing_alone
+from discreet.engines._recoding import Recoding
+from discreet.engines._write import plan_of
+from discreet.engines.database._connect import connect
+from discreet.engines.database._session import Session, quoted
+from discreet.engines.database._source import DatabaseSource, count_rows, lookups
+from discreet.errors import OutputError
+
+__all__ = ["StagedTable", "check_table", "replacing_table"]
+
+
+class StagedTable:
+    """A table that is not there for others yet."""
+
+    def __init__(self, session: Session, url: TableUrl) -> None:
+        self.session = session
+        self.url = url
+        self.staging = TableName(f"discreet_{secrets.token_hex(6)}", url.table.schema)
+
+    @property
+    def name(self) -> str:
+        """The name the table will have, quoted for messages."""
+        return f"'{self.url.table}'"
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.session.columns(self.staging)]
+
+    def write(self, data: Any) -> None:
+        """Put the rows of a frame of any kind into the table."""
+        with TemporaryDirectory() as folder, plan_of(data, Path(folder, "rows"), self.url.table.name) as plan:
+            schema = plan.collect_schema()
+            self.session.check_names(schema.names())
+            self.session.create(self._quoted, schema)
+            self.session.load(self._quoted, plan)
+
+    def recode(self, source: DatabaseSource, recoding: Recoding) -> None:
+        """Have the database recode a table of its own; no row leaves it."""
+        source.check_unchanged(self.session)
+        recoded = source.recoded(self.session, recoding)
+        with lookups(self.session, recoded):
+            self.session.execute(f"CREATE TABLE {self._quoted} AS {recoded.query}")
+
+    def count(self, by: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
+        return count_rows(self.session, self.staging, self.session.columns(self.staging), by)
+
+    @property
+    def _quoted(self) -> str:
+        return quoted(self.staging.schema, self.staging.name)
+
+
+@contextmanager
+def replacing_table(url: TableUrl) -> Iterator[StagedTable]:
+    """Give out a table to fill; it gets its name, and replaces the one that has it, if all goes well.
+
+    A file that is not there yet appears when it is complete.
+    """
+    if url.path is not None and not url.path.exists():
+        with replacing_alone(url.path.resolve()) as unfinished, _staged(url.moved_to(unfinished), url) as staged:
+            yield staged
+    else:
+        with _staged(url, url) as staged:
+            yield staged
+
+
+@contextmanager
+def _staged(place: TableUrl, url: TableUrl) -> Iterator[StagedTable]:
+    with connect(place, write=True) as session, session.transaction():
+        staged = StagedTable(session, url)
+        yield staged
+        if session.is_table(url.table):
+            session.execute(f"DROP TABLE {quoted(url.table.schema, url.table.name)}")
+        session.rename(staged.staging, url.table)
+
+
+def check_table(url: TableUrl) -> None:
+    """Refuse a target that cannot be written in the end, by making a table and taking it back."""
+    if url.path is not None and not url.path.exists():
+        check_parent(url.path.resolve())
+        if url.table.schema not in (None, "main"):
+            raise OutputError(
+                f"There is no schema '{url.table.schema}' in {url.where}, which would be new; leave it out."
+            )
+        return
+    if url.path is not None and not url.path.is_file():
+        raise OutputError(f"'{url.path}' is no file; name that of a database.")
+    with connect(url, write=True) as session:
+        if session.columns(url.table) and not session.is_table(url.table):
+            raise OutputError(f"'{url.table}' is a view, which is not replaced by a table; choose another name.")
+        trial = TableName(f"discreet_{secrets.token_hex(6)}", url.table.schema)
+        try:
+            with session.transaction():
+                session.create(quoted(trial.schema, trial.name), {"trial": pl.Int64()})
+                raise _TakeBack
+        except _TakeBack:
+            pass
+
+
+class _TakeBack(Exception):  # noqa: N818 - it ends a trial, and is no error
+    """Ends a transaction that was only a trial."""

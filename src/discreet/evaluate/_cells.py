@@ -1,0 +1,108 @@
+"""A table as its classes: one GROUP BY, then integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.counts import IntArray, compact
+from discreet.engines import Source, exactly
+from discreet.errors import DataError, MissingColumnError
+from discreet.schema._column import plain, text_of
+
+__all__ = ["Cells", "Int64Array", "add_up", "combined", "read_cells"]
+
+Int64Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The classes of a table: all rows that agree on every quasi-identifier, a missing value being a value.
+
+    ``values[column]`` are the distinct values of a column in their natural order (missing last); ``codes[i][c]`` is the
+    place of class ``c`` among those of quasi-identifier ``i``. Entry ``e`` says that ``count[e]`` rows of class
+    ``group[e]`` have the value at place ``secret[column][e]`` of a sensitive column; entries are sorted by class.
+    """
+
+    columns: tuple[str, ...]
+    values: Mapping[str, pl.Series]
+    codes: Sequence[IntArray]
+    sizes: Int64Array
+    group: Int64Array
+    count: Int64Array
+    secret: Mapping[str, IntArray]
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.sizes.sum())
+
+    def width(self, column: str) -> int:
+        """The number of distinct values of a column."""
+        return len(self.values[column])
+
+    def texts(self, column: str) -> pl.Series:
+        """The distinct values of a column as text."""
+        return text_of(plain(column, self.values[column]))
+
+    def histogram(self, column: str) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return the classes, values and counts of a sensitive column, of each pair that occurs."""
+        width = max(self.width(column), 1)
+        keys, entry = np.unique(self.group * width + self.secret[column], return_inverse=True)
+        return keys // width, keys % width, add_up(entry, self.count, keys.size)
+
+
+def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Cells:
+    """Count the rows of a table by its quasi-identifiers and sensitive columns."""
+    columns = [*quasi_identifiers, *sensitive]
+    for column in columns:
+        if column not in source.columns:
+            raise MissingColumnError(column, source.columns)
+    counted = source.count(columns)
+    if counted.is_empty():
+        raise DataError("The data has no rows; there is nothing to measure.")
+    values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
+    places = counted.select(
+        exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+        for column, distinct in values.items()
+    )
+    codes = [places[column].to_numpy() for column in columns]
+    widths = [len(values[column]) for column in columns]
+    kinds = len(quasi_identifiers)
+    group, groups = combined(codes[:kinds], widths[:kinds])
+    order = np.lexsort([*codes[kinds:], group])
+    group = group[order]
+    first = np.searchsorted(group, np.arange(groups))
+    count = counted.to_series(-1).to_numpy()[order].astype(np.int64)
+    return Cells(
+        columns=tuple(quasi_identifiers),
+        values=values,
+        codes=[code[order][first] for code in codes[:kinds]],
+        sizes=add_up(group, count, groups),
+        group=group.astype(np.int64),
+        count=count,
+        secret={column: code[order] for column, code in zip(sensitive, codes[kinds:], strict=True)},
+    )
+
+
+def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray, int]:
+    """Number the combinations of several codes without gaps, in their order; return the numbers and how many there are.
+
+    >>> combined([np.array([0, 1, 0]), np.array([2, 0, 2])], [2, 3])
+    (array([0, 1, 0]), 2)
+    """
+    key, span = codes[0], widths[0]
+    for code, width in zip(codes[1:], widths[1:], strict=True):
+        key, span = compact(key, span)
+        key, span = key * width + code, span * width
+    return compact(key, span)
+
+
+def add_up(index: IntArray, rows: IntArray, size: int) -> Int64Array:
+    """Return the sum of the rows that have each index."""
+    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)

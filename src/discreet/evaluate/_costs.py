@@ -1,0 +1,218 @@
+"""Every cost of a release, found from the released table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.errors import UsageError
+from discreet.evaluate._cover import Cells
+from discreet.evaluate._tables import Pair, number_classes
+from discreet.problem import COSTS, SCHEMES, Classes, Cost
+from discreet.problem.costs.certainty import Certainty
+from discreet.problem.costs.loss import Loss
+
+__all__ = ["Costing"]
+
+_OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "moments"})
+"""What can only be told of released values that cover the original ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Costing:
+    """The classes of a release as costs see them. Rows that were left out are a last class, which is not ok."""
+
+    pair: Pair
+    classes: Classes
+    local: Classes
+    """The same, where equal values are released differently: told by the nodes they show."""
+    ids: IntArray
+    """The class of each released row."""
+    ok: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, pair: Pair) -> Costing:
+        """Find the classes of the released table."""
+        quasi = [pair.after[name] for name in pair.quasi_identifiers]
+        ids, count = number_classes(quasi)
+        gone = pair.counts.n - pair.rows
+        sizes = np.bincount(ids, minlength=count)
+        first = np.empty(count, dtype=np.int64)
+        first[ids[::-1]] = np.arange(pair.rows - 1, -1, -1)
+        if gone > 0:
+            sizes, first = np.append(sizes, gone), np.append(first, 0)
+
+        def shown(numbers: Sequence[IntArray]) -> IntArray:
+            return np.stack([each[cells.places[first]] for each, cells in zip(numbers, quasi, strict=True)], axis=1)
+
+        low, high = _extent(pair, quasi, ids, first)
+        nodes = [_nodes(cells) for cells in quasi]
+        levels = shown([level for level, _ in nodes])
+        of_block = zip(quasi, pair.counts.attributes, strict=True)
+        classes = Classes(
+            table=pair.counts,
+            sizes=sizes.astype(np.int64),
+            labels=_labels(pair, ids, sizes.size),
+            blocks=shown([np.arange(len(cells.cover)) for cells in quasi]),
+            block_leaves=shown([cells.cover.sizes for cells in quasi]),
+            block_rows=shown([np.rint(cells.cover.total(a.rows)).astype(np.int64) for cells, a in of_block]),
+            block_levels=levels if (levels >= 0).all() else None,
+            low=low,
+            high=high,
+        )
+        local, trees = classes, np.array([attribute.tree for attribute in pair.counts.attributes])
+        if _local(pair, quasi) and (levels[:, trees] >= 0).all():
+            local = replace(classes, local=True, block_levels=levels, blocks=shown([block for _, block in nodes]))
+        return cls(pair, classes, local, ids, np.arange(sizes.size) < count)
+
+    def total(self, cost: Cost) -> float | None:
+        """Return what the release costs; None where the cost is not defined for it."""
+        needs = cost.needs - {"joint"}
+        if not self.pair.holds and needs & _OF_VALUES:
+            return None
+        if "moments" in needs and self.pair.link is None:
+            return None
+        if ("labels" in needs and self.classes.labels is None) or (
+            "block_levels" in needs and self.classes.block_levels is None
+        ):
+            return None
+        penalty = cost.value_penalty(self.classes.table)
+        classes = self.local if cost.local and not cost.counts_values else self.classes
+        if "moments" in needs:
+            classes = replace(classes, moments=self._sums(cost, "leaf_moment"), offsets=self._sums(cost, "leaf_offset"))
+        return cost.total(classes, self.ok) + (penalty or 0.0) * self.pair.suppressed_values
+
+    def table(self, asked: Sequence[str | Cost] | None) -> pl.DataFrame:
+        """Return costs in total and as a share of the cost of suppressing everything.
+
+        Those asked for, or all, as far as they are defined for the release.
+        """
+        found = []
+        scheme = SCHEMES.make("local" if self.local.local else "subtree")
+        for cost in _every_cost(self.classes.table) if asked is None else map(COSTS.make, asked):
+            resolved = cost.resolve(self.classes.table, ())
+            resolved.check(self.classes.table, [scheme] * len(self.pair.quasi_identifiers))
+            total = self.total(resolved)
+            if total is not None:
+                worst = resolved.worst(self.classes.table)
+                found.append((cost.shown, total, total / worst if worst else 0.0))
+        return pl.DataFrame(found, {"cost": pl.String, "total": pl.Float64, "normalized": pl.Float64}, orient="row")
+
+    def by_attribute(self) -> dict[str, tuple[float | None, float | None]]:
+        """Return the mean LM and NCP of each quasi-identifier; a row that was left out counts 1."""
+        classes, found = self.local, {}
+        for i, attribute in enumerate(classes.table.attributes):
+
+            def one(array: IntArray | None, i: int = i) -> IntArray | None:
+                return None if array is None else array[:, [i]]
+
+            narrow = replace(
+                classes,
+                table=replace(classes.table, attributes=(attribute,), codes=classes.table.codes[[i]]),
+                blocks=one(classes.blocks),
+                block_leaves=one(classes.block_leaves),
+                block_levels=one(classes.block_levels),
+                low=one(classes.low),
+                high=one(classes.high),
+            )
+            each = (
+                [cost.total(narrow, self.ok) / classes.table.n for cost in (Loss(), Certainty())]
+                if self.pair.holds
+                else [None, None]
+            )
+            found[attribute.name] = (each[0], each[1])
+        return found
+
+    def _sums(self, cost: Cost, numbers: str) -> FloatArray:
+        """Add up what the cost keeps with the original value of each row, class by class."""
+        assert self.pair.link is not None
+        table, columns = self.classes.table, []
+        owner = np.full(table.n, len(self.classes) - 1)
+        owner[self.pair.link] = self.ids
+        for attribute in table.attributes:
+            of_leaf = getattr(cost, numbers)(attribute, table)
+            leaves = self.pair.before[attribute.name].places
+            columns.append(np.bincount(owner, weights=of_leaf[leaves], minlength=len(self.classes)))
+        return np.stack(columns, axis=1)
+
+
+def _every_cost(table: CountTable) -> list[Cost]:
+    """Return all costs that need no arguments and go with the table."""
+    found = []
+    for member in COSTS.members().values():
+        try:
+            cost = member()
+            cost.resolve(table, ())
+        except (TypeError, UsageError):
+            continue
+        found.append(cost)
+    return sorted(found, key=lambda cost: cost.name.lower())
+
+
+def _extent(pair: Pair, quasi: Sequence[Cells], ids: IntArray, first: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the least and the greatest leaf in each class: of the rows themselves, else of what they show."""
+    if pair.link is None:
+        ends = [(cells.cover.least[cells.places[first]], cells.cover.greatest[cells.places[first]]) for cells in quasi]
+    else:
+        order = np.argsort(ids, kind="stable")
+        starts = np.searchsorted(ids[order], np.arange(int(ids.max()) + 1))
+        rest = np.zeros(first.size - starts.size, dtype=np.int64)
+        ends = []
+        for cells in quasi:
+            leaves = pair.before[cells.name].places[pair.link][order]
+            each = [np.append(f.reduceat(leaves, starts), rest) for f in (np.minimum, np.maximum)]
+            ends.append((each[0], each[1]))
+    return np.stack([low for low, _ in ends], axis=1), np.stack([high for _, high in ends], axis=1)
+
+
+def _labels(pair: Pair, ids: IntArray, count: int) -> IntArray | None:
+    """Return how often each class label occurs in each class; None where that cannot be told."""
+    name = pair.schema.class_attribute
+    if name is None:
+        return None
+    cells = pair.after[name]
+    if pair.link is None and (cells.cover.sizes > 1).any():
+        return None
+    leaves = cells.cover.least[cells.places] if pair.link is None else pair.before[name].places[pair.link]
+    present, label = np.unique(leaves, return_inverse=True)
+    cells_of = np.bincount(ids * present.size + label, minlength=count * present.size)
+    return cells_of.reshape(count, present.size)
+
+
+def _nodes(cells: Cells) -> tuple[IntArray, IntArray]:
+    """Return the hierarchy level and the block of each value; the level is -1 where it is no node of the hierarchy.
+
+    Where all values are blocks of one level they are at that level, though a leaf that is carried up may be found below
+    it too; else each is at the lowest level it is found on.
+    """
+    ancestors, cover = cells.attribute.domain.ancestors, cells.cover
+    found = np.full(len(cover), -1, dtype=np.int64)
+    block = np.zeros(len(cover), dtype=np.int64)
+    for level, blocks in enumerate(ancestors):
+        of_leaf = blocks[cover.leaf]
+        low, high = (f.reduceat(of_leaf, cover.first[:-1]) for f in (np.minimum, np.maximum))
+        whole = (low == high) & (np.bincount(blocks)[low] == cover.sizes)
+        if whole.all():
+            return np.full(len(cover), level, dtype=np.int64), low.astype(np.int64)
+        new = whole & (found < 0)
+        found[new], block[new] = level, low[new]
+    return found, block
+
+
+def _local(pair: Pair, quasi: Sequence[Cells]) -> bool:
+    """Whether equal values are released differently."""
+    for cells in quasi:
+        if pair.link is None:
+            shown = np.bincount(cells.cover.leaf, minlength=cells.cover.leaves)
+        else:
+            leaves = pair.before[cells.name].places[pair.link]
+            pairs = np.unique(leaves * len(cells.cover) + cells.places)
+            shown = np.bincount(pairs // len(cells.cover))
+        if (shown > 1).any():
+            return True
+    return False

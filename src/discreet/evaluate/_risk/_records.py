@@ -1,0 +1,80 @@
+"""How likely a single record is found again: the risks of El Emam's three attackers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.counts import FloatArray, IntArray
+
+__all__ = ["RecordRisk", "expected_risk", "record_risk"]
+
+_BY_RECURRENCE = 64
+_TERMS = 64
+
+
+@dataclass(frozen=True)
+class RecordRisk:
+    """The probability with which an attacker finds the record of a person, over all records."""
+
+    lowest: float
+    average: float
+    highest: float
+    at_risk: int
+    """The records whose risk is above the threshold."""
+    share_at_risk: float
+    success_rate: float
+    """The share of records that are found on average; for the journalist the larger one of the average and of the
+    number of classes over the people in them, as El Emam and ARX have it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the risk as plain data."""
+        return asdict(self)
+
+
+def record_risk(sizes: IntArray, risks: FloatArray, threshold: float) -> RecordRisk:
+    """Sum up the risk of the records in classes of these sizes, each record of a class having the same."""
+    rows = int(sizes.sum())
+    at_risk = int(sizes[risks > threshold].sum())
+    average = float((sizes * risks).sum() / rows)
+    by_class = float(sizes.size / (1 / risks).sum())
+    return RecordRisk(
+        lowest=float(risks.min()),
+        average=average,
+        highest=float(risks.max()),
+        at_risk=at_risk,
+        share_at_risk=at_risk / rows,
+        success_rate=max(average, by_class),
+    )
+
+
+def expected_risk(sizes: IntArray, fraction: float) -> FloatArray:
+    """Return the risk of a record where only the size of the population is known: the mean of 1 / F, given f.
+
+    A class of f rows in a sample that holds this fraction of the population has F people in the population, where F
+    follows a negative binomial distribution (Benedetti and Franconi 1998, the individual risk of μ-Argus and sdcMicro).
+    With p the fraction and q = 1 - p this is ∫ u^(f-1) p / (p + q u) du over u from 0 to 1. A unique row has the risk
+    p / q · ln(1 / p), and each further row follows from p r(f) + q r(f+1) = p / f. Where that loses digits, or is
+    long, the series p Σ q^m B(f, m+1) takes its place.
+
+    >>> expected_risk(np.array([1, 2, 5]), 0.1).round(4)
+    array([0.2558, 0.0827, 0.0242])
+    """
+    p, q = fraction, 1 - fraction
+    if q <= 0:
+        return np.asarray(1 / sizes)
+    term = 1 / sizes.astype(np.float64)
+    risks = term.copy()
+    for m in range(1, _TERMS):
+        term = term * q * m / (sizes + m)
+        risks += term
+    risks *= p
+    if p < q:
+        small = [p / q * -float(np.log(p))]
+        for f in range(1, _BY_RECURRENCE):
+            small.append(p / q * (1 / f - small[-1]))
+        by_recurrence = np.array([0.0, *small])
+        risks = np.where(sizes <= _BY_RECURRENCE, by_recurrence[np.minimum(sizes, _BY_RECURRENCE)], risks)
+    return np.asarray(risks)

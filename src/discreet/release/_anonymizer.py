@@ -1,0 +1,117 @@
+"""Anonymization as a step of a pipeline, in the manner of scikit-learn, which need not be installed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import narwhals as nw
+
+from discreet.errors import UsageError
+from discreet.release._anonymize import anonymize
+from discreet.release._apply import Applied, apply_mapping
+from discreet.release._release import Release
+
+__all__ = ["Anonymizer"]
+
+_OWN = {"unknown": "error", "broken": "error"}
+_TOLD = [
+    name for name in inspect.signature(anonymize).parameters if name not in ("data", "output", "progress", "budget")
+]
+
+
+class Anonymizer:
+    """Learns a recoding from one table and carries it out on others.
+
+    It takes the arguments of :func:`discreet.anonymize`, and ``unknown`` and ``broken`` as
+    :func:`discreet.apply_mapping` does. After ``fit`` it has ``release_`` and, where equal values became equal ones,
+    ``mapping_``. Rows that are left out are missing from what ``transform`` returns, so that a pipeline with labels
+    should ask for no suppression.
+
+    >>> from discreet import sample
+    >>> people = sample(400, seed=1).select("sex", "education", "diagnosis")
+    >>> step = Anonymizer(quasi_identifiers=["sex", "education"], privacy="k(5)")
+    >>> step.fit_transform(people).equals(step.transform(people))
+    True
+    >>> step.get_params()["privacy"]
+    'k(5)'
+    """
+
+    release_: Release
+    """The release of the table it was fitted to."""
+    mapping_: dict[str, Any] | None
+    """What each value became; it lists values of the data."""
+    applied_: Applied
+    """The last table that was transformed, with its audit."""
+
+    def __init__(self, **params: Any) -> None:
+        self._params: dict[str, Any] = {}
+        self.set_params(**params)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments it was given."""
+        return dict(self._params)
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments; what was learned stays until it is fitted again."""
+        for name in params:
+            if name not in _TOLD and name not in _OWN:
+                raise UsageError(f"An Anonymizer has no argument '{name}'; it takes those of anonymize.")
+        self._params.update(params)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
+        """Find the best recoding of a table."""
+        told = {name: value for name, value in self._params.items() if name not in _OWN}
+        self.release_ = anonymize(X, **told)
+        recipe = self.release_.recipe
+        whole = recipe is not None and recipe.recoding.parts is None and not recipe.recoding.everything
+        self.mapping_ = self.release_.to_mapping() if whole else None
+        if isinstance(X, str):
+            return self
+        columns = _columns(X)
+        self.n_features_in_ = len(columns)
+        self.feature_names_in_ = columns
+        return self
+
+    def transform(self, X: Any) -> Any:  # noqa: N803
+        """Recode a table as that was to which it was fitted; it is audited."""
+        if not self.__sklearn_is_fitted__():
+            raise UsageError("The Anonymizer knows no table yet; call fit first.")
+        if self.mapping_ is None:
+            self.release_.to_mapping()  # says why there is none
+        own = {name: self._params.get(name, default) for name, default in _OWN.items()}
+        self.applied_ = apply_mapping(self.mapping_ or {}, X, **own)
+        return self.applied_.frame
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: N803
+        """Find the best recoding of a table and return its release."""
+        return self.fit(X, y).release_.frame
+
+    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
+        """Return the columns that come out."""
+        return _columns(self.release_.frame)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "release_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(string=True, categorical=True, allow_nan=True),
+        )
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={value!r}" for name, value in self._params.items())
+        return f"Anonymizer({told})"
+
+
+def _columns(frame: Any) -> list[str]:
+    wrapped = nw.from_native(frame, pass_through=True)
+    if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
+        return [str(column) for column in wrapped.collect_schema().names()]
+    return []

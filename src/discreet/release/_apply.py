@@ -1,0 +1,305 @@
+"""Carry a mapping out on other rows: nothing passes that the mapping does not know, and the result is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from discreet.counts import IntArray
+from discreet.engines import Recoding, Source, ValueMap, open_source
+from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.problem import PRIVACY
+from discreet.release._anonymize import anonymize
+from discreet.release._audit import Audit
+from discreet.release._clock import Clock
+from discreet.release._mapping import leaf_of, read_mapping
+from discreet.release._output import check_output
+from discreet.release._publish import Promises, publish
+from discreet.release._release import Written
+from discreet.release._small import few
+from discreet.schema import Hierarchy, as_hierarchy, make_domain, plain, text_of
+
+__all__ = ["Applied", "Broken", "Unknown", "apply_mapping"]
+
+Unknown = Literal["error", "suppress", "top"]
+Broken = Literal["error", "suppress"]
+_UNKNOWN = "\0unknown"
+"""Stands for a value that is not in the mapping until its rows are left out; no table holds it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Applied:
+    """A table that was recoded by a mapping, and its audit."""
+
+    audit: Audit
+    rows: int
+    """The rows of the table that came in."""
+    unknown: Mapping[str, int]
+    """For each column with values that are not in the mapping, how many rows have one."""
+    by_rule: Mapping[str, int]
+    """For each column, how many new values were recoded by the rule that made its hierarchy."""
+    table: Any
+
+    @property
+    def frame(self) -> Any:
+        """The recoded table: the kind of frame that came in, and polars for a file."""
+        return self.table.read() if isinstance(self.table, Written) else self.table
+
+    @property
+    def suppressed(self) -> int:
+        """The rows that were left out."""
+        return self.rows - self.audit.rows
+
+    def summary(self) -> str:
+        """Return the main figures as a block of text."""
+        lines = [f"{self.audit.rows:,} of {self.rows:,} rows released, {self.suppressed:,} left out"]
+        lines += [
+            f"'{column}' has values the mapping lacks in {few(rows)} rows" for column, rows in self.unknown.items()
+        ]
+        lines += [f"'{column}': {values:,} new values went by its hierarchy" for column, values in self.by_rule.items()]
+        return "\n".join([*lines, self.audit.summary()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data, ready for JSON."""
+        return {
+            "rows": self.rows,
+            "released": self.audit.rows,
+            "suppressed": self.suppressed,
+            "unknown": dict(self.unknown),
+            "by_rule": dict(self.by_rule),
+            "audit": self.audit.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.audit.passed else "FAILED"
+        return f"Applied(rows={self.audit.rows:,} of {self.rows:,}, audit={verdict})"
+
+
+def apply_mapping(
+    mapping: str | PathLike[str] | Mapping[str, Any],
+    data: Any,
+    *,
+    unknown: Unknown = "error",
+    broken: Broken = "error",
+    identifiers: str | Sequence[str] = (),
+    output: str | PathLike[str] | None = None,
+) -> Applied:
+    """Recode a table as another was, by the mapping of that release; what comes out keeps the same promises.
+
+    Values the mapping does not know are an ``error``, or with ``unknown="suppress"`` their rows are left out, or with
+    ``"top"`` they become the most general value of their column. Numbers and dates whose hierarchy says for each value
+    what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again. The result
+    is audited by the promises of the mapping: if one is broken that is an ``error`` and nothing is released, or with
+    ``broken="suppress"`` the classes that break it are left out. Columns the first table did not have are refused
+    unless they are named as ``identifiers``, which are left out.
+
+    >>> from discreet import anonymize, sample
+    >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
+    >>> apply_mapping(release.to_mapping(), sample(300, seed=1).select("sex", "zip")).frame.equals(release.frame)
+    True
+    """
+    for name, choice, known in (("unknown", unknown, Unknown), ("broken", broken, Broken)):
+        if choice not in get_args(known):
+            raise UsageError(f"{name} is one of {', '.join(get_args(known))}, not '{choice}'.")
+    told = read_mapping(mapping)
+    target = None if output is None else check_output(output, data)
+    source, clock = open_source(data), Clock()
+    dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
+    recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
+    rows = int(source.count(list(told["columns"])).to_series(-1).sum())
+    recoding = Recoding(
+        maps={name: column.map for name, column in recoded.items() if not column.kept},
+        kept=tuple(name for name, column in recoded.items() if column.kept),
+        drop=dropped,
+        required=tuple(told["columns"]) if told["missing"] == "suppress" else (),
+    )
+    recoding = _with_suppressed(source, recoding, recoded, told)
+    facts: dict[str, Any] = {
+        "rows": rows,
+        "unknown": {name: column.unknown for name, column in recoded.items() if column.unknown},
+        "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
+    }
+    models = [PRIVACY.make(text) for text in told["privacy"]]
+    trees = {name: _tree(form) for name, form in told["sensitive"].items()}
+    types = {name: kind for name, kind in told["types"].items() if name in trees}
+    if broken == "suppress":
+        with source.guard():
+            table = source.collect(source.recode(recoding))
+        release = anonymize(
+            table,
+            quasi_identifiers=dict.fromkeys(told["columns"], "flat"),
+            max_levels=dict.fromkeys(told["columns"], 0),
+            sensitive=trees,
+            types=types,
+            privacy=models,
+            suppression="class-records",
+            output=output,
+        )
+        return Applied(audit=release.audit, table=release.table, **facts)
+    promises = Promises(
+        quasi_identifiers=tuple(told["columns"]),
+        privacy=tuple(models),
+        sensitive=trees,
+        types=types,
+        reference={name: _counted(source, name) for name in trees},
+        unknown=None,
+        rows=None,
+        way_out="leave out the classes that break it (broken: suppress), or make a new release",
+    )
+    table, verdict = publish(source, recoding, promises, target, clock)
+    return Applied(audit=verdict, table=table, **facts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Recoded:
+    """What becomes of the values of one column."""
+
+    map: ValueMap
+    kept: bool
+    lost: pl.Series
+    """The values whose rows are left out."""
+    unknown: int
+    by_rule: int
+
+
+def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
+    """Return the columns to leave out; refuse a table that lacks columns, or has ones nobody knows anything about."""
+    for column in (*told["columns"], *told["sensitive"], *identifiers):
+        if column not in source.columns:
+            raise MissingColumnError(column, source.columns)
+    known = {*told["columns"], *told["sensitive"], *told["others"], told["class_attribute"]}
+    out = [column for column in source.columns if column in (*told["identifiers"], *identifiers)]
+    new = [column for column in source.columns if column not in known and column not in out]
+    if new:
+        raise DataError(
+            f"Column '{new[0]}' was not in the table the mapping was made for; name it as an identifier, so that it is "
+            "left out, or make a new release.",
+            column=new[0],
+        )
+    return tuple(out)
+
+
+def _recode_column(
+    source: Source, name: str, column: Mapping[str, Any], told: Mapping[str, Any], unknown: Unknown
+) -> _Recoded:
+    counted = source.count([name])
+    values, rows = counted.to_series(0), counted.to_series(1).to_numpy()
+    texts = text_of(plain(name, values))
+    absent = texts.is_null().to_numpy()
+    place = leaf_of(texts.fill_null(""), column["values"])
+    place[absent] = -1
+    labels = column["values"] if column["released"] is None else column["released"]
+    released: list[str | None] = [labels[leaf] if leaf >= 0 else None for leaf in place.tolist()]
+    found = place >= 0
+    if absent.any() and (column["missing"] is not None or told["missing"] == "suppress"):
+        found |= absent
+        if column["missing"] is not None:
+            released[int(np.flatnonzero(absent)[0])] = column["missing"]["released"]
+    by_rule = _by_rule(name, column, texts, ~found & ~absent, released)
+    found |= by_rule
+    lost = ~found
+    missed = int(rows[lost].sum())
+    if missed:
+        _refuse(name, column, int(lost.sum()), missed, unknown)
+    kept = column["released"] is None and not (missed and unknown == "top")
+    for number in np.flatnonzero(lost).tolist():
+        released[number] = column["top"] if unknown == "top" else _UNKNOWN
+    shown = values if kept else pl.Series(name, released, dtype=pl.String)
+    gone = values.filter(pl.Series(lost)) if unknown == "suppress" else values.clear()
+    return _Recoded(ValueMap(values, shown), kept, gone, missed, int(by_rule.sum()))
+
+
+def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknown: Unknown) -> None:
+    """Refuse values that are not known, where that was chosen or nothing stands above them."""
+    if unknown == "error":
+        raise DataError(
+            f"Column '{name}' has {values:,} values ({few(rows)} rows) that the mapping does not know; choose what "
+            "becomes of them (unknown: suppress or top), or make a new release.",
+            column=name,
+        )
+    if unknown == "top" and column["top"] is None:
+        raise DataError(
+            f"Column '{name}' has no most general value; let its rows be left out (unknown: suppress).", column=name
+        )
+
+
+def _by_rule(
+    name: str, column: Mapping[str, Any], texts: pl.Series, new: np.ndarray[Any, Any], released: list[str | None]
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Recode new values by the builder of the hierarchy, if with them it still makes of the known ones what it did."""
+    none = np.zeros(len(texts), dtype=np.bool_)
+    if column["rule"] is None or not new.any():
+        return none
+    wanted = texts.filter(pl.Series(new))
+    everything = pl.concat([pl.Series(column["values"], dtype=pl.String), wanted.unique()]).unique(maintain_order=True)
+    try:
+        domain = make_domain(name, everything, column["rule"]["hierarchy"], type=column["type"])
+    except (DataError, UsageError):
+        return none
+    shown = domain.released(column["rule"]["level"]).to_list()
+    becomes = dict(zip(everything.to_list(), shown, strict=True))
+    if [becomes[text] for text in column["values"]] != column["released"]:
+        return none
+    for number in np.flatnonzero(new).tolist():
+        released[number] = becomes[texts[number]]
+    return new
+
+
+def _with_suppressed(
+    source: Source, recoding: Recoding, recoded: Mapping[str, _Recoded], told: Mapping[str, Any]
+) -> Recoding:
+    """Add the classes to leave out: those the mapping left out, and those of values that are not known."""
+    tables = [_left_out_again(recoded, told["suppressed"])]
+    if any(not column.lost.is_empty() for column in recoded.values()):
+        tables.append(_of_unknown_values(source, recoded))
+    gone = pl.concat(tables).unique()
+    varied = [name for name, column in recoded.items() if column.map.released.n_unique() > 1]
+    if gone.is_empty():
+        return recoding
+    if not varied:
+        return replace(recoding, everything=True)
+    return replace(recoding, suppressed=gone.select(varied))
+
+
+def _left_out_again(recoded: Mapping[str, _Recoded], classes: list[list[str | None]]) -> pl.DataFrame:
+    """Return the classes of the mapping whose values this table has, with values as it has them."""
+    table = pl.DataFrame(classes, schema=dict.fromkeys(recoded, pl.String), orient="row")
+    for name, column in recoded.items():
+        shown = column.map.released.unique()
+        texts = text_of(plain(name, shown))
+        known = table[name].is_in(texts.drop_nulls().implode()).fill_null(shown.null_count() > 0)
+        table = table.filter(known)
+        typed = table[name].replace_strict(texts, shown, return_dtype=shown.dtype)
+        table = table.with_columns(typed.alias(name))
+    return table
+
+
+def _of_unknown_values(source: Source, recoded: Mapping[str, _Recoded]) -> pl.DataFrame:
+    """Return the classes in which a value is that is not known; no other rows are in these."""
+    cells = source.count(list(recoded)).select(recoded)
+    lost: IntArray = np.zeros(cells.height, dtype=np.bool_)
+    shown = []
+    for name, column in recoded.items():
+        values = cells[name]
+        if not column.lost.is_empty():
+            among = values.is_in(column.lost.drop_nulls().implode()).fill_null(column.lost.null_count() > 0)
+            lost |= among.to_numpy()
+        released = column.map.released
+        shown.append(values.replace_strict(column.map.values, released, return_dtype=released.dtype).alias(name))
+    return pl.DataFrame(shown).filter(pl.Series(lost))
+
+
+def _counted(source: Source, name: str) -> pl.DataFrame:
+    counted = source.count([name])
+    return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
+
+
+def _tree(form: Any) -> Any:
+    if isinstance(form, Mapping):
+        return Hierarchy.from_rows(form["rows"])
+    return None if form is None else as_hierarchy(form)

@@ -1,0 +1,135 @@
+"""Ranges of numbers and dates that begin and end at round ones, so that they say nothing about single people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.counts import FloatArray, IntArray
+from discreet.release._front_scale import plain
+from discreet.release._small import merged
+
+__all__ = ["Steps", "evenly_spread", "round_between", "round_ranges"]
+
+_WISHED = 24
+_YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_MONTHS = (1, 2, 3, 6)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How many people are in each of some ranges that follow each other; dates are days since 1970-01-01."""
+
+    edges: tuple[float, ...]
+    rows: tuple[float, ...]
+    date: bool = False
+
+    @property
+    def densities(self) -> list[float]:
+        """How many people there are for each unit of a range."""
+        return [rows / (b - a) for rows, (a, b) in zip(self.rows, pairwise(self.edges), strict=True)]
+
+    def name(self, edge: float) -> str:
+        """Write an edge for people."""
+        if not self.date:
+            return plain(edge)
+        day = np.datetime64(round(edge), "D")
+        year, month = day.astype("datetime64[Y]"), day.astype("datetime64[M]")
+        return str(year if year == day else month if month == day else day)
+
+
+def round_ranges(positions: FloatArray, rows: IntArray, least: int, *, date: bool = False) -> Steps | None:
+    """Return how many people have numbers of each range, none of which holds fewer than ``least`` but for nobody.
+
+    The first and the last range hold whatever lies beyond them: where the few outermost people are is not told.
+
+    >>> ages = np.arange(20.0, 91.0)
+    >>> round_ranges(ages, np.where(ages < 60, 10, 0) + (ages == 90), 5).edges[-3:]
+    (56.0, 58.0, 60.0)
+    """
+    there = rows > 0
+    positions, rows = positions[there], rows[there]
+    order = np.argsort(positions, kind="stable")
+    positions, rows = positions[order], rows[order]
+    upto = np.cumsum(rows)
+    if not upto.size or upto[-1] < 2 * least:
+        return None
+    low = float(positions[np.searchsorted(upto, least)])
+    high = float(positions[np.searchsorted(upto, int(upto[-1]) - least, side="right")])
+    if low >= high:
+        return None
+    edges = _date_edges(low, high) if date else _edges(low, high, bool((positions == np.rint(positions)).all()))
+    place = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, edges.size - 2)
+    counts = np.rint(np.bincount(place, weights=rows, minlength=edges.size - 1)).astype(np.int64)
+    cell = merged(counts, least)
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    told = np.add.reduceat(counts, first)
+    return Steps((*edges[first].tolist(), float(edges[-1])), tuple(told.tolist()), date)
+
+
+def round_between(low: float, high: float, *, date: bool = False) -> float:
+    """Return the roundest number above ``low`` and not above ``high``: of a date, the first day of a year or month.
+
+    >>> round_between(19, 20), round_between(34.7, 35.2), round_between(98, 251), round_between(0.021, 0.029)
+    (20.0, 35.0, 200.0, 0.025)
+    """
+    if date:
+        last = np.datetime64(math.floor(high), "D")
+        for unit in ("Y", "M"):
+            begin = float(last.astype(f"datetime64[{unit}]").astype("datetime64[D]").astype(np.int64))
+            if low < begin:
+                return begin
+        return math.ceil((low + high) / 2)
+    top = math.ceil(math.log10(max(abs(low), abs(high), high - low, 1e-300)))
+    for power in range(top, top - 20, -1):
+        for factor in (10, 5, 2):
+            scale = 10.0 ** (power - 1)
+            candidate = math.floor(high / (factor * scale) + 1e-9) * factor * scale
+            if low < candidate <= high:
+                return round(candidate, 15 - top)
+    return (low + high) / 2
+
+
+def evenly_spread(low: FloatArray, high: FloatArray, rows: IntArray, over: Steps) -> Steps:
+    """Return how many people are in the ranges of ``over`` if those of each class lie evenly between its ends."""
+    known = ~(np.isnan(low) | np.isnan(high))
+    low, high, rows = low[known], high[known], rows[known]
+    up_to = [0.0]
+    for edge in over.edges[1:-1]:
+        part = np.where(high > low, (edge - low) / np.where(high > low, high - low, 1.0), edge > low)
+        up_to.append(float((np.clip(part, 0, 1) * rows).sum()))
+    up_to.append(float(rows.sum()))
+    return Steps(over.edges, tuple(np.diff(up_to).tolist()), over.date)
+
+
+def _edges(low: float, high: float, whole: bool) -> FloatArray:
+    rough = (high - low) / _WISHED
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    step = max(step, 1.0) if whole else step
+    numbers = np.arange(math.floor(low / step), math.floor(high / step) + 2)
+    return np.asarray(np.round(numbers * step, 12))
+
+
+def _date_edges(low: float, high: float) -> FloatArray:
+    first, last = (np.datetime64(math.floor(day), "D") for day in (low, high))
+    years = int(last.astype("datetime64[Y]").astype(int) - first.astype("datetime64[Y]").astype(int)) + 1
+    months = int(last.astype("datetime64[M]").astype(int) - first.astype("datetime64[M]").astype(int)) + 1
+    if months > _WISHED * _MONTHS[-1]:
+        step = next((step for step in _YEARS if years <= _WISHED * step), _YEARS[-1])
+        begin = (int(first.astype("datetime64[Y]").astype(int)) + 1970) // step * step - 1970
+        starts = np.arange(begin, begin + years + 2 * step, step).astype("datetime64[Y]")
+    elif months > 2:
+        step = next(step for step in _MONTHS if months <= _WISHED * step)
+        begin = int(first.astype("datetime64[M]").astype(int)) // step * step
+        starts = np.arange(begin, begin + months + 2 * step, step).astype("datetime64[M]")
+    else:
+        starts = np.arange(
+            first.astype("datetime64[M]"), last + np.timedelta64(8, "D"), np.timedelta64(2 * months, "D")
+        )
+        starts = starts[max(int(np.searchsorted(starts, first, side="right")) - 1, 0) :]
+    edges = starts.astype("datetime64[D]").astype(np.int64).astype(np.float64)
+    return edges[: int(np.searchsorted(edges, high, side="right")) + 1]

@@ -1,0 +1,57 @@
+"""Pages as PDF, printed by a browser that is installed: none is as good at it, and none comes with discreet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from discreet.errors import OutputError, UsageError
+
+__all__ = ["find_browser", "print_page"]
+
+_BROWSERS = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge"),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+_SECONDS = 120
+
+
+def find_browser() -> str:
+    """Return where a browser is that can print without a window."""
+    for name in _BROWSERS:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    raise UsageError(
+        "A PDF is printed by Chromium, Chrome or Edge, and none was found; write .html, open it in any browser and "
+        "print it to a PDF there."
+    )
+
+
+def print_page(page: str, target: Path) -> None:
+    """Print an HTML page to a file."""
+    browser = find_browser()
+    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+        source, printed = Path(folder, "report.html"), Path(folder, "report.pdf")
+        source.write_text(page, encoding="utf-8")
+        command = [
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            command.append("--no-sandbox")  # browsers have none for the superuser; the page runs no script
+        command += [f"--print-to-pdf={printed}", source.as_uri()]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+            shutil.copyfile(printed, target)
+        except (OSError, subprocess.SubprocessError):
+            raise OutputError(
+                "The browser could not print the PDF; write .html, open it in any browser and print it there."
+            ) from None

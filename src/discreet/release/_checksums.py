@@ -1,0 +1,103 @@
+"""Which files a release was made from and written to, and their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from discreet._places import is_url
+from discreet.engines import files_of
+from discreet.errors import DataError
+
+__all__ = ["FileStamp", "digest", "job_digest"]
+
+_SILENT = ("input", "output", "report", "certificate", "mapping", "time_limit", "engine", "memory_limit", "spark")
+"""What a job says about where files are and what may work on them, which does not change what it asks for."""
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """A table in one file or several, as they were when they were read or written."""
+
+    name: str
+    files: tuple[tuple[Path, int, int], ...]
+    """Each file, its size and when it was changed."""
+
+    @classmethod
+    def of(cls, place: Any) -> FileStamp | None:
+        """Remember the files a place stands for as they are now; None for a frame or a table of a database."""
+        if not isinstance(place, str | PathLike) or is_url(place):
+            return None
+        files = [(path.resolve(), path.stat()) for path in sorted(files_of(place))]
+        return cls(Path(place).name, tuple((path, facts.st_size, facts.st_mtime_ns) for path, facts in files))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the name, size and SHA-256 of the files, which must still be what they were."""
+        if not all(_unchanged(*file) for file in self.files):
+            raise DataError(
+                f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
+                "make the release again."
+            )
+        size = sum(size for _, size, _ in self.files)
+        return {"name": self.name, "bytes": size, "sha256": _together([(f[0], _digest(*f)) for f in self.files])}
+
+
+def digest(place: str | PathLike[str]) -> str:
+    """Return the SHA-256 of a file, or that of the list of the SHA-256 of several."""
+    return _together([(path, _digest(path, 0, 0)) for path in sorted(files_of(place))])
+
+
+def _unchanged(path: Path, size: int, changed: int) -> bool:
+    try:
+        facts = path.stat()
+    except OSError:
+        return False
+    return (facts.st_size, facts.st_mtime_ns) == (size, changed)
+
+
+def _together(digests: list[tuple[Path, str]]) -> str:
+    if len(digests) == 1:
+        return digests[0][1]
+    lines = "".join(f"{found}  {path.name}\n" for path, found in digests)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Return the SHA-256 of a file, which is computed once for each state of it."""
+    return _read(path) if not changed else _remembered(path, size, changed)
+
+
+@lru_cache(maxsize=64)
+def _remembered(path: Path, size: int, changed: int) -> str:
+    return _read(path)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def job_digest(job: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a job asks for, in one order, without what is empty and where its files are.
+
+    >>> job_digest({"privacy": ["k(5)"], "input": "a.csv"}) == job_digest({"input": "b.csv", "privacy": ["k(5)"]})
+    True
+    """
+    told = {key: _named(value) for key, value in job.items() if key not in _SILENT and value not in (None, [], {}, ())}
+    text = json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _named(value: Any) -> Any:
+    """Return files by their names: a folder may be moved."""
+    if isinstance(value, Mapping):
+        return {str(key): _named(item) for key, item in value.items()}
+    if isinstance(value, str) and "/" in value and "(" not in value:
+        return Path(value).name
+    return value

@@ -1,0 +1,387 @@
+"""What is told about each quasi-identifier of a release: released values and counts, and nothing about few people.
+
+Everything here counts the people of classes that are released, so that nothing can be learned about those left out;
+how many were left out is told apart, where it is enough of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
+from discreet.release._small import hidden, merged
+from discreet.schema import Domain, Type, shown_hierarchy
+
+if TYPE_CHECKING:
+    from discreet.engines import Counted, Recoding
+    from discreet.problem import Scheme
+    from discreet.solve import Cover, Groups, Solution
+
+__all__ = ["Bar", "Box", "ReleasedColumn", "tell_columns"]
+
+State = Literal["above", "released", "below"]
+_BARS = 14
+_PARTS = 12
+_BOXES = 150
+_STEPS = 80
+_STATES: tuple[State, ...] = ("released", "below", "above")
+_DETAIL = (0.0, 0.02, 0.1, 0.5)
+"""Shares of a column's values a released value may stand for, the first of which is one value."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A released value, and how many people have it."""
+
+    name: str
+    rows: int
+    left_out: int | None = 0
+    """How many people who would have had it were left out; None where they are too few to tell."""
+    parts: tuple[int, ...] = ()
+    """How many of the people have each of the original values it stands for, the most frequent first; not if many."""
+    values: int = 1
+    """How many different released values it is; more than one for all others together."""
+    originals: int = 1
+    """How many different original values it stands for."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node of a hierarchy: the people under it, its place with regard to what is released, and its name if told."""
+
+    rows: int
+    state: State
+    name: str = ""
+
+
+Tree = tuple[tuple[Box, ...] | int, ...]
+"""The nodes of a hierarchy level by level, the root first; only their number where they are many."""
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """All that is told about one quasi-identifier."""
+
+    name: str
+    type: str
+    scheme: str
+    hierarchy: str | None
+    """How the hierarchy was given, or made; None without one."""
+    automatic: bool
+    values: int
+    """How many different values it is released as."""
+    of: int
+    """How many different values it had."""
+    level: int | None
+    height: int | None
+    bars: tuple[Bar, ...]
+    before: Steps | None = None
+    """How many people had numbers or dates of each range, before."""
+    after: Steps | None = None
+    """The same as the release shows it."""
+    tree: Tree = ()
+    detail: tuple[tuple[str, int], ...] = ()
+    """Where each class shows its own values: how much of the column they cover, and for how many people."""
+
+
+def tell_columns(
+    counted: Counted, schemes: Mapping[str, Scheme], solution: Solution, recoding: Recoding, least: int
+) -> tuple[ReleasedColumn, ...]:
+    """Return what is told about each quasi-identifier; counts of fewer than ``least`` people are not."""
+    table = counted.table
+    kept = _kept_rows(table, solution)
+    columns = []
+    for number, (name, domain) in enumerate(counted.domains.items()):
+        rows = _add(table.codes[number], kept, domain.ancestors.shape[1])
+        before = table.attributes[number].rows
+        level = None if solution.levels is None else int(solution.levels[number])
+        facts = {
+            "name": name,
+            "type": str(domain.type),
+            "scheme": schemes[name].text,
+            "hierarchy": shown_hierarchy(domain.text or None),
+            "automatic": domain.automatic,
+            "of": int((before > 0).sum()),
+            "level": level,
+            "height": None if level is None else domain.height,
+        }
+        if solution.blocks:
+            inside = _inside(solution, number, table)
+            columns.append(_global_column(domain, solution.blocks[number], level, rows, before, inside, least, facts))
+        elif solution.groups is not None:
+            columns.append(_local_column(domain, solution.groups, number, recoding, rows, least, facts))
+    return tuple(columns)
+
+
+def _kept_rows(table: CountTable, solution: Solution) -> IntArray:
+    """Return how many rows of each tuple are in classes that are released."""
+    if solution.groups is not None:
+        groups = solution.groups
+        there = groups.group >= 0
+        return _add(groups.tuple[there], groups.count[there], table.tuples)
+    if not solution.suppressed.size:
+        return table.weights
+    return np.where(solution.suppressed, 0, table.weights)
+
+
+def _inside(solution: Solution, number: int, table: CountTable) -> IntArray:
+    """Return for each leaf's block the rows that were taken out of classes that stay, told at one leaf of it."""
+    taken = solution.inside
+    if taken is None or not taken.records:
+        return np.zeros(table.attributes[number].leaves, dtype=np.int64)
+    return _add(table.codes[number][taken.example], taken.count, table.attributes[number].leaves)
+
+
+def _global_column(
+    domain: Domain,
+    blocks: IntArray,
+    level: int | None,
+    rows: IntArray,
+    before: IntArray,
+    inside: IntArray,
+    least: int,
+    facts: Mapping[str, object],
+) -> ReleasedColumn:
+    _, block = np.unique(blocks, return_inverse=True)
+    size = int(block.max(initial=-1)) + 1
+    if level is None:
+        names = domain.block_names(block)
+    else:
+        first = np.unique(block, return_index=True)[1]
+        names = [domain.labels[level][node] for node in domain.ancestors[level][first].tolist()]
+    released = _add(block, rows - inside, size)
+    left_out = _add(block, before, size) - released
+    spread = _before(domain, rows, least)
+    return ReleasedColumn(
+        **facts,  # type: ignore[arg-type]
+        values=int((released > 0).sum()),
+        bars=_bars(names, released, left_out, block, rows, least),
+        before=spread,
+        after=None if spread is None else _after(domain, block, rows, least, spread),
+        tree=_tree(domain, block, level, rows, least),
+    )
+
+
+def _local_column(
+    domain: Domain,
+    groups: Groups,
+    number: int,
+    recoding: Recoding,
+    rows: IntArray,
+    least: int,
+    facts: Mapping[str, object],
+) -> ReleasedColumn:
+    there = groups.group >= 0
+    sizes = _add(groups.group[there], groups.count[there], int(groups.group.max(initial=-1)) + 1)
+    shown = None if recoding.shares is None else recoding.shares.shown.get(domain.name)
+    if shown is None:
+        texts, counts = pl.Series(domain.labels[0], dtype=pl.String), rows
+    else:
+        texts, counts = shown.cast(pl.String), sizes
+    told = pl.DataFrame({"text": texts, "rows": counts}).group_by("text").agg(pl.col("rows").sum())
+    told = told.filter(pl.col("rows") > 0).sort("rows", "text", descending=[True, False])
+    names, counts = told["text"].to_list(), told["rows"].to_numpy()
+    spread = _before(domain, rows, least)
+    cover = groups.covers[number]
+    detail: tuple[tuple[str, int], ...] = ()
+    if groups.show == "cover":
+        detail = _detail(domain, cover, sizes, least)
+    return ReleasedColumn(
+        **facts,  # type: ignore[arg-type]
+        values=len(names),
+        bars=_bars(names, counts, 0 * counts, None, counts, least),
+        before=spread,
+        after=None if spread is None else _after_cover(domain, cover, sizes, spread),
+        detail=detail,
+    )
+
+
+def _add(index: IntArray, rows: IntArray, size: int) -> IntArray:
+    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)
+
+
+def _bars(
+    names: list[str | None],
+    released: IntArray,
+    left_out: IntArray,
+    block: IntArray | None,
+    rows: IntArray,
+    least: int,
+) -> tuple[Bar, ...]:
+    """Return the released values with most people in their order, and the others as one."""
+    there = np.flatnonzero(released > 0)
+    order = there[np.argsort(-released[there], kind="stable")]
+    shown = order[released[order] >= least]
+    if shown.size < there.size or shown.size > _BARS:
+        shown = shown[: _BARS - 1]
+    rest = np.setdiff1d(there, shown)
+    while 0 < released[rest].sum() < least and shown.size:
+        rest, shown = np.append(rest, shown[-1]), shown[:-1]
+    shown = np.sort(shown)
+    told = [int(left_out[number]) for number in shown.tolist()]
+    elsewhere = int(left_out.sum()) - sum(told)
+    secret = hidden([*told, elsewhere], least) if left_out.any() else [False] * (len(told) + 1)
+    bars = [
+        Bar(
+            name="missing" if names[number] is None else str(names[number]),
+            rows=int(released[number]),
+            left_out=None if secret[place] else told[place],
+            parts=() if block is None else _parts(rows[block == number], least),
+            originals=1 if block is None else int((rows[block == number] > 0).sum()),
+        )
+        for place, number in enumerate(shown.tolist())
+    ]
+    others = int(released[rest].sum())
+    if others >= least:
+        bars.append(Bar("", others, None if secret[-1] else elsewhere, values=int(rest.size)))
+    return tuple(bars)
+
+
+def _parts(rows: IntArray, least: int) -> tuple[int, ...]:
+    """Return how many people have each original value of a block, the most frequent first and small ones together."""
+    ordered = np.sort(rows[rows > 0])[::-1]
+    if ordered.size > _PARTS:
+        return ()
+    large = ordered[ordered >= least]
+    rest = int(ordered.sum() - large.sum())
+    if rest and (rest < least) and large.size:
+        return (*large[:-1].tolist(), int(large[-1]) + rest)
+    return (*large.tolist(), rest) if rest else tuple(large.tolist())
+
+
+def _before(domain: Domain, rows: IntArray, least: int) -> Steps | None:
+    """Return how many people have numbers or dates of each range."""
+    if domain.positions is None:
+        return None
+    known = ~np.isnan(domain.positions)
+    return round_ranges(domain.positions[known], rows[known], least, date=domain.type == Type.DATE)
+
+
+def _after(domain: Domain, block: IntArray, rows: IntArray, least: int, before: Steps) -> Steps | None:
+    """Return how many people have each released range; None where blocks are no ranges, or too many to tell apart."""
+    there = np.flatnonzero(rows > 0)
+    positions = np.zeros(0) if domain.positions is None else domain.positions[there]
+    known = ~np.isnan(positions)
+    places, of = positions[known], block[there][known]
+    changes = np.flatnonzero(np.diff(of)) + 1
+    if changes.size >= _STEPS or len(np.unique(of)) != changes.size + 1:
+        return None
+    counts = np.add.reduceat(rows[there][known], np.concatenate([[0], changes]))
+    cell = merged(counts, least)
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    inner = [round_between(places[i - 1], places[i], date=before.date) for i in changes[first[1:] - 1].tolist()]
+    low, high = before.edges[0], before.edges[-1]
+    inside = [edge for edge in inner if low < edge < high]
+    joined = _add(np.searchsorted(inside, [-np.inf, *inner], side="right"), np.add.reduceat(counts, first), 0)
+    return Steps((low, *inside, high), tuple(joined.tolist()), before.date)
+
+
+def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, before: Steps) -> Steps | None:
+    """Return how many people have each range of ``before`` if what a class shows is taken to be spread evenly."""
+    if cover.form == "set" or domain.positions is None:
+        return None
+    if cover.form == "range":
+        low, high = domain.positions[cover.first], domain.positions[cover.second]
+    else:
+        low, high = np.empty(cover.first.size), np.empty(cover.first.size)
+        for level in np.unique(cover.first).tolist():
+            there, nodes = cover.first == level, domain.ancestors[level]
+            begin = np.searchsorted(nodes, np.arange(int(nodes.max()) + 1)) if (np.diff(nodes) >= 0).all() else None
+            if begin is None:
+                return None
+            end = np.append(begin[1:], nodes.size) - 1
+            low[there] = domain.positions[begin[cover.second[there]]]
+            high[there] = domain.positions[end[cover.second[there]]]
+    return evenly_spread(low, high, sizes, before)
+
+
+def _detail(domain: Domain, cover: Cover, sizes: IntArray, least: int) -> tuple[tuple[str, int], ...]:
+    """Return for how many people a class shows one value, a few, or all of a column; few people count as the next."""
+    leaves = domain.ancestors.shape[1]
+    if cover.form == "node":
+        covered = np.empty(cover.first.size)
+        for level in np.unique(cover.first).tolist():
+            there = cover.first == level
+            covered[there] = np.bincount(domain.ancestors[level])[cover.second[there]]
+    else:
+        covered = (cover.second - cover.first + (cover.form == "range")).astype(np.float64)
+    share: FloatArray = np.where(covered <= 1, 0.0, covered / leaves)
+    place = np.searchsorted(_DETAIL, share) + (share >= 1)
+    names = ["one value", *(f"up to {100 * limit:g} % of the values" for limit in _DETAIL[1:]), "more", "all of them"]
+    people = _add(place, sizes, len(names))
+    there = np.flatnonzero(people)
+    cell = merged(people[there], least)
+    last = there[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if there.size else there
+    return tuple((names[i], int(rows)) for i, rows in zip(last, _add(cell, people[there], 0), strict=True))
+
+
+def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, least: int) -> Tree:
+    """Return the nodes of the hierarchy, where every released value is one.
+
+    Nodes are named where they are at or above what is released. Of nodes that too few people have, those beside each
+    other under one node are one box.
+    """
+    states = _states(domain, block, level)
+    if (
+        not domain.text
+        or not rows.any()
+        or states is None
+        or any((np.diff(nodes) < 0).any() for nodes in domain.ancestors)
+    ):
+        return ()
+    above = np.zeros(1, dtype=np.int64)
+    drawn: list[tuple[Box, ...] | int] = []
+    for height in range(domain.height, -1, -1):
+        nodes = domain.ancestors[height]
+        first = np.flatnonzero(np.diff(nodes, prepend=-1))
+        people = np.add.reduceat(rows, first)
+        first, people = first[people > 0], people[people > 0]
+        if first.size > _BOXES:
+            drawn += [int(first.size), *(_inhabited(domain, lower, rows) for lower in range(height - 1, -1, -1))]
+            break
+        parent = np.searchsorted(above, first, side="right")
+        cells = [merged(people[parent == number], least) for number in np.unique(parent).tolist()]
+        begins = np.concatenate([np.diff(cell, prepend=-1) != 0 for cell in cells])
+        last = np.append(np.flatnonzero(begins)[1:], first.size)
+        boxes = []
+        for begin, end in zip(np.flatnonzero(begins).tolist(), last.tolist(), strict=True):
+            state = states[height][nodes[first[begin]]]
+            named = end == begin + 1 and state != "below"
+            name = (domain.labels[height][nodes[first[begin]]] or "missing") if named else ""
+            boxes.append(Box(int(people[begin:end].sum()), state, name))
+        drawn.append(tuple(boxes))
+        above = first[begins]
+    return tuple(drawn)
+
+
+def _inhabited(domain: Domain, level: int, rows: IntArray) -> int:
+    return len(np.unique(domain.ancestors[level][rows > 0]))
+
+
+def _states(domain: Domain, block: IntArray, level: int | None) -> list[list[State]] | None:
+    """Return for each node of each level where it is with regard to what is released; None if that is no cut."""
+    if level is not None:
+        return [
+            ["below" if height < level else "above" if height > level else "released"] * len(names)
+            for height, names in enumerate(domain.labels)
+        ]
+    size = np.bincount(block)
+    found = np.zeros(size.size, dtype=np.bool_)
+    states: list[list[State]] = []
+    for nodes in domain.ancestors:
+        first = np.unique(nodes, return_index=True)[1]
+        pairs = np.unique(nodes.astype(np.int64) * size.size + block) // size.size
+        alone = np.bincount(pairs, minlength=first.size) == 1
+        own = block[first]
+        whole = alone & (np.bincount(nodes) == size[own])
+        released = whole & ~found[own]
+        found[own[whole]] = True
+        kind = np.where(released, 0, np.where(alone & ~whole, 1, 2)).tolist()
+        states.append([_STATES[number] for number in kind])
+    return states if found.all() else None

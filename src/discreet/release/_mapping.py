@@ -1,0 +1,216 @@
+"""Mapping tables: what each value of each column becomes, so that the same recoding can be carried out again.
+
+A mapping lists values of the original data, rare ones too. It is for those who hold the data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet._replacing import check_target, replacing
+from discreet.counts import IntArray
+from discreet.engines import Recoding, Source
+from discreet.errors import UsageError
+from discreet.problem import PrivacyModel, Scheme
+from discreet.release._describe import versions
+from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Schema, as_hierarchy, text_of
+
+if TYPE_CHECKING:
+    from discreet.release._release import Release
+    from discreet.solve import Solution
+
+__all__ = ["Recipe", "check_mapping", "make_mapping", "read_mapping", "released_leaves", "write_mapping"]
+
+_KIND = "discreet mapping"
+_FORMAT = 1
+_WARNING = "This file lists values of the original data. It is for those who hold the data; keep it as safe as these."
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """What a recoding was made of, as far as it takes to carry it out again on other rows."""
+
+    source: tuple[str, ...]
+    """The columns of the table."""
+    schema: Schema
+    domains: Mapping[str, Domain]
+    solution: Solution
+    recoding: Recoding
+    trees: Mapping[str, Hierarchy | Builder]
+    """The hierarchies of sensitive columns."""
+    privacy: tuple[PrivacyModel, ...]
+    missing: str
+
+    @classmethod
+    def of(cls, source: Source, **parts: Any) -> Recipe | None:
+        """Return the recipe of a global recoding; None where equal values may become different ones."""
+        if parts["solution"].groups is not None:
+            return None
+        return cls(tuple(source.columns), **parts)
+
+
+def check_mapping(path: Path, schemes: Scheme | Mapping[str, Scheme], suppression: str) -> Path:
+    """Refuse a mapping that could not be written in the end, and return where it goes."""
+    chosen = list(schemes.values()) if isinstance(schemes, Mapping) else [schemes]
+    if not all(scheme.is_global for scheme in chosen):
+        raise _no_mapping("With the scheme local equal values become different ones")
+    if suppression.startswith("violating") or suppression == "class-values":
+        raise _no_mapping(f"'{suppression}' suppresses single records or values, which depends on the rows")
+    return _check(path)
+
+
+def _check(path: Path) -> Path:
+    if path.suffix.lower() != ".json":
+        raise UsageError(f"A mapping is written as JSON; end the name '{path.name}' in .json.")
+    target = path.resolve()
+    check_target(target)
+    return target
+
+
+def _no_mapping(why: str) -> UsageError:
+    return UsageError(
+        f"{why}, so that there is no mapping; choose another scheme and the suppression none, budget or class-records."
+    )
+
+
+def write_mapping(release: Release, path: Path) -> Path:
+    """Write the mapping of a release as JSON."""
+    target = _check(path)
+    text = json.dumps(make_mapping(release), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    with replacing(target) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return target
+
+
+def make_mapping(release: Release) -> dict[str, Any]:
+    """Return the mapping of a release as plain data."""
+    recipe = release.recipe
+    if recipe is None:
+        raise _no_mapping("Equal values became different ones, or records were left out before the search")
+    if recipe.recoding.parts is not None:
+        raise _no_mapping("Single records or values were suppressed, which depends on the rows")
+    if recipe.recoding.everything:
+        raise UsageError("Every row was suppressed, so that nothing can be said about others; ask for less.")
+    schema = recipe.schema
+    released = {
+        name: released_leaves(domain, recipe.solution, number, recipe.recoding)
+        for number, (name, domain) in enumerate(recipe.domains.items())
+    }
+    return {
+        "kind": _KIND,
+        "format": _FORMAT,
+        "warning": _WARNING,
+        "made": release.made,
+        "columns": {
+            name: _column(domain, released[name], name in recipe.recoding.kept, _rule(recipe, number))
+            for number, (name, domain) in enumerate(recipe.domains.items())
+        },
+        "suppressed": _suppressed(recipe, released),
+        "identifiers": list(schema.identifiers),
+        "others": list(schema.insensitive),
+        "sensitive": {name: _tree(recipe.trees.get(name)) for name in schema.sensitive},
+        "class_attribute": schema.class_attribute,
+        "types": {name: str(kind) for name, kind in schema.types.items()},
+        "missing": recipe.missing,
+        "privacy": [model.text for model in recipe.privacy],
+        "versions": versions(),
+    }
+
+
+def read_mapping(given: Any) -> dict[str, Any]:
+    """Return a mapping that is given as a file, or as what :func:`make_mapping` returns."""
+    if isinstance(given, Mapping):
+        told: Any = dict(given)
+        name = "What was given"
+    else:
+        name = f"'{Path(given).name}'"
+        try:
+            told = json.loads(Path(given).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"The mapping {name} cannot be read: {error.strerror}.") from None
+        except ValueError:
+            told = None
+    if not isinstance(told, dict) or told.get("kind") != _KIND:
+        raise UsageError(f"{name} is no mapping of a release.")
+    if told.get("format") != _FORMAT:
+        raise UsageError(f"{name} was made by a newer version of discreet; use that to apply it.")
+    return told
+
+
+def released_leaves(domain: Domain, solution: Solution, number: int, recoding: Recoding) -> list[str | None]:
+    """Return what each leaf of a column is released as, those that do not occur too."""
+    leaves = np.arange(domain.ancestors.shape[1])
+    if solution.levels is not None:
+        level = solution.levels[number]
+        names = [domain.labels[level][block] for block in domain.ancestors[level].tolist()]
+    else:
+        _, block = np.unique(solution.blocks[number], return_inverse=True)
+        by_block = domain.block_names(block)
+        names = [by_block[place] for place in block[leaves].tolist()]
+    if domain.name in recoding.maps:  # of two spellings of one value the release chose one
+        chosen = text_of(recoding.maps[domain.name].released).to_list()
+        for leaf, text in zip(domain.codes.tolist(), chosen, strict=True):
+            names[leaf] = text
+    return names
+
+
+def _column(domain: Domain, released: list[str | None], kept: bool, rule: dict[str, Any] | None) -> dict[str, Any]:
+    known = [leaf for leaf, label in enumerate(domain.labels[0]) if label is not None]
+    missing = [leaf for leaf, label in enumerate(domain.labels[0]) if label is None]
+    top = domain.labels[-1]
+    return {
+        "type": str(domain.type),
+        "values": [domain.labels[0][leaf] for leaf in known],
+        "released": None if kept else [released[leaf] for leaf in known],
+        "missing": {"released": released[missing[0]]} if missing else None,
+        "top": top[0] if len(top) == 1 else None,
+        "rule": rule,
+    }
+
+
+def _rule(recipe: Recipe, number: int) -> dict[str, Any] | None:
+    """Return how values that are not in the table are generalized, where a builder says so for each by itself."""
+    domain = list(recipe.domains.values())[number]
+    level = None if recipe.solution.levels is None else int(recipe.solution.levels[number])
+    if not level or domain.given is None or not isinstance(as_builder(domain.given), LevelBuilder):
+        return None
+    return {"hierarchy": domain.given, "level": level}
+
+
+def as_builder(text: str) -> Hierarchy | Builder | None:
+    """Return the builder a text form stands for; None for the name of a file."""
+    try:
+        return as_hierarchy(text) if "(" in text else None
+    except UsageError:
+        return None
+
+
+def _suppressed(recipe: Recipe, released: Mapping[str, list[str | None]]) -> list[list[str | None]]:
+    """Return the classes that were left out, as released values of all columns."""
+    gone = recipe.recoding.suppressed
+    if gone is None:
+        return []
+    columns = []
+    for name, leaves in released.items():
+        text = text_of(gone[name]) if name in gone.columns else pl.Series([leaves[0]], dtype=pl.String)
+        columns.append(text.to_list() * (gone.height if name not in gone.columns else 1))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _tree(tree: Hierarchy | Builder | None) -> Any:
+    if tree is None or isinstance(tree, Builder):
+        return None if tree is None else tree.text
+    return {"rows": tree.rows()}
+
+
+def leaf_of(texts: pl.Series, known: list[str]) -> IntArray:
+    """Return the place of each text among those known, in any spelling of a number; -1 where it is not there."""
+    places = np.arange(len(known), dtype=np.int32)[np.newaxis]
+    return Hierarchy([known], places).find(texts)

@@ -1,0 +1,51 @@
+"""What notebooks show of a release and of an audit: a small table, without style of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.release._audit import Audit
+    from discreet.release._release import Release
+
+__all__ = ["audit_html", "release_html"]
+
+
+def audit_html(audit: Audit) -> str:
+    """Return the verdict as a table."""
+    from discreet.release._audit import number_text
+
+    verdict = "passed" if audit.passed else "FAILED"
+    title = f"Audit {verdict}: {audit.rows:,} rows in {audit.classes:,} classes"
+    rows = [
+        (
+            check.model,
+            "" if check.promised is None else number_text(check.promised),
+            number_text(check.reached),
+            "✓ kept" if check.passed else "✗ BROKEN",
+        )
+        for check in audit.checks
+    ]
+    return _table(title, ("promise", "promised", "reached", "verdict"), rows)
+
+
+def release_html(release: Release) -> str:
+    """Return the main figures and the audit as tables."""
+    from discreet.release._report_sections import report_tiles
+
+    tiles = [(name, figure, hint) for name, figure, hint, _ in report_tiles(release).tiles]
+    return _table("Release", (), tiles) + audit_html(release.audit)
+
+
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<{'td' if n else 'th'}>{escape(c)}</{'td' if n else 'th'}>" for n, c in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    first = f"<thead><tr>{heads}</tr></thead>" if head else ""
+    return f"<table><caption>{escape(title)}</caption>{first}<tbody>{body}</tbody></table>"

@@ -1,0 +1,112 @@
+"""Sections as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from discreet.release._charts import PATTERNS
+from discreet.release._sections import (
+    Block,
+    Card,
+    Cards,
+    Code,
+    Facts,
+    Figure,
+    Items,
+    Section,
+    Table,
+    Text,
+    Tiles,
+)
+
+__all__ = ["to_html"]
+
+
+def to_html(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield the parts of a page: the contents, and each section."""
+    yield PATTERNS
+    links = "".join(
+        f'<li><a href="#part{number}">{escape(section.title)}</a></li>'
+        for number, section in enumerate(sections)
+        if section.title
+    )
+    for number, section in enumerate(sections):
+        yield f'<section id="part{number}">'
+        if section.title:
+            yield f"<h2>{escape(section.title)}</h2>"
+        yield from _blocks(section.blocks)
+        yield "</section>"
+        if number == 0:
+            yield f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
+
+
+def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield blocks, with charts beside all else where there is room."""
+    charts = [block for block in blocks if isinstance(block, Figure)]
+    rest = [block for block in blocks if not isinstance(block, Figure)]
+    if charts:
+        yield '<div class="beside"><div>'
+    for block in rest:
+        yield from _block(block)
+    if charts:
+        yield "</div><div>"
+        for chart in charts:
+            yield from _block(chart)
+        yield "</div></div>"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Text):
+        yield f"<p>{escape(block.words)}</p>"
+    elif isinstance(block, Items):
+        yield f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>"
+    elif isinstance(block, Facts):
+        facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in block.facts)
+        yield f"<dl>{facts}</dl>"
+    elif isinstance(block, Tiles):
+        yield f'<div class="tiles">{"".join(map(_tile, block.tiles))}</div>'
+    elif isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Figure):
+        caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
+        yield f"<figure>{block.svg}{caption}</figure>"
+    elif isinstance(block, Code):
+        yield f"<pre>{escape(block.text)}</pre>"
+    elif isinstance(block, Cards):
+        yield '<div class="grid">'
+        for card in block.cards:
+            yield from _card(card)
+        yield "</div>"
+
+
+def _tile(tile: tuple[str, str, str, bool | None]) -> str:
+    name, figure, hint, good = tile
+    kind = "" if good is None else " good" if good else " bad"
+    mark = "" if good is None else f'<span aria-hidden="true">{"✓" if good else "✗"} </span>'
+    return (
+        f'<div class="tile{kind}"><b>{escape(name)}</b><strong>{mark}{escape(figure)}</strong>'
+        f"<small>{escape(hint)}</small></div>"
+    )
+
+
+def _table(table: Table) -> Iterator[str]:
+    def cells(row: Sequence[str], head: bool) -> str:
+        told = []
+        for place, cell in enumerate(row):
+            tag, scope = ("th", ' scope="col"') if head else ("th", ' scope="row"') if place == 0 else ("td", "")
+            kind = ' class="words"' if place < table.words else ""
+            told.append(f"<{tag}{scope}{kind}>{escape(cell)}</{tag}>")
+        return "".join(told)
+
+    yield f'<div class="scroll"><table><thead><tr>{cells(table.head, True)}</tr></thead><tbody>'
+    for row in table.rows:
+        yield f"<tr>{cells(row, False)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _card(card: Card) -> Iterator[str]:
+    yield f'<article class="card"><h3>{escape(card.title)}</h3><p class="hint">{escape(card.about)}</p>'
+    for block in card.blocks:
+        yield from _block(block)
+    yield "</article>"

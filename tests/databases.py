@@ -1,0 +1,129 @@
+"""Real databases for tests: files of DuckDB and SQLite, and a PostgreSQL server of its own on this machine."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from discreet._places import TableUrl
+from discreet.engines.database import replacing_table
+
+DATABASES = ("duckdb", "sqlite", "postgresql")
+PASSWORD = "correct-horse-battery"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A PostgreSQL server that runs; ``user`` has a password and a database of the same name."""
+
+    host: str
+    port: int
+    user: str = "ann"
+    password: str = PASSWORD
+
+    def url(self, table: str, *, password: str | None = None, user: str | None = None, database: str = "ann") -> str:
+        known = self.password if password is None else password
+        who = f"{user or self.user}:{known}" if known else (user or self.user)
+        return f"postgresql://{who}@{self.host}:{self.port}/{database}?table={table}"
+
+    def run(self, statement: str, database: str = "ann") -> list[tuple[object, ...]]:
+        """Do something as the administrator."""
+        import psycopg
+
+        with psycopg.connect(
+            host=self.host, port=self.port, user="postgres", password=PASSWORD, dbname=database, autocommit=True
+        ) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def postgres_server() -> Iterator[Server]:
+    """Start a server with empty tables on a free port of this machine; skip the test where there is none to be had."""
+    pytest.importorskip("psycopg", reason="psycopg is not here; it comes with the extra postgres")
+    programs = _programs()
+    folder = Path(tempfile.mkdtemp(prefix="discreet-postgres-"))
+    try:
+        prefix = _as_other_user(folder)
+        data, log = folder / "data", folder / "log"
+        (folder / "password").write_text(PASSWORD)
+        (folder / "password").chmod(0o644)
+        made = subprocess.run(
+            [
+                *prefix,
+                programs / "initdb",
+                *("-D", data, "-U", "postgres", "-A", "scram-sha-256", "--no-sync", "-E", "UTF8", "--locale=C"),
+                f"--pwfile={folder / 'password'}",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+        )
+        if made.returncode:
+            pytest.skip(f"PostgreSQL cannot be set up here: {made.stderr.strip().splitlines()[-1]}")
+        port = _free_port()
+        told = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=30"
+        control = [*prefix, programs / "pg_ctl", "-D", data, "-w", "-t", "60"]
+        started = subprocess.run(
+            [*control, "-o", told, "-l", log, "start"], capture_output=True, text=True, check=False, cwd="/"
+        )
+        if started.returncode:
+            pytest.skip("PostgreSQL cannot be started here")
+        try:
+            server = Server("127.0.0.1", port)
+            server.run(f"CREATE ROLE ann LOGIN PASSWORD '{PASSWORD}'", "postgres")
+            server.run("CREATE DATABASE ann OWNER ann", "postgres")
+            yield server
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, check=False, cwd="/")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _programs() -> Path:
+    """Return the folder of the server's programs, which Debian keeps out of the path."""
+    found = shutil.which("initdb")
+    folders = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for folder in folders:
+        if (folder / "initdb").exists() and (folder / "pg_ctl").exists():
+            return folder
+    pytest.skip("the PostgreSQL server is not here; on Debian it comes with the package postgresql")
+
+
+def _as_other_user(folder: Path) -> list[str]:
+    """Return how to run a program so that the server, which refuses to be root, is content."""
+    if os.geteuid() != 0:
+        return []
+    try:
+        pwd.getpwnam("postgres")
+    except KeyError:
+        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+    if shutil.which("runuser") is None:
+        pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+    shutil.chown(folder, "postgres")
+    return ["runuser", "-u", "postgres", "--"]
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def fill(url: str, table: pl.DataFrame) -> str:
+    """Put a table into a database, and return its URL."""
+    with replacing_table(TableUrl.parse(url)) as staged:
+        staged.write(table)
+    return url

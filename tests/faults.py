@@ -1,0 +1,295 @@
+"""Kill a job at random moments, and look at what it leaves: nothing new, or a complete release that passes its audit.
+
+``python tests/faults.py`` does it many times for each kind of target; the tests do it a few times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import discreet as dc
+from databases import DATABASES, Server, fill, postgres_server
+from discreet._places import TableUrl, is_url
+from discreet.engines import to_lazy
+from discreet.engines.database._connect import connect
+
+KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite")
+JOB: dict[str, Any] = {
+    "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=3)", "sex": "flat()"},
+    "privacy": "k(5)",
+    "suppression": "budget(0.05)",
+}
+ROWS = 150_000
+_LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.part")
+_NURSERY = """
+import json, os, sys, traceback
+import numba, polars
+import discreet.engines.database, discreet.release, discreet.solve
+import discreet.release._anonymize as flow
+
+def told(solve):
+    def solve_and_tell(*parts):
+        solution = solve(*parts)
+        print("solved", flush=True)
+        return solution
+    return solve_and_tell
+
+flow._solve = told(flow._solve)
+print("ready", flush=True)
+for line in sys.stdin:
+    source, output, job = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        try:
+            flow.anonymize(source, **job, output=output)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print(child, flush=True)
+    print("ended", os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+class Nursery:
+    """A process that has everything loaded and nothing begun, whose children do the jobs: they start at once."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", "-c", _NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._line(120) == "ready"
+
+    def run(self, source: str, output: str) -> tuple[float, float]:
+        """Do a job to its end, and return how long it took until it was solved, and from there."""
+        self._start(source, output)
+        start = time.monotonic()
+        assert self._line(300) == "solved"
+        solved = time.monotonic()
+        assert self._line(300) == "ended 0", "the job failed"
+        return solved - start, time.monotonic() - solved
+
+    def kill(self, source: str, output: str, seconds: float, *, solved: bool) -> None:
+        """Kill a job some seconds after it was begun or, if told so, ``solved``."""
+        child = self._start(source, output)
+        said = self._line(300) if solved else ""
+        end = time.monotonic() + seconds
+        while not said.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
+            said = self._line(0)
+        if not said.startswith("ended"):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        while not said.startswith("ended"):
+            said = self._line(60)
+        assert said in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
+
+    def close(self) -> None:
+        """End the process."""
+        with self._process:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def _start(self, source: str, output: str) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([source, output, JOB]).encode() + b"\n")
+        self._process.stdin.flush()
+        return int(self._line(60))
+
+    def _line(self, seconds: float) -> str:
+        """Return what is said next; byte by byte, so that nothing waits where ``select`` does not see it."""
+        line = b""
+        while not line.endswith(b"\n"):
+            assert self._ready(max(seconds, 5)), "the job takes too long"
+            assert self._process.stdout is not None
+            line += os.read(self._process.stdout.fileno(), 1)
+        return line.decode().strip()
+
+    def _ready(self, seconds: float) -> bool:
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], seconds)[0])
+
+
+def people(seed: int, rows: int) -> pl.DataFrame:
+    """Return a table; another seed gives other rows."""
+    row = pl.int_range(rows)
+    return pl.select(
+        age=(row * (7 + seed)) % 60 + 20,
+        zip=((row * 31 + seed) % 900 + 100).cast(pl.String),
+        sex=pl.when(row % 97 == seed)
+        .then(None)
+        .otherwise(pl.when(row % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))),
+        note=pl.format("note {} of table {}", row, pl.lit(seed)),
+    )
+
+
+@dataclass
+class Fault:
+    """One kind of target in a folder of its own, and two tables to release to it in turn."""
+
+    kind: str
+    folder: Path
+    nursery: Nursery
+    server: Server | None = None
+    rows: int = ROWS
+    sources: list[str] = field(default_factory=list)
+    wanted: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for seed in (0, 1):
+            table = people(seed, self.rows)
+            if self.kind in DATABASES:
+                self.sources.append(fill(self._url(self.kind, f"people{seed}"), table))
+            else:
+                self.sources.append(str(self.folder / f"people{seed}.parquet"))
+                table.write_parquet(self.sources[-1])
+            self.wanted.append(_digest(dc.anonymize(table, **JOB).frame))
+
+    @property
+    def output(self) -> str:
+        if self.kind in DATABASES:
+            return self._url(self.kind, "safe")
+        if self.kind.startswith("new "):
+            return f"{self.kind[4:]}:///{self.folder}/safe.db?table=safe"
+        return f"{self.folder}/safe/" if self.kind == "folder" else f"{self.folder}/safe.{self.kind}"
+
+    def _url(self, kind: str, table: str) -> str:
+        if kind != "postgresql":
+            return f"{kind}:///{self.folder}/data.{kind}?table={table}"
+        assert self.server is not None
+        return self.server.url(table)
+
+    def run(self, number: int) -> tuple[float, float]:
+        """Do the job for one of the tables, and return how long it searched, and how long it took from there."""
+        return self.nursery.run(self.sources[number], self.output)
+
+    def found(self) -> int | None:
+        """Return which of the tables the output is the release of, or None if there is no output."""
+        self._wait_for_server()
+        if is_url(self.output):
+            url = TableUrl.parse(self.output)
+            if url.path is not None and not url.path.exists():
+                return None
+            with connect(url) as session:
+                tables = set(session.tables())
+            assert not [name for name in tables if name.startswith("discreet_")], f"stray tables: {tables}"
+            if "safe" not in tables:
+                return None
+        elif not Path(self.output).exists():
+            return None
+        verdict = dc.audit(self.output, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
+        assert verdict.passed, "the output breaks its promise"
+        digest = _digest(to_lazy(self.output).collect())
+        assert digest in self.wanted, "the output is not complete"
+        return self.wanted.index(digest)
+
+    def remove(self, name: str) -> None:
+        """Delete what a killed job left behind."""
+        path = self.folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def clear(self) -> None:
+        """Remove the file of the database the output is in."""
+        path = TableUrl.parse(self.output).path
+        assert path is not None
+        path.unlink(missing_ok=True)
+
+    def left(self) -> list[str]:
+        """Return what was left beside the output; each must be known by its name."""
+        hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+        assert all(_LEFT.fullmatch(name) for name in hidden), hidden
+        return hidden
+
+    def _wait_for_server(self) -> None:
+        """Wait until the server has noticed that its client is gone."""
+        if self.server is None:
+            return
+        for _ in range(300):
+            busy = self.server.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet'")
+            if busy == [(0,)]:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the server still works for a client that is gone")
+
+
+def _digest(frame: pl.DataFrame) -> int:
+    """Return a number that is the same for the same rows, whatever their order and types."""
+    texts = frame.select(pl.all().cast(pl.String))
+    return int(texts.hash_rows(seed=1).cast(pl.Decimal(38, 0)).sum()) * 10**9 + frame.height
+
+
+@contextmanager
+def fault(kind: str) -> Iterator[Fault]:
+    """Set a kind of target up; PostgreSQL needs its server."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        server = stack.enter_context(postgres_server()) if kind == "postgresql" else None
+        nursery = stack.enter_context(closing(Nursery()))
+        yield Fault(kind, Path(folder), nursery, server)
+
+
+def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
+    """Kill the job so many times after it was done once, do it once more, and return how often it ended how.
+
+    Every fourth time it is killed at any moment, else at one after the search, when there is something to be left.
+    """
+    search, rest = target.run(0)
+    assert target.found() == 0
+    ends = {"as before": 0, "complete": 0, "with something to clear up": 0}
+    for turn in range(times):
+        if target.kind.startswith("new "):
+            target.clear()
+        solved = turn % 4 > 0
+        end = kill_once(target, turn, chance.uniform(0, 1.2 * (rest if solved else search + rest)), solved=solved)
+        ends[end] += 1
+        ends["with something to clear up"] += bool(target.left())
+        if tell:
+            print(f"\r{target.kind}: {turn + 1} of {times}", end="", file=sys.stderr)
+    last = 1 - (target.found() or 0)
+    target.run(last)
+    assert target.found() == last
+    assert not target.left(), "the next run did not clear up"
+    return ends
+
+
+def kill_once(target: Fault, turn: int, seconds: float, *, solved: bool) -> str:
+    """Kill the job for the table that is not there yet, and say how the output is then."""
+    before = target.found()
+    number = turn % 2 if before is None else 1 - before
+    target.nursery.kill(target.sources[number], target.output, seconds, solved=solved)
+    now = target.found()
+    assert now in (before, number), f"the output is that of table {now}"
+    return "complete" if now == number else "as before"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=list(KINDS), help="which targets")
+    parser.add_argument("--times", type=int, default=50, help="how often each is killed")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
+    told = parser.parse_args()
+    print(f"seed {told.seed}")
+    for kind in told.kinds:
+        with fault(kind) as target:
+            ends = kill(target, told.times, random.Random(f"{told.seed} {kind}"), tell=True)
+        print(f"\r{kind:12} killed {told.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+"""The report as a page: whole, offline, well formed, and without a value of the data that was not released."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dc
+from discreet.errors import UsageError
+from discreet.job import Job
+from discreet.release import Release, _browser
+from discreet.release._sections import Section, Table, Text
+
+NASTY = "a<b>&\"'</script><script>alert(1)</script>"
+
+
+class Reader(HTMLParser):
+    """Collects what a page holds, and checks that every element is closed in order."""
+
+    VOID = ("meta", "link", "rect", "path", "circle", "br")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    return dc.sample(1500, seed=3)
+
+
+@pytest.fixture(scope="module")
+def release(people: pl.DataFrame) -> Release:
+    return dc.anonymize(
+        people,
+        identifiers=["person_id", "name", "city", "occupation", "children", "income"],
+        quasi_identifiers={
+            "birth_date": "dates(year, decade)",
+            "sex": "flat",
+            "zip": "mask(digits=5)",
+            "education": dc.groups(
+                {
+                    "Basic": ["No schooling", "Primary school", "Middle school"],
+                    "Secondary": ["High school", "Vocational"],
+                    "Higher": ["Bachelor", "Master", "Doctorate"],
+                }
+            ),
+        },
+        sensitive=["diagnosis"],
+        privacy=["k(5)", "distinct-l(2, diagnosis)"],
+        suppression="budget(5%)",
+    )
+
+
+def page_of(release: Release, folder: Path, **more: Any) -> str:
+    return release.report(folder / "report.html", **more).read_text("utf-8")
+
+
+def test_it_needs_nothing_and_lets_nothing_in(release: Release, tmp_path: Path) -> None:
+    page = page_of(release, tmp_path)
+    read = Reader(page)
+    tags = {tag for tag, _ in read.tags}
+    assert not tags & {"script", "img", "iframe", "object", "embed", "form", "audio", "video", "base"}
+    for tag, attributes in read.tags:
+        assert not {name for name in attributes if name in ("src", "style", "srcset") or name.startswith("on")}
+        for name in ("href", "xlink:href"):
+            assert str(attributes.get(name, "#")).startswith(("#", "data:,")), tag
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    policy = str(next(a for _, a in read.tags if "http-equiv" in a)["content"])
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert style is not None
+    digest = b64encode(sha256(style[1].encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';")
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+    assert "script-src" not in policy
+
+
+def test_it_says_what_matters(release: Release, tmp_path: Path) -> None:
+    words = " ".join(Reader(page_of(release, tmp_path)).words)
+    for told in (
+        "Every person is one of at least 5 who look the same.",
+        "People who look the same have at least 2 different values of diagnosis.",
+        "At most 5 % of the people may be left out.",
+        "passed",
+        "proven",
+        f"{release.n - release.suppressed:,}",
+        "birth_date",
+        "dates(year, decade)",
+        "groups(8 values)",
+        "Higher",
+        "polars",
+        "no file",
+    ):
+        assert told in words, told
+
+
+def test_every_id_that_is_linked_to_is_there(release: Release, tmp_path: Path) -> None:
+    read = Reader(page_of(release, tmp_path))
+    ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    links = {str(attributes["href"])[1:] for tag, attributes in read.tags if tag == "a"}
+    assert links <= set(ids)
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    table = pl.DataFrame({NASTY: [NASTY, "x"] * 20, "b": ["<i>", "&amp;"] * 20})
+    release = dc.anonymize(table, quasi_identifiers=[NASTY], sensitive=["b"], privacy="k(5)")
+    page = page_of(release, tmp_path)
+    read = Reader(page)
+    assert "script" not in {tag for tag, _ in read.tags}
+    assert any(NASTY in words for words in read.words)
+    text = release.report(tmp_path / "report.md").read_text()
+    assert not re.search(r"(?<!\\)<script", text)
+
+
+def test_more_sections_come_before_the_columns(release: Release, tmp_path: Path) -> None:
+    more = Section("Risk in full", [Text("Nobody was found."), Table(["attack", "found"], [["linkage", "0"]])])
+    words = Reader(page_of(release, tmp_path, sections=[more])).words
+    assert words.index("Risk in full") < words.index("Columns before and after")
+    text = release.report(tmp_path / "report.md", [more]).read_text()
+    assert "## Risk in full" in text
+    assert "| linkage | 0 |" in text
+
+
+def test_a_release_of_nobody_and_a_search_that_was_stopped(people: pl.DataFrame, tmp_path: Path) -> None:
+    table = people.select("sex", "zip").head(6)
+    empty = dc.anonymize(
+        table, quasi_identifiers=["sex", "zip"], privacy="k(6)", suppression="class-records", max_levels={"zip": 0}
+    )
+    assert empty.audit.rows == 0
+    assert "nothing was released" in page_of(empty, tmp_path)
+    stopped = replace(empty, status="feasible", gap=0.25, lower_bound=3.0)
+    assert "within 25.0 %" in page_of(stopped, tmp_path)
+
+
+@pytest.mark.parametrize("scheme", ["subtree", "ordered", "set", "local"])
+def test_every_scheme(scheme: str, people: pl.DataFrame, tmp_path: Path) -> None:
+    table = people.select("sex", "education", "children", "diagnosis").head(400)
+    quasi = {"sex": "flat", "education": None, "children": None}
+    release = dc.anonymize(
+        table,
+        quasi_identifiers=quasi,
+        sensitive="diagnosis",
+        privacy="k(5)",
+        scheme=scheme,
+        cost="NCP" if scheme == "local" else "LM",
+        time_limit=20,
+    )
+    words = " ".join(Reader(page_of(release, tmp_path)).words)
+    assert "education" in words
+    for column in release.columns:
+        assert sum(bar.rows for bar in column.bars) == release.audit.rows
+        assert column.values == release.frame[column.name].n_unique()
+        released = dict(release.frame[column.name].cast(pl.String).fill_null("missing").value_counts().iter_rows())
+        assert {bar.name: bar.rows for bar in column.bars if bar.name} == {
+            name: rows for name, rows in released.items() if name in {bar.name for bar in column.bars}
+        }
+
+
+def test_charts_agree_with_the_tables(release: Release, people: pl.DataFrame) -> None:
+    """What is drawn is what a plain count of the frames gives."""
+    assert release.before.rows == people.height
+    keys = ["birth_date", "sex", "zip", "education"]
+    sizes = people.group_by(keys).len()["len"]
+    assert release.before.unique == int((sizes == 1).sum())
+    assert release.audit.sizes.count == release.frame.group_by(keys).len().height
+    assert release.audit.sizes.average_risk == pytest.approx(release.classes / release.audit.rows)
+    for column in release.columns:
+        after = dict(release.frame[column.name].cast(pl.String).fill_null("missing").value_counts().iter_rows())
+        for bar in column.bars:
+            if bar.name:
+                assert bar.rows == after[bar.name]
+                assert bar.left_out is None or bar.left_out == 0 or bar.left_out >= release.least
+                assert not bar.parts or sum(bar.parts) == bar.rows
+        for steps in (column.before, column.after):
+            if steps is not None:
+                assert sum(steps.rows) == release.audit.rows
+                assert all(not 0 < rows < release.least for rows in steps.rows)
+                assert list(steps.edges) == sorted(steps.edges)
+        for row in column.tree:
+            assert isinstance(row, int) or sum(box.rows for box in row) == release.audit.rows
+            assert isinstance(row, int) or all(box.rows >= release.least for box in row)
+
+
+def test_markdown_and_json_say_the_same(release: Release, tmp_path: Path) -> None:
+    text = release.report(tmp_path / "report.md").read_text()
+    for title in ("What was asked", "Proof", "Privacy audit", "Risk before and after", "How to repeat it"):
+        assert f"## {title}" in text
+    assert "best cost" in text
+
+
+def test_pdf_without_a_browser_names_the_way_out(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_browser.shutil, "which", lambda name: None)
+    with pytest.raises(UsageError, match=r"write \.html, open it in any browser and print"):
+        release.report(tmp_path / "report.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pdf(release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser is told to print the page, which is handed over in a folder that is gone afterwards."""
+    seen: list[str] = []
+
+    def run(command: list[str], **options: Any) -> None:
+        page = Path(command[-1].removeprefix("file://"))
+        seen.append(page.read_text("utf-8"))
+        target = next(word for word in command if word.startswith("--print-to-pdf=")).partition("=")[2]
+        Path(target).write_bytes(b"%PDF-1.4")
+        seen.append(str(page))
+
+    monkeypatch.setattr(_browser, "find_browser", lambda: "browser")
+    monkeypatch.setattr("discreet.release._report.find_browser", lambda: "browser")
+    monkeypatch.setattr(_browser.subprocess, "run", run)
+    assert release.report(tmp_path / "report.pdf").read_bytes() == b"%PDF-1.4"
+    assert "Every person is one of at least 5" in seen[0]
+    assert not Path(seen[1]).exists()
+
+
+@pytest.mark.parametrize("make", [lambda folder: folder / "r.doc", lambda folder: folder / "r"])
+def test_other_names_are_refused(make: Callable[[Path], Path], release: Release, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"end the name in \.json, \.txt, \.md, \.html, \.pdf"):
+        release.report(make(tmp_path))
+
+
+def test_a_job_writes_it(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_csv(tmp_path / "people.csv")
+    job = Job(
+        input=str(tmp_path / "people.csv"),
+        output=str(tmp_path / "safe.csv"),
+        identifiers=["person_id", "name"],
+        quasi_identifiers=["sex"],
+        privacy="k(5)",
+        report=str(tmp_path / "report.html"),
+    )
+    job.run()
+    page = (tmp_path / "report.html").read_text()
+    for name in ("people.csv", "safe.csv"):
+        assert sha256((tmp_path / name).read_bytes()).hexdigest() in page
+    assert str(tmp_path) not in page
