@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-import narwhals as nw
 
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
@@ -111,6 +110,8 @@ class Anonymizer:
 
 
 def _columns(frame: Any) -> list[str]:
+    import narwhals as nw
+
     wrapped = nw.from_native(frame, pass_through=True)
     if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
         return [str(column) for column in wrapped.collect_schema().names()]

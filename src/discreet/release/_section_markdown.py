@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from discreet.release._sections import (
@@ -45,7 +46,8 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Figure):
         yield f"```\n{block.text}\n```\n\n{_plain(block.caption)}" if block.text else ""
     elif isinstance(block, Code):
-        yield f"```\n{block.text.rstrip()}\n```"
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+        yield f"{fence}\n{block.text.rstrip()}\n{fence}"
     elif isinstance(block, Cards):
         for card in block.cards:
             yield f"### {_plain(card.title)}"
