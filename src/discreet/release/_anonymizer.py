@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
 from discreet.release._apply import Applied, apply_mapping
