@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from discreet.errors import UsageError
 from discreet.evaluate._queries import QueryReport
 from discreet.problem import COSTS
+
+if TYPE_CHECKING:
+    from discreet.release._sections import Section
 
 __all__ = ["UtilityReport"]
 
@@ -107,6 +110,12 @@ class UtilityReport:
             rows += [("queries", self.queries.aggregate, *pair) for pair in figures.items()]
         schema = {"part": pl.String, "what": pl.String, "measure": pl.String, "value": pl.Float64}
         return pl.DataFrame(rows, schema, orient="row")
+
+    def sections(self) -> list[Section]:
+        """Return it as sections for the report of a release."""
+        from discreet.evaluate._sections import utility_sections
+
+        return utility_sections(self)
 
     def summary(self) -> str:
         """Return the main figures as a block of text."""

@@ -27,7 +27,7 @@ from discreet.release._trace import trace_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.release._sections import Section
+    from discreet.release._sections import Evaluation, Section
     from discreet.solve import Progress, Status
 
 __all__ = ["Release", "Written"]
@@ -129,12 +129,13 @@ class Release:
         output.write(self.frame)
         return output.place
 
-    def report(self, path: str | PathLike[str], sections: Sequence[Section] = ()) -> Path:
+    def report(self, path: str | PathLike[str], sections: Sequence[Section | Evaluation] = ()) -> Path:
         """Write what is known about the release as .html, .pdf, .md, .txt or .json.
 
         A report shows released values and counts of enough people, and no other value of the data. The page has all
-        it needs in one file. A PDF is printed by a browser that is installed. ``sections`` are put into the page, the
-        PDF and the Markdown, before the columns.
+        it needs in one file. A PDF is printed by a browser that is installed. ``sections``, such as the reports
+        of :func:`discreet.evaluate.risk` and :func:`discreet.evaluate.utility`, are put into the page, the PDF and the
+        Markdown, before the columns.
         """
         return write_report(self, Path(path), sections)
 

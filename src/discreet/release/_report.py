@@ -17,10 +17,10 @@ from discreet.release._describe import plain_data, shown_job
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
+from discreet.release._sections import Evaluation, Section
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
-    from discreet.release._sections import Section
 
 __all__ = ["SUFFIXES", "check_report", "count_text", "summary", "to_dict", "write_report"]
 
@@ -151,9 +151,10 @@ def count_text(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"about 10^{math.floor(math.log10(count))}"
 
 
-def write_report(release: Release, path: Path, sections: Sequence[Section] = ()) -> Path:
-    """Write a report in the format the name says, with further ``sections`` where the format has sections."""
+def write_report(release: Release, path: Path, more: Sequence[Section | Evaluation] = ()) -> Path:
+    """Write a report in the format the name says, with ``more`` sections where the format has sections."""
     target = check_report(path)
+    sections = [section for item in more for section in ([item] if isinstance(item, Section) else item.sections())]
     suffix = path.suffix.lower()
     with replacing(target) as unfinished:
         if suffix == ".pdf":

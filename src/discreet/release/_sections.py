@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-__all__ = ["Block", "Card", "Cards", "Code", "Facts", "Figure", "Items", "Section", "Table", "Text", "Tiles"]
+__all__ = [
+    "Block",
+    "Card",
+    "Cards",
+    "Code",
+    "Evaluation",
+    "Facts",
+    "Figure",
+    "Items",
+    "Section",
+    "Table",
+    "Text",
+    "Tiles",
+]
 
 
 @dataclass(frozen=True)
@@ -86,3 +100,10 @@ class Section:
 
     title: str
     blocks: Sequence[Block]
+
+
+class Evaluation(Protocol):
+    """What has something to say about a release, such as a report of its risk or its utility."""
+
+    def sections(self) -> Sequence[Section]:
+        """Return it as sections of a report."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from discreet.evaluate._attacks._homogeneity import Homogeneity
 from discreet.evaluate._attacks._linkage import Linkage
 from discreet.evaluate._attacks._minimality import Minimality
+
+if TYPE_CHECKING:
+    from discreet.release._sections import Section
 
 __all__ = ["AttackReport"]
 
@@ -46,6 +49,12 @@ class AttackReport:
             best = max(found, key=lambda one: one.credibility)
             lines.append((f"minimality ({best.attribute})", column, best.success, best.naive))
         return pl.DataFrame(lines, schema=["attack", "guessed", "success", "naive"], orient="row")
+
+    def sections(self) -> list[Section]:
+        """Return it as sections for the report of a release."""
+        from discreet.evaluate._sections import attack_sections
+
+        return attack_sections(self)
 
     def summary(self) -> str:
         """Return the main figures as a block of text."""

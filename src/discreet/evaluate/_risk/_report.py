@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from discreet.evaluate._risk._disclosure import Disclosure
 from discreet.evaluate._risk._identifying import IdentifierWarning
 from discreet.evaluate._risk._population import Population
 from discreet.evaluate._risk._records import RecordRisk
+
+if TYPE_CHECKING:
+    from discreet.release._sections import Section
 
 __all__ = ["RiskReport"]
 
@@ -82,6 +85,12 @@ class RiskReport:
         }
         lines = [{"attacker": name, **found.to_dict()} for name, found in attackers.items() if found is not None]
         return pl.DataFrame(lines, orient="row")
+
+    def sections(self) -> list[Section]:
+        """Return it as sections for the report of a release."""
+        from discreet.evaluate._sections import risk_sections
+
+        return risk_sections(self)
 
     def summary(self) -> str:
         """Return the main figures as a block of text."""
