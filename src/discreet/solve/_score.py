@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.problem import Problem
 from discreet.problem.costs._shared import weight_array
 from discreet.problem.costs.score import Score
+from discreet.solve._base import Budget
 from discreet.solve._evaluate import NodeEvaluator, lay_out
 
 __all__ = ["Node", "Scored", "as_score"]
@@ -49,6 +51,11 @@ class Scored:
         """What checks nodes."""
         return NodeEvaluator(self.problem, lay_out(self.problem))
 
+    @property
+    def space(self) -> int:
+        """How many nodes there are."""
+        return prod(high - low + 1 for low, high in zip(self.problem.lowest, self.problem.highest, strict=True))
+
     def score(self, node: Sequence[int]) -> float:
         """Return the score of a node if nothing is suppressed."""
         return self.cost.of(self.table, [shown[level] for shown, level in zip(self.shown, node, strict=True)])
@@ -70,6 +77,32 @@ class Scored:
             else:
                 self._known[node] = self.evaluator.all_ok(levels)
         return self._known[node]
+
+    def known(self, node: Node) -> bool:
+        """Return whether it is known that the promises can be kept at a node."""
+        return self._known.get(node, False)
+
+    def lowest_alone(self, budget: Budget) -> Node:
+        """Return the lowest level of each attribute with which the promises can be kept, all others at their highest.
+
+        No node below it keeps them, as taking attributes up never breaks them. Where that is not so, and where the time
+        is over, it is the lowest level allowed.
+        """
+        problem = self.problem
+        if not (problem.superset_closed or (problem.union_closed and not problem.limit)):
+            return problem.lowest
+        levels = list(problem.lowest)
+        for i, low in enumerate(problem.lowest):
+            node = self.alone(i, problem.highest[i])
+            while node[i] > low and not budget.exhausted and self.check(self.alone(i, node[i] - 1)):
+                node = self.alone(i, node[i] - 1)
+            levels[i] = low if budget.exhausted else node[i]
+        return tuple(levels)
+
+    def alone(self, i: int, level: int) -> Node:
+        """Return the node with one attribute at a level and all others at their highest."""
+        highest = self.problem.highest
+        return (*highest[:i], level, *highest[i + 1 :])
 
     def finer(self, node: Node, i: int) -> Node | None:
         """Return the node with one attribute a level lower, or None where that is not allowed."""

@@ -12,7 +12,7 @@ from discreet.solve._gather import Released
 from discreet.solve._recoded import Recoder
 from discreet.solve._score import Node, Scored
 from discreet.solve.lattice import LatticeSolver
-from discreet.solve.user_oriented import search
+from discreet.solve.user_oriented import best_of_all, search
 
 __all__ = ["OptimalScoreSolver"]
 
@@ -50,15 +50,15 @@ class OptimalScoreSolver(Solver):
         """Return the best level vector found and what is proven about it."""
         if budget.time_limit is None:
             budget = replace(budget, time_limit=budget.seconds + self.patience)
-        solution = LatticeSolver().solve(problem, budget, progress)
-        if solution.levels is None:
-            return solution
         nodes = Scored(problem)
-        best: Node = solution.levels
+        if not nodes.check(problem.highest):
+            return LatticeSolver().solve(problem, budget, progress)
+        solution, alone = best_of_all(nodes, budget, progress)
+        best: Node = solution.levels or alone
         if solution.status != "optimal":
             found = search(nodes, 0, True, Budget(self.patience, budget.stop))
-            if found is not None and found.score > nodes.score(best):
-                best = found.node
+            others = [alone] if found is None else [alone, found.node]
+            best = max(best, *others, key=nodes.score)
         return _with_levels(problem, solution, _most_specific(nodes, best))
 
 

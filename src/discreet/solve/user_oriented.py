@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet.problem import Cost, Problem
 from discreet.problem._checks import number, switch, whole_number
 from discreet.problem.schemes.full_domain import FullDomain
@@ -18,7 +16,7 @@ from discreet.solve._recoded import Recoder
 from discreet.solve._score import Node, Scored, as_score
 from discreet.solve.lattice import LatticeSolver, prepare
 
-__all__ = ["UserOrientedSolver", "search"]
+__all__ = ["UserOrientedSolver", "best_of_all", "search"]
 
 
 @SOLVERS.register
@@ -84,16 +82,39 @@ class UserOrientedSolver(Solver):
         if local:
             score = as_score(problem).told(problem.table, best.cost, 0.0)["score"]
             return degeneralized(nodes, found.node, {**found.stats(), "global_score": score}, trace, budget)
-        bound = self._bound(lattice, budget)
+        stats = found.stats()
+        bound = self._bound(nodes, budget)
         trace.append(replace(trace[-1], seconds=budget.seconds, bound=min(bound, best.cost)))
-        return best.solution("optimal" if bound >= best.cost else "feasible", bound, found.stats(), trace)
+        return best.solution("optimal" if bound >= best.cost else "feasible", bound, stats, trace)
 
-    def _bound(self, problem: Problem, budget: Budget) -> float:
+    def _bound(self, nodes: Scored, budget: Budget) -> float:
         """Return the least cost of all nodes, or what is known of it when the time is over."""
         if not self.prove or budget.exhausted:
             return 0.0
         seconds = self.prove if budget.time_limit is None else min(self.prove, budget.time_limit - budget.seconds)
-        return LatticeSolver().solve(problem, Budget(seconds, budget.stop)).lower_bound
+        return best_of_all(nodes, Budget(seconds, budget.stop))[0].lower_bound
+
+
+def best_of_all(nodes: Scored, budget: Budget, progress: ProgressCallback | None = None) -> tuple[Solution, Node]:
+    """Search the lattice for the highest score; return what was found, and the best node with one attribute lowered.
+
+    Attributes never go lower than they could by themselves, which makes the lattice much smaller. With a score in which
+    only one attribute counts that one node is the best of all.
+    """
+    problem, cost = nodes.problem, nodes.cost
+    lowest = nodes.lowest_alone(budget)
+    each = (nodes.alone(i, level) for i, level in enumerate(lowest))
+    alone = max((node for node in each if nodes.known(node)), key=nodes.score, default=problem.highest)
+    bound = cost.lost(problem.table, [shown[level] for shown, level in zip(nodes.shown, lowest, strict=True)])
+    best = Recoder(problem).evaluate(Released.by_levels(problem.table, alone))
+    if best.cost <= bound:
+        trace = [Progress(budget.seconds, best.cost, bound, nodes.checks)]
+        return best.solution(
+            "optimal", bound, {"space": nodes.space, "examined": nodes.checks, "pruned": {}}, trace
+        ), alone
+    solution = LatticeSolver().solve(replace(problem, lowest=lowest), budget, progress)
+    examined = solution.stats["examined"] + nodes.checks
+    return replace(solution, stats={**solution.stats, "space": nodes.space, "examined": examined}), alone
 
 
 @dataclass(eq=False)
@@ -114,9 +135,8 @@ class Found:
     def stats(self) -> dict[str, Any]:
         """Return what the search did."""
         names = self.nodes.table.names
-        space = zip(self.nodes.problem.lowest, self.nodes.problem.highest, strict=True)
         return {
-            "space": int(np.prod([float(high - low + 1) for low, high in space])),
+            "space": self.nodes.space,
             "examined": self.nodes.checks,
             "pruned": {"steps skipped by the bound of their score": self.skipped},
             "steps": [
