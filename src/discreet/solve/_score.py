@@ -89,7 +89,8 @@ class Scored:
         is over, it is the lowest level allowed.
         """
         problem = self.problem
-        if not (problem.superset_closed or (problem.union_closed and not problem.limit)):
+        whole = any(model.of_table for model in problem.privacy)
+        if not problem.union_closed or (problem.limit and (whole or not problem.superset_closed)):
             return problem.lowest
         levels = list(problem.lowest)
         for i, low in enumerate(problem.lowest):
