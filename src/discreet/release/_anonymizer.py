@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
 from discreet.release._apply import Applied, apply_mapping
@@ -65,11 +66,8 @@ class Anonymizer:
         recipe = self.release_.recipe
         whole = recipe is not None and recipe.recoding.parts is None and not recipe.recoding.everything
         self.mapping_ = self.release_.to_mapping() if whole else None
-        if isinstance(X, str):
-            return self
-        columns = _columns(X)
-        self.n_features_in_ = len(columns)
-        self.feature_names_in_ = columns
+        self.feature_names_in_ = list(open_source(X).columns)
+        self.n_features_in_ = len(self.feature_names_in_)
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803
@@ -88,7 +86,7 @@ class Anonymizer:
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Return the columns that come out."""
-        return _columns(self.release_.frame)
+        return list(open_source(self.release_.frame).columns)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")
@@ -106,12 +104,3 @@ class Anonymizer:
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={value!r}" for name, value in self._params.items())
         return f"Anonymizer({told})"
-
-
-def _columns(frame: Any) -> list[str]:
-    import narwhals as nw
-
-    wrapped = nw.from_native(frame, pass_through=True)
-    if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
-        return [str(column) for column in wrapped.collect_schema().names()]
-    return []

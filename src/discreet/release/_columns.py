@@ -197,7 +197,7 @@ def _local_column(
         values=len(names),
         bars=_bars(names, counts, 0 * counts, None, counts, least),
         before=spread,
-        after=None if spread is None else _after_cover(domain, cover, sizes, spread),
+        after=None if spread is None or groups.show != "cover" else _after_cover(domain, cover, sizes, spread),
         detail=detail,
     )
 

@@ -223,10 +223,8 @@ def _proof(release: Release) -> Iterator[Block]:
     pruned = [f"{rule}: {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
     if pruned:
         yield Items([f"Ruled out, {rule}" for rule in pruned])
-    chart = trace_chart(release.trace)
-    if chart:
-        caption = "How the best cost fell and the bound rose during the search; where they meet, the proof is complete."
-        yield Figure(chart, caption, release.trace_text(72))
+    caption = "How the best cost fell and the bound rose during the search; where they meet, the proof is complete."
+    yield Figure(trace_chart(release.trace), caption, release.trace_text())
 
 
 def _audit(release: Release, promises: list[tuple[str, str]]) -> Iterator[Block]:

@@ -43,7 +43,7 @@ def to_html(sections: Sequence[Section]) -> Iterator[str]:
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
     """Yield blocks, with charts beside all else where there is room."""
-    charts = [block for block in blocks if isinstance(block, Figure)]
+    charts = [block for block in blocks if isinstance(block, Figure) and block.svg]
     rest = [block for block in blocks if not isinstance(block, Figure)]
     if charts:
         yield '<div class="beside"><div>'

@@ -44,10 +44,9 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Table):
         yield _table(block)
     elif isinstance(block, Figure):
-        yield f"```\n{block.text}\n```\n\n{_plain(block.caption)}" if block.text else ""
+        yield f"{_fenced(block.text)}\n\n{_plain(block.caption)}" if block.text else ""
     elif isinstance(block, Code):
-        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-        yield f"{fence}\n{block.text.rstrip()}\n{fence}"
+        yield _fenced(block.text)
     elif isinstance(block, Cards):
         for card in block.cards:
             yield f"### {_plain(card.title)}"
@@ -60,6 +59,13 @@ def _table(table: Table) -> str:
     rule = ["---" if place < table.words else "---:" for place in range(len(table.head))]
     rows = [table.head, rule, *table.rows]
     return "\n".join(f"| {' | '.join(_plain(cell) for cell in row)} |" for row in rows)
+
+
+def _fenced(text: str) -> str:
+    """Return text that is shown as it is, whatever it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text.rstrip()}\n{fence}"
 
 
 def _plain(words: str) -> str:

@@ -61,7 +61,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart as an ``svg`` element, what it shows, and the same in plain characters where there is such a form."""
+    """A chart as an ``svg`` element, what it shows, and the same in plain characters; empty where there is no such."""
 
     svg: str
     caption: str
