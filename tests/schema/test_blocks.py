@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
@@ -52,6 +52,7 @@ def partitions(draw: st.DrawFn) -> tuple[list[str | None], list[int]]:
 
 
 @settings(max_examples=600, deadline=None)
+@example((["a or missing", "a", "b", "a, b", None], [0, 1, 0, 0, 1]))
 @given(partitions())
 def test_sets_of_any_text_are_read_back(made: tuple[list[str | None], list[int]]) -> None:
     labels, blocks = made

@@ -59,7 +59,7 @@ def block_names(
     _tell_apart(names, level_of.tolist())
     others = np.flatnonzero(level_of < 0)
     if others.size:
-        taken = set(names)
+        taken = set(names).union(*labels)
         order = np.argsort(blocks, kind="stable")
         ends = np.cumsum(size)
         for block in others.tolist():
