@@ -50,9 +50,7 @@ release = dc.anonymize(people, **table, keep_at_least=lifted)
 print(f"  with {lifted} there is a table: {release.levels}, score {release.score:.0f}")
 
 rare = dc.anonymize(people, **table, suppression="pre-sampling(5, level=9, levels={zip: 1})")
-print(
-    f"\nWithout {rare.suppressed} people in rare places the score is {rare.score:.0f}, zip at level {rare.levels['zip']}."
-)
+print(f"\nWithout {rare.suppressed} people in rare places the score is {rare.score:.0f}: {rare.levels}.")
 assert rare.score > release.score
 
 steps = dc.anonymize(people, **table, cost="score(log)", solver="user-oriented").stats["steps"]

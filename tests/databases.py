@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,15 +81,22 @@ def postgres_server() -> Iterator[Server]:
         )
         if started.returncode:
             pytest.skip("PostgreSQL cannot be started here")
-        try:
+        with _cleared_up([*control, "-m", "immediate", "stop"], folder):
             server = Server("127.0.0.1", port)
             server.run(f"CREATE ROLE ann LOGIN PASSWORD '{PASSWORD}'", "postgres")
             server.run("CREATE DATABASE ann OWNER ann", "postgres")
             yield server
-        finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, check=False, cwd="/")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _cleared_up(stop: Sequence[str | Path], folder: Path) -> Iterator[None]:
+    """Stop the server and delete its folder in the end, even if this process is killed: a shell waits for that."""
+    waiting = ["sh", "-c", 'read -r line; "$@"; rm -rf "$0"', folder, *stop]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, cwd="/", start_new_session=True):
+        yield
 
 
 def _programs() -> Path:

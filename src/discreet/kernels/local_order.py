@@ -22,20 +22,50 @@ _BINS = 512
 """At most so many places for a cut of one attribute are compared at a time."""
 _FEW = 32
 """So few points are sorted; more are counted by leaf."""
-_CHILDREN = 1.25
-"""What nodes save counts so many times: rows in a part of a range are closer together than the part is wide."""
+_MANY = 256
+"""With so many points it is worth looking ahead."""
+_HALVINGS = 20
 _SAMPLE = 8192
 """So many points tell by which attribute to split a larger part."""
 
 
+class _Room(NamedTuple):
+    """Room to compare cuts in: the bins of one attribute, and what was found for each."""
+
+    low: Ints
+    high: Ints
+    weight: Ints
+    price: Floats
+    least: Ints
+    """(m,) the least leaf, and the greatest..."""
+    most: Ints
+    whole: Floats
+    """(m,) ... and what a row costs that covers both, -1 if they are the same."""
+    front: Ints
+    """(m, 2) the leaves that are best sent to the front, ..."""
+    saved: Floats
+    """(m, 2) ... what that saves for each bit, and what it does to part all children; -1 if that cannot be."""
+    bits: Floats
+    """(m,) the bits it takes to part all children."""
+
+
+@kernel
+def _make_room(m: int) -> _Room:
+    bins = np.int64(_BINS)
+    return _Room(
+        np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty((4, bins)),
+        np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m), np.empty((m, 2), np.int64), np.empty((m, 2)),
+        np.empty(m),
+    )  # fmt: skip
+
+
 @inner_kernel
-def _price_cuts(
-    shape: Ints, rate: Floats, node: Nodes, i: int, low: Ints, high: Ints, bins: int, price: Floats
-) -> float:  # price OUT
-    """What a row costs below each cut, above it, right around it and in the bin before it, and what without a cut.
+def _price_cuts(shape: Ints, rate: Floats, node: Nodes, i: int, bins: int, room: _Room) -> None:  # room OUT
+    """What a row costs below each cut, above it, right around it, and in the bin before it.
 
     Kinds are written out, for a call each time would take much longer.
     """
+    low, high, price = room.low, room.high, room.price
     kind, start, leaves = shape[i, 0], shape[i, 1], shape[i, 2]
     least, most = low[0], high[bins - 1]
     if kind == SET:
@@ -43,25 +73,24 @@ def _price_cuts(
             price[0, b] = rate[start + high[b] - least + 1]
             price[1, b] = rate[start + most - low[b + 1] + 1]
             price[2, b], price[3, b] = np.inf, 0.0
-        return rate[start + most - least + 1]
+        return
     if kind == TABLE:
         for b in range(bins - 1):
             price[0, b] = rate[start + least * leaves + high[b]]
             price[1, b] = rate[start + low[b + 1] * leaves + most]
             price[2, b], price[3, b] = rate[start + high[b] * leaves + low[b + 1]], 0.0
-        return rate[start + least * leaves + most]
+        return
     if kind == RANGE and rate[start + most] >= rate[start + least]:
         for b in range(bins - 1):
             price[0, b] = rate[start + high[b]] - rate[start + least]
             price[1, b] = rate[start + most] - rate[start + low[b + 1]]
             price[2, b], price[3, b] = rate[start + low[b + 1]] - rate[start + high[b]], 0.0
-        return rate[start + most] - rate[start + least]
+        return
     for b in range(bins - 1):
         price[0, b] = rate_at(shape, rate, node, i, least, high[b])
         price[1, b] = rate_at(shape, rate, node, i, low[b + 1], most)
         price[2, b] = rate_at(shape, rate, node, i, high[b], low[b + 1])
         price[3, b] = rate_at(shape, rate, node, i, low[b], high[b])
-    return rate_at(shape, rate, node, i, least, most)
 
 
 @inner_kernel
@@ -71,20 +100,19 @@ def _bits(part: int, total: int) -> float:
 
 
 @inner_kernel
-def _best_cut(
-    low: Ints, high: Ints, weight: Ints, bins: int, k: int, price: Floats, whole: float
-) -> tuple[float, int, int]:
-    """What a split by the attribute saves for each bit, and the leaves of the run of bins that goes to the front first.
+def _best_cut(i: int, bins: int, k: int, room: _Room) -> None:  # room OUT
+    """Find the run of bins that is best sent to the front, what that saves for each bit, and what all children do.
 
-    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows. A split in two may
-    be the first of several, one for each child; then what counts is what all of them save for the entropy of all.
+    Bin b has ``weight[b]`` rows with leaves ``low[b]``..``high[b]``. Both sides are to have k rows; the nearer to the
+    middle the better.
     """
+    low, high, weight, price, whole = room.low, room.high, room.weight, room.price, room.whole[i]
     total = 0
     for b in range(bins):
         total += weight[b]
     best, saved, first, last, front = -1.0, -1.0, low[0], low[0], 0
     before, child, child_low, child_price = 0, 0, low[0], 0.0
-    all_saved, all_bits, small = 0.0, 0.0, 0
+    all_saved, bits, small = 0.0, 0.0, 0
     for b in range(bins):
         before += weight[b]
         child += weight[b]
@@ -106,23 +134,21 @@ def _best_cut(
             if worth > best:
                 best, saved, first, last, front = worth, gain, child_low, high[b], child
             all_saved += gain
-            all_bits += _bits(child, total)
+            bits += _bits(child, total)
         else:
             small += child
         if b < bins - 1:
             child, child_low, child_price = 0, low[b + 1], 0.0
-    if best < 0.0:
-        return -1.0, first, last
-    found = saved / (_bits(front, total) + _bits(total - front, total))
-    if all_saved > 0.0:
-        found = max(found, _CHILDREN * all_saved / (all_bits + _bits(small, total)))
-    return found, first, last
+    room.front[i, 0], room.front[i, 1] = first, last
+    room.bits[i] = bits + _bits(small, total)
+    room.saved[i, 0] = saved / (_bits(front, total) + _bits(total - front, total)) if best >= 0.0 else -1.0
+    room.saved[i, 1] = all_saved / room.bits[i] if best >= 0.0 and all_saved > 0.0 else -1.0
 
 
 @inner_kernel
-def _sort_few(rows: Nodes, weights: Ints, a: int, b: int, i: int, low: Ints, high: Ints, weight: Ints) -> int:
+def _sort_few(rows: Nodes, weights: Ints, a: int, b: int, i: int, room: _Room) -> int:  # room OUT
     """Make a bin of each leaf that occurs in rows[a:b], by sorting; return how many."""
-    bins = 0
+    low, high, weight, bins = room.low, room.high, room.weight, 0
     for p in range(a, b):
         leaf = rows[p, i]
         q = bins
@@ -154,20 +180,10 @@ def _children(shape: Ints, node: Nodes, i: int, least: int, most: int) -> int:
 
 @inner_kernel
 def _count_many(
-    rows: Nodes,
-    weights: Ints,
-    a: int,
-    b: int,
-    i: int,
-    least: int,
-    most: int,
-    shape: Ints,
-    node: Nodes,
-    low: Ints,
-    high: Ints,
-    weight: Ints,
-) -> int:
+    rows: Nodes, weights: Ints, a: int, b: int, i: int, shape: Ints, node: Nodes, room: _Room
+) -> int:  # room OUT
     """Count rows[a:b] by leaf, or if there are too many by node or by runs of leaves; return how many bins."""
+    low, high, weight, least, most = room.low, room.high, room.weight, room.least[i], room.most[i]
     children, shift = _children(shape, node, i, least, most), 0
     if children >= 0:
         bins = node[children + most] - node[children + least] + 1
@@ -197,29 +213,6 @@ def _count_many(
     return used
 
 
-class _Room(NamedTuple):
-    """Room to compare cuts in."""
-
-    low: Ints
-    high: Ints
-    weight: Ints
-    price: Floats
-    least: Ints
-    """(m,) the least leaf of each attribute, and the greatest..."""
-    most: Ints
-    whole: Floats
-    """(m,) ... and what a row costs that covers both."""
-
-
-@kernel
-def _make_room(m: int) -> _Room:
-    bins = np.int64(_BINS)
-    return _Room(
-        np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty(bins, np.int64), np.empty((4, bins)),
-        np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m),
-    )  # fmt: skip
-
-
 @inner_kernel
 def _measure(rows: Nodes, weights: Ints, a: int, b: int, shape: Ints, rate: Floats, node: Nodes, room: _Room) -> int:
     """Find the least and the greatest leaf of each attribute in rows[a:b] and what a row costs then; count rows."""
@@ -243,32 +236,81 @@ def _measure(rows: Nodes, weights: Ints, a: int, b: int, shape: Ints, rate: Floa
 
 
 @inner_kernel
+def _worth_parting(m: int, total: float, k: int, children: float, room: _Room) -> int:
+    """The attribute of whose children most is saved, if they will be parted before groups are small; else -1.
+
+    Each bit of a split halves what is left, so that there are some to be spent until groups have k rows. They go where
+    they save most: to part children always as much, to cut a range half as much each time. Children that will be
+    parted are best parted at once, while there are still enough rows of each.
+    """
+    spare = np.log2(total / k)
+    low, high = 0.0, 0.0
+    for i in range(m):
+        high = max(high, room.saved[i, 0], children * room.saved[i, 1])
+    for _ in range(_HALVINGS):
+        least, used = (low + high) / 2, 0.0
+        for i in range(m):
+            if children * room.saved[i, 1] >= least:
+                used += room.bits[i]
+            elif room.saved[i, 0] > least:
+                used += 1.0 + np.log2(room.saved[i, 0] / least)
+        if used > spare:
+            low = least
+        else:
+            high = least
+    found = -1
+    for i in range(m):
+        if children * room.saved[i, 1] >= high and (found < 0 or room.saved[i, 1] > room.saved[found, 1]):
+            found = i
+    return found
+
+
+@inner_kernel
 def _best_split(
-    rows: Nodes, weights: Ints, a: int, b: int, shape: Ints, rate: Floats, node: Nodes, k: int, room: _Room
-) -> tuple[int, int, int]:  # room OUT
-    """The attribute to split rows[a:b] by, -1 if they are all alike, and the least and greatest leaf in front."""
-    low, high, weight, price, whole = room.low, room.high, room.weight, room.price, room.whole
-    total, m = _measure(rows, weights, a, b, shape, rate, node, room), shape.shape[0]
+    rows: Nodes,
+    weights: Ints,
+    a: int,
+    b: int,
+    times: int,
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    k: int,
+    children: float,
+    room: _Room,
+) -> int:  # room OUT
+    """The attribute to split rows[a:b] by, -1 if they are all alike; all there is to split are so many times as many.
+
+    What children save counts ``children`` times: rows in a part of a range are closer together than the part is wide.
+    """
+    whole, saved, m = room.whole, room.saved, shape.shape[0]
+    total = _measure(rows, weights, a, b, shape, rate, node, room)
+    widest, many = 0, b - a > _MANY
+    for i in range(1, m):
+        widest = i if whole[i] > whole[widest] else widest
     enough = k if total >= 2 * k else 1
     while True:
-        best, attribute, first, last = -1.0, -1, 0, 0
-        widest = 0
-        for i in range(1, m):
-            widest = i if whole[i] > whole[widest] else widest
+        best, found = -1.0, -1
+        for i in range(m):
+            saved[i, 0] = saved[i, 1] = -1.0
         for turn in range(-1, m):  # the widest first: then others can hardly save more than they cost
             i = widest if turn < 0 else turn
-            if whole[i] < 0.0 or turn == widest or total * whole[i] <= best:
+            if whole[i] < 0.0 or turn == widest or (not many and total * whole[i] <= best):
                 continue
             if b - a <= _FEW:
-                bins = _sort_few(rows, weights, a, b, i, low, high, weight)
+                bins = _sort_few(rows, weights, a, b, i, room)
             else:
-                bins = _count_many(rows, weights, a, b, i, room.least[i], room.most[i], shape, node, low, high, weight)
-            _price_cuts(shape, rate, node, i, low, high, bins, price)
-            gain, f, t = _best_cut(low, high, weight, bins, enough, price, whole[i])
-            if gain > best:
-                best, attribute, first, last = gain, i, f, t
-        if attribute >= 0 or enough == 1:
-            return attribute, first, last
+                bins = _count_many(rows, weights, a, b, i, shape, node, room)
+            _price_cuts(shape, rate, node, i, bins, room)
+            _best_cut(i, bins, enough, room)
+            worth = max(saved[i, 0], children * saved[i, 1])
+            if worth > best:
+                best, found = worth, i
+        if many and found >= 0:
+            parted = _worth_parting(m, np.float64(total) * times, k, children, room)
+            found = parted if parted >= 0 else found
+        if found >= 0 or enough == 1:
+            return found
         enough = 1
 
 
@@ -281,6 +323,7 @@ def split_regions(
     node: Nodes,
     order: Ints,  # IN OUT
     k: int,
+    children: float,
     largest: int,
 ) -> Ints:
     """Arrange ``order`` by splits until every part has at most ``largest`` points; return where the parts begin.
@@ -304,12 +347,13 @@ def split_regions(
                 for i in range(m):
                     rows[count, i] = leaves[j, i]
                 count += 1
-            attribute, _, _ = _best_split(rows, rows_weights, 0, count, shape, rate, node, k, room)
+            attribute = _best_split(rows, rows_weights, 0, count, step, shape, rate, node, k, children, room)
             if attribute >= 0:
                 for p in range(a, b):
                     column[p, 0], column_weights[p] = leaves[order[p], attribute], weights[order[p]]
                 one = shape[attribute : attribute + 1]
-                _, first, last = _best_split(column, column_weights, a, b, one, rate, node, k, room)
+                _best_split(column, column_weights, a, b, 1, one, rate, node, k, children, room)
+                first, last = room.front[0]
         if attribute < 0:
             starts.append(b)
             continue
@@ -337,6 +381,7 @@ def split_order(
     node: Nodes,
     order: Ints,  # IN OUT
     k: int,
+    children: float,
 ) -> None:
     """Arrange ``order`` by splits until all parts are single points, or all of a part are alike.
 
@@ -351,9 +396,10 @@ def split_order(
         a, b = stack.pop()
         if b - a <= 2:
             continue
-        attribute, first, last = _best_split(rows, rows_weights, a, b, shape, rate, node, k, room)
+        attribute = _best_split(rows, rows_weights, a, b, 1, shape, rate, node, k, children, room)
         if attribute < 0:
             continue
+        first, last = room.front[attribute]
         front, rest = a, 0
         for p in range(a, b):
             if first <= rows[p, attribute] <= last:

@@ -56,6 +56,8 @@ class Plan:
     """How often to regroup all groups."""
     steps: int = 0
     """Steps of annealing for each point."""
+    orders: int = 64
+    """Orders to look for near points in, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +72,14 @@ class Ground:
     """(points, m) the leaf of each point; for sets the number of its bit."""
     spread: FloatArray
     """(m,) what two rows drawn at random cost in each attribute."""
+    children: float
+    """How many times what nodes save counts in splits: rows in a part of a range are closer than the part is wide."""
 
 
 def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: int, budget: Budget) -> Shares:
     """Group the members; at most ``limit`` rows are suppressed."""
     points, k = ground.task.points, ground.requirement.smallest
-    members = members.copy()
-    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k)
+    members = _in_order(ground, members)
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
@@ -86,7 +89,7 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
     near = np.zeros((members.size, 0), dtype=np.int64)
     if plan.sweeps and not budget.exhausted:
         dear = np.argsort(-ground.spread, kind="stable")
-        orders = _orders(ground, leaves, dear)
+        orders = _orders(ground, leaves, dear, plan.orders)
         near = nearest(ground.shape, points.rate, points.node, codes, dear, orders, plan.window, plan.near)
     found = []
     for group in starts:
@@ -97,6 +100,13 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
         state = np.array([seed], dtype=np.uint64)
         found.append(_shares(_improved(ground, groups, requirement, near, plan, limit, state, budget), members))
     return found[0] if len(found) == 1 else min(found, key=lambda shares: price(ground.task, shares).cost)
+
+
+def _in_order(ground: Ground, members: Ints) -> Ints:
+    """The members, near ones together."""
+    points, k, members = ground.task.points, ground.requirement.smallest, members.copy()
+    split_order(ground.leaves, points.weights, ground.shape, points.rate, points.node, members, k, ground.children)
+    return members
 
 
 def _improved(
@@ -153,11 +163,11 @@ def _layers(
     return group
 
 
-def _orders(ground: Ground, leaves: NDArray[np.int32], dear: Ints) -> Ints:
+def _orders(ground: Ground, leaves: NDArray[np.int32], dear: Ints, most: int) -> Ints:
     """Orders in which near points stand together: by all attributes, the dearest first, but one of them last."""
     n = leaves.shape[0]
     orders = [np.arange(n)]
-    for last in dear:
+    for last in dear[: most - 1]:
         key, used = np.zeros(n, dtype=np.int64), 0
         for i in [*dear[dear != last], last]:
             bits = int(ground.levels.bits[i])

@@ -32,6 +32,8 @@ _FEW = 2048
 """So few points get all the effort there is, by default too: it takes no time."""
 _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
+_CLOSER = 5.0
+"""Rows of a group of k are closer together than the part of a range they are in, by about 1 + this / k."""
 _PAIRS = 500
 """Pairs of points that tell how much an attribute matters."""
 
@@ -63,17 +65,11 @@ class LocalSearchSolver(LocalSolver):
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Group region by region; the result does not depend on how many are solved at once."""
-        points, shape = task.points, shape_of(task.points)
-        levels = make_levels(task)
-        leaves = _leaves(task)
-        ground = Ground(task, requirement, levels, shape, leaves, _spread(task, shape))
-        n, k = points.weights.size, requirement.smallest
-        order = np.arange(n)
-        largest = max(_REGION, 16 * k)
-        starts = split_regions(leaves, points.weights, shape, points.rate, points.node, order, k, largest)
-        regions = _regions(task, requirement, order, starts)
+        shape, leaves, k = shape_of(task.points), _leaves(task), requirement.smallest
+        ground = Ground(task, requirement, make_levels(task), shape, leaves, _spread(task, shape), 1 + _CLOSER / k)
+        regions = _regions(ground)
         limits = _limits(task, regions)
-        plan, random = self._plan(n, k), budget.random()
+        plan, random = self._plan(leaves.shape[0], k), budget.random()
         seeds = [random.getrandbits(63) | 1 for _ in regions]
 
         def solve(region: int) -> Shares:
@@ -89,10 +85,10 @@ class LocalSearchSolver(LocalSolver):
             rounds, steps = max(6, min(24, 480 // k)), max(100, min(1000, 5000 // k))
             return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=rounds, steps=steps)
         if n > _LARGE:
-            return Plan(visits=300, window=3, near=4, sweeps=1)
+            return Plan(visits=40, window=3, near=4, sweeps=1, orders=4)
         if n > _REGION:
             return Plan(visits=300, window=4, near=8, sweeps=2)
-        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(2, min(8, 160 // k)))
+        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(3, min(9, 200 // k)))
 
 
 def _leaves(task: Task) -> Nodes:
@@ -122,8 +118,14 @@ def _spread(task: Task, shape: Ints) -> FloatArray:
     return found
 
 
-def _regions(task: Task, requirement: Requirement, order: Ints, starts: Ints) -> list[Ints]:
-    """The parts of an order; one that cannot keep the requirement goes with the next, the last with the one before."""
+def _regions(ground: Ground) -> list[Ints]:
+    """Split the points; a part that cannot keep the requirement goes with the next, the last with the one before."""
+    task, requirement, points = ground.task, ground.requirement, ground.task.points
+    order, k = np.arange(points.weights.size), requirement.smallest
+    starts = split_regions(
+        ground.leaves, points.weights, ground.shape, points.rate, points.node, order, k, ground.children,
+        max(_REGION, 16 * k),
+    )  # fmt: skip
     regions: list[Ints] = []
     waiting = order[:0]
     for a, b in pairwise(starts):

@@ -153,7 +153,7 @@ class DuckdbSession(Session):
 def _column(name: str, type_name: str) -> Column:
     dtype = _TYPES.get(type_name)
     if dtype is not None and dtype.is_float():
-        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{type_name}) + 0::{type_name}")
+        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{type_name}) + 0::{type_name}", exact=False)
     if dtype == pl.String:
         return Column(name, pl.String(), "{} COLLATE C")
     if dtype is not None:
@@ -161,7 +161,7 @@ def _column(name: str, type_name: str) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", type_name)
     if decimal is not None:
         return Column(name, pl.Decimal(int(decimal[1]), int(decimal[2])))
-    return Column(name, pl.String(), "CAST({} AS VARCHAR)", forgets=type_name.startswith("ENUM"))
+    return Column(name, pl.String(), "CAST({} AS VARCHAR)", exact=False, forgets=type_name.startswith("ENUM"))
 
 
 def _in_schema(table: TableName) -> str:

@@ -55,20 +55,28 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     if importlib.util.find_spec("psycopg") is None:
         raise UsageError("To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.")
     import psycopg
+    from psycopg.conninfo import make_conninfo
 
-    told = {"host": url.host, "port": url.port, "user": url.user, "password": url.password, "dbname": url.name}
-    options: dict[str, Any] = dict(url.options)
-    known: dict[str, Any] = {name: value for name, value in told.items() if value}
-    settings = f"{options.pop('options', '')} {_SETTINGS}".strip()
+    options = dict(url.options)
+    told: dict[str, Any] = {
+        "host": url.host,
+        "port": url.port,
+        "user": url.user,
+        "password": url.password,
+        "dbname": url.name,
+        "client_encoding": "UTF8",
+        "application_name": "discreet",
+        **options,
+        "options": f"{options.get('options', '')} {_SETTINGS}".strip(),
+    }
     try:
-        connection = psycopg.connect(
-            **known,
-            **options,
-            options=settings,
-            client_encoding="UTF8",
-            application_name="discreet",
-            autocommit=True,
-        )
+        place = make_conninfo(**{name: value for name, value in told.items() if value})
+    except psycopg.ProgrammingError:
+        raise UsageError(
+            f"PostgreSQL does not know one of these settings of the URL: {', '.join(options)}; correct it."
+        ) from None
+    try:
+        connection = psycopg.connect(place, autocommit=True)
     except psycopg.Error as error:
         raise _not_connected(url, error, write) from None
     try:
@@ -209,15 +217,18 @@ class _Pipe(io.RawIOBase):
 def _column(name: str, plain: str, full: str, is_enum: bool) -> Column:
     dtype = _TYPES.get(plain)
     if dtype is not None and dtype.is_float():
-        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{plain}) + 0::{plain}")
+        return Column(name, dtype, f"NULLIF({{}}, 'NaN'::{plain}) + 0::{plain}", exact=False)
     if dtype is not None:
         return Column(name, dtype)
     if plain == "numeric":
         size = re.fullmatch(r"numeric\((\d+),(\d+)\)", full)
         if size is not None and int(size[2]) <= int(size[1]) <= 38:
-            return Column(name, pl.Decimal(int(size[1]), int(size[2])), "NULLIF({}, 'NaN'::numeric)")
-        return Column(name, pl.String(), "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\"")
-    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', forgets=is_enum)
+            known = f"CAST(NULLIF({{}}, 'NaN'::numeric) AS {full})"
+            return Column(name, pl.Decimal(int(size[1]), int(size[2])), known, exact=False)
+        text = "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\""
+        return Column(name, pl.String(), text, exact=False)
+    exact = plain in ("text", "character varying")
+    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum)
 
 
 def _oid(table: TableName) -> str:

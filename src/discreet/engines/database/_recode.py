@@ -101,7 +101,7 @@ class _Builder:
             plain = f"q.{quoted(name)}"
             if name in shown:
                 value = shown[name]
-            elif name in recoding.kept and column.dtype.is_float():
+            elif name in recoding.kept and not column.exact:  # classes must look as they are compared
                 value = f"q.{self.key[name]}"
             elif only is not None or column.forgets:
                 value = column.read(plain)

@@ -26,6 +26,8 @@ class Column:
     dtype: pl.DataType
     form: str = "{}"
     """SQL that makes values of that type of the column; NaN is missing, and there is no negative zero."""
+    exact: bool = True
+    """Whether what is the same in that form cannot be told apart in the table either."""
     forgets: bool = False
     """Whether the column must be released in that form, because its type lists values (of rows that go, too)."""
 

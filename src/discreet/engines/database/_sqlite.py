@@ -154,10 +154,11 @@ def _column(name: str, types: set[str]) -> Column:
     if kinds and kinds <= {"integer"}:
         return Column(name, pl.Int64())
     if kinds and kinds <= {"integer", "real"}:
-        return Column(name, pl.Float64(), "CAST({} AS REAL) + 0.0")
+        return Column(name, pl.Float64(), "CAST({} AS REAL) + 0.0", exact=False)
     if kinds <= {"text"}:
         return Column(name, pl.String(), "{} COLLATE BINARY")
-    return Column(name, pl.String(), "CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE CAST({0} AS TEXT) END")
+    text = "CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE CAST({0} AS TEXT) END"
+    return Column(name, pl.String(), text, exact=False)
 
 
 def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:
