@@ -204,9 +204,11 @@ def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, 
 
 def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, state: State, budget: Budget) -> Groups:
     """Return the better of the groups as they are and as they are after annealing."""
+    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
+    if unit <= 0.0:
+        return groups
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
-    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
     portions = -(-steps // _STEPS)
     heat = unit * _HOT * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
     for hot, cold in pairwise(heat.tolist()):
