@@ -90,10 +90,11 @@ def layer_groups(
     joins: NDArray[np.int64],  # (levels,) at most so many blocks of the level before are in one block
     requirement: Requirement,
     visits: int,
+    first_visits: int,
 ) -> tuple[NDArray[np.int64], int]:
     """The group of each point, -1 for those left over, and the number of groups; at most so many points are visited.
 
-    After a quarter of the visits without a new group, it stops too.
+    After a quarter of the visits without a new group it stops too, and after ``first_visits`` without any.
     """
     (n, m), k = leaves.shape, requirement.smallest
     models, histogram = requirement.kind.size > 0, np.zeros(requirement.cells, np.int64)
@@ -119,7 +120,8 @@ def layer_groups(
     table_key, table_rows = np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.int64)
     table_last = np.empty(table_rows.size if models else 0, np.int64)
     left, groups = n, 0
-    patience = idle = visits // 4
+    patience = visits // 4
+    idle = min(patience, first_visits)
     while heaped > 0 and visits > 0 and idle > 0 and left > 0:
         node = _pop(heap, heaped, cost)
         heaped -= 1

@@ -17,9 +17,9 @@ __all__ = ["Levels", "make_levels"]
 
 _BINS = 1024
 """Numbers are told apart by at most so many positions here."""
-_RUNS = 0.3
+_RUNS = 0.2
 """What a run costs, as a share of its length: the rows in it are closer together than that."""
-_NODES = 1.25
+_NODES = 2.0
 """The power that makes nodes near the leaves cheaper than they are; so more attributes share the burden."""
 _LATTICE = 100_000
 """There are to be at most so many layers, if there are numbers."""

@@ -56,6 +56,8 @@ class Plan:
     """How often to regroup all groups."""
     steps: int = 0
     """Steps of annealing for each point."""
+    first_visits: int = 1000
+    """Layers after which there are to be groups, or it is left at that."""
     orders: int = 64
     """Orders to look for near points in, at most."""
 
@@ -83,7 +85,7 @@ def solve_region(ground: Ground, plan: Plan, members: Ints, limit: int, seed: in
     codes, weights = points.codes[members], points.weights[members]
     requirement = ground.requirement._replace(values=ground.requirement.values[members])
     leaves = ground.levels.leaves[members]
-    starts = [_layers(ground, requirement, leaves, codes, weights, 0 if budget.exhausted else plan.visits)]
+    starts = [_layers(ground, requirement, leaves, codes, weights, plan, budget)]
     if members.size <= _FEW:
         starts.append(_cut_whole(ground, requirement, codes, weights))
     near = np.zeros((members.size, 0), dtype=np.int64)
@@ -148,13 +150,16 @@ def _layers(
     leaves: NDArray[np.int32],
     codes: Ints,
     weights: Ints,
-    visits: int,
+    plan: Plan,
+    budget: Budget,
 ) -> Ints:
     """The group of each point, -1 where it has none yet."""
     points, levels, n = ground.task.points, ground.levels, weights.size
+    visits = 0 if budget.exhausted else plan.visits * n
     found, classes = layer_groups(
-        leaves, weights, levels.first, levels.price, levels.number, levels.joins, requirement, visits * n
-    )
+        leaves, weights, levels.first, levels.price, levels.number, levels.joins, requirement, visits,
+        plan.first_visits * n,
+    )  # fmt: skip
     found = np.where(found < 0, classes, found)
     order = np.argsort(found, kind="stable")
     starts = np.flatnonzero(np.diff(found[order], prepend=-1, append=-1))
@@ -199,9 +204,11 @@ def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, 
 
 def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, state: State, budget: Budget) -> Groups:
     """Return the better of the groups as they are and as they are after annealing."""
+    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
+    if unit <= 0.0:
+        return groups
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
-    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
     portions = -(-steps // _STEPS)
     heat = unit * _HOT * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
     for hot, cold in pairwise(heat.tolist()):

@@ -83,12 +83,13 @@ class LocalSearchSolver(LocalSolver):
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
             rounds, steps = max(6, min(24, 480 // k)), max(100, min(1000, 5000 // k))
-            return Plan(visits=3000, window=8, near=20, sweeps=8, rounds=rounds, steps=steps)
+            steps *= 3 if self.effort == "high" else 1
+            return Plan(visits=3000, window=8, near=24, sweeps=8, rounds=rounds, steps=steps)
         if n > _LARGE:
-            return Plan(visits=40, window=3, near=4, sweeps=1, orders=4)
+            return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
-            return Plan(visits=300, window=4, near=8, sweeps=2)
-        return Plan(visits=1500, window=6, near=16, sweeps=4, rounds=max(3, min(9, 200 // k)))
+            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=2)
+        return Plan(visits=1500, window=8, near=24, sweeps=4, rounds=max(5, min(10, 300 // k)))
 
 
 def _leaves(task: Task) -> Nodes:

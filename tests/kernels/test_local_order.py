@@ -1,0 +1,77 @@
+"""Orders by splits, and nearest neighbours by boxes, against the plainest way to find them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from local_tables import random_local_table
+
+from discreet.kernels.local_bounds import build_boxes, nearest_rates
+from discreet.kernels.local_order import split_order, split_regions
+from discreet.kernels.local_rates import shape_of
+from discreet.problem import Problem
+from discreet.solve._local_cells import make_cells, merge
+from discreet.solve._local_task import make_task
+from discreet.solve.local import _leaves
+
+
+def random_task(seed, rows=(40, 300)):
+    table = random_local_table(seed, sensitive=0, rows=rows, attributes=(1, 4), leaves=(2, 12))
+    return make_task(Problem.build(table, privacy="k(3)", cost="NCP", scheme="local"))
+
+
+def arguments(task):
+    points = task.points
+    return _leaves(task), points.weights, shape_of(points), points.rate, points.node
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_order_has_every_point_once_and_regions_are_no_larger_than_asked(seed):
+    task = random_task(seed)
+    n = task.points.weights.size
+    for largest in (n, 16, 3):
+        order = np.arange(n)
+        starts = split_regions(*arguments(task), order, 3, 2.0, largest)
+        assert sorted(order) == list(range(n))
+        assert starts[0] == 0
+        assert starts[-1] == n
+        assert 0 < np.diff(starts).min() <= np.diff(starts).max() <= largest
+    order = np.arange(n)
+    split_order(*arguments(task), order, 3, 2.0)
+    assert sorted(order) == list(range(n))
+
+
+def test_rows_of_one_value_stand_together_where_a_node_is_all_there_is():
+    task = random_task(1)
+    leaves = _leaves(task)[:, :1].copy()
+    order = np.arange(leaves.shape[0])
+    split_order(leaves, *arguments(task)[1:2], arguments(task)[2][:1], *arguments(task)[3:], order, 1, 2.0)
+    runs = np.count_nonzero(np.diff(leaves[order, 0])) + 1
+    assert runs == np.unique(leaves).size
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("merged", [False, True])
+def test_nearest_neighbours_are_those_found_by_comparing_all(seed, merged):
+    task = random_task(seed)
+    cells = make_cells(task)
+    if merged:
+        cells, of = merge(cells)
+        np.testing.assert_array_equal(cells.codes[of], make_cells(task).codes)
+    boxes = build_boxes(cells)
+    np.testing.assert_array_equal(boxes.codes, cells.codes[boxes.order])
+    size, code = cells.cells, cells.codes[boxes.order].astype(np.int64)
+    apart = sum(
+        cells.rate[cells.start[i] + code[:, None, i] * size[i] + code[None, :, i]] for i in range(code.shape[1])
+    )
+    weights = cells.weights[boxes.order]
+    for k in (1, 2, 5, 40):
+        found, rough = np.zeros(weights.size), np.zeros(weights.size)
+        nearest_rates(cells, weights, boxes, k, 1_000_000, 0, boxes.first.size, found)
+        nearest_rates(cells, weights, boxes, k, 3, 0, boxes.first.size, rough)
+        order = np.argsort(apart, axis=1, kind="stable")
+        rows = np.cumsum(weights[order], axis=1)
+        rank = np.argmax(rows >= k, axis=1)
+        expected = np.take_along_axis(apart, order, axis=1)[np.arange(weights.size), rank]
+        np.testing.assert_allclose(found, np.where(rows[:, -1] >= k, expected, np.inf))
+        assert (rough <= found + 1e-12).all()
