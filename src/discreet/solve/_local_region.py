@@ -29,8 +29,9 @@ __all__ = ["Ground", "Plan", "solve_region"]
 
 _STEPS = 1 << 17
 """Steps of annealing between two looks at the clock."""
-_HOT, _COLD = 0.15, 0.01
-"""The temperatures annealing begins and ends with, as shares of what a group costs."""
+_HOT, _COLD, _ROWS = 1.05, 0.26, 1.25
+"""The temperatures annealing begins and ends with, as shares of what a group costs over the rows it needs, and the
+power of these rows: the more there are, the less one of them changes."""
 _WORTH = 1e-4
 """A sweep that saves less than this share of the cost is the last."""
 _CHANGING = ("share", "first", "group", "cover", "each", "gone", "top", "mark", "active")
@@ -210,7 +211,8 @@ def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, st
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
     portions = -(-steps // _STEPS)
-    heat = unit * _HOT * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
+    start = unit * _HOT / requirement.smallest**_ROWS
+    heat = start * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
     for hot, cold in pairwise(heat.tolist()):
         if budget.exhausted:
             break
