@@ -30,7 +30,7 @@ __all__ = ["check_parent", "check_target", "not_written", "replacing", "replacin
 def check_target(target: Path) -> None:
     """Refuse a target that is no file, or whose folder is missing or cannot be written to, by trying."""
     if target.is_dir():
-        raise OutputError(f"'{target}' is a folder; name a file in it.")
+        raise OutputError(f"'{target}' is a folder; name a file in it.", topic="output-folder")
     if target.exists() and not target.is_file():
         raise OutputError(f"'{target}' is a device or pipe, which cannot be replaced by a file; name a file.")
     check_parent(target)
@@ -39,12 +39,16 @@ def check_target(target: Path) -> None:
 def check_parent(target: Path) -> None:
     """Refuse a target whose folder is missing or cannot be written to, by trying."""
     if not target.parent.is_dir():
-        raise OutputError(f"There is no folder '{target.parent}'; make it first or write elsewhere.")
+        raise OutputError(
+            f"There is no folder '{target.parent}'; make it first or write elsewhere.", topic="output-folder"
+        )
     trial = _temporary(target)
     try:
         trial.touch(exist_ok=False)
     except OSError:
-        raise OutputError(f"The folder '{target.parent}' cannot be written to; choose another.") from None
+        raise OutputError(
+            f"The folder '{target.parent}' cannot be written to; choose another.", topic="output-folder"
+        ) from None
     trial.unlink(missing_ok=True)
 
 
@@ -118,7 +122,10 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
 def not_written(what: str, error: Exception) -> OutputError:
     """Say why ``what`` was not written, knowing what the operating system, or polars for it, said."""
     if "No space left" in str(error) or "os error 28" in str(error):
-        return OutputError(f"The disk is full: {what} was not written, and nothing was left behind; free some space.")
+        return OutputError(
+            f"The disk is full: {what} was not written, and nothing was left behind; free some space.",
+            topic="disk-full",
+        )
     reason = getattr(error, "strerror", None) or str(error).split(" (os error")[0]
     return OutputError(f"{what} cannot be written ({reason}).")
 

@@ -85,12 +85,17 @@ def table_fields(
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
         raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps."
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps.",
+            topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:
-            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
+            raise UsageError(
+                f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.",
+                column=name,
+                topic="not-a-quasi-identifier",
+            )
     found = hierarchy_files([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
     known = {**found, **given}
     return {
@@ -156,6 +161,8 @@ def schemes_of(given: tuple[str, ...], attributes: list[str]) -> str | dict[str,
         raise UsageError("--scheme is given twice for all columns; write NAME=SCHEME for single ones.")
     for name in special:
         if name not in attributes:
-            raise UsageError(f"--scheme names '{name}', which is not in --qi.", column=name)
+            raise UsageError(
+                f"--scheme names '{name}', which is not in --qi.", column=name, topic="not-a-quasi-identifier"
+            )
     base = general[0] if general else "full-domain"
     return {name: special.get(name, base) for name in attributes} if special else base

@@ -95,7 +95,8 @@ def audit(
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
         raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps."
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps.",
+            topic="no-quasi-identifier",
         )
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)

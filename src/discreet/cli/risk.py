@@ -82,11 +82,18 @@ def risk(
     """Measure how likely people are found in the table FILE, and what it tells about them."""
     attributes, secrets = once("--qi", columns(qi)), once("--sensitive", columns(sensitive))
     if not attributes:
-        raise UsageError(f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.")
+        raise UsageError(
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.",
+            topic="no-quasi-identifier",
+        )
     trees = pairs("--hierarchy", forms)
     for name in trees:
         if name not in attributes and name not in secrets:
-            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
+            raise UsageError(
+                f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.",
+                column=name,
+                topic="not-a-quasi-identifier",
+            )
     asked: dict[str, Any] = {
         "quasi_identifiers": {name: trees.get(name) for name in attributes},
         "sensitive": {name: trees.get(name) for name in secrets},

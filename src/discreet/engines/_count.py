@@ -72,7 +72,7 @@ def count(
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
     groups = source.count(list(dict.fromkeys([*keys, *values])))
     if groups.is_empty():
-        raise DataError("The data has no rows; there is nothing to release.")
+        raise DataError("The data has no rows; there is nothing to release.", topic="no-rows")
     weight = groups.columns[-1]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0

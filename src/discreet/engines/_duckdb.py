@@ -79,7 +79,9 @@ class DuckDB:
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
         if "Out of Memory" in text:
-            return DataError("DuckDB needs more memory than it may take; set a higher memory_limit.")
+            return DataError(
+                "DuckDB needs more memory than it may take; set a higher memory_limit.", topic="out-of-memory"
+            )
         if "Table with name uploaded" in text:
             return UsageError(
                 "The DuckDB connection does not look for tables in Python; allow it, as in "
@@ -97,7 +99,9 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
     try:
         import duckdb
     except ImportError:
-        raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
+        raise UsageError(
+            "DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.", topic="missing-extra"
+        ) from None
     settings: dict[str, Any] = {
         "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",

@@ -86,6 +86,7 @@ class EagerSource:
                 f"Column '{column}' mixes values of different types; convert it to one, "
                 f"as in frame['{column}'].astype(str).",
                 column=column,
+                topic="mixed-types",
             ) from None
 
 

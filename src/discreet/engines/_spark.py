@@ -84,7 +84,9 @@ def _session(spark: Any) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise UsageError("PySpark is not installed; install it, as in: pip install 'discreet[spark]'.") from None
+        raise UsageError(
+            "PySpark is not installed; install it, as in: pip install 'discreet[spark]'.", topic="missing-extra"
+        ) from None
     active = SparkSession.getActiveSession()
     if spark is None and active is not None:
         return active

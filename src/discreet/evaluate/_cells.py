@@ -65,7 +65,7 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
             raise MissingColumnError(column, source.columns)
     counted = source.count(columns)
     if counted.is_empty():
-        raise DataError("The data has no rows; there is nothing to measure.")
+        raise DataError("The data has no rows; there is nothing to measure.", topic="no-rows")
     values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
     places = counted.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)

@@ -96,7 +96,7 @@ class Job(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise UsageError(_explain(error.errors()[0])) from None
+            raise UsageError(_explain(error.errors()[0]), topic="job-file") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -107,7 +107,7 @@ class Job(BaseModel):
         except UsageError as error:
             if str(path) in error.message:
                 raise
-            raise UsageError(f"In '{path}': {error.message}") from None
+            raise UsageError(f"In '{path}': {error.message}", topic=error.topic) from None
         job._folder = path.parent
         return job
 

@@ -57,7 +57,7 @@ class Problem:
         """Resolve text forms, check every part against the table and the parts against each other."""
         chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
         if not chosen:
-            raise UsageError("No privacy model was given; ask for one, as in k(5).")
+            raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
@@ -207,18 +207,25 @@ def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Seque
 def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for column in {**lowest, **highest}:
         if column not in table.names:
-            raise UsageError(f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column)
+            raise UsageError(
+                f"A level limit is given for '{column}', which is not a quasi-identifier.",
+                column=column,
+                topic="not-a-quasi-identifier",
+            )
     bottom, top = [], []
     for attribute in table.attributes:
         low = lowest.get(attribute.name, 0)
         high = highest.get(attribute.name, attribute.height)
         if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
-            raise UsageError(f"A level of '{attribute.name}' must be a whole number.", column=attribute.name)
+            raise UsageError(
+                f"A level of '{attribute.name}' must be a whole number.", column=attribute.name, topic="level-limits"
+            )
         if not 0 <= low <= high <= attribute.height:
             raise UsageError(
                 f"The levels {low} to {high} asked for '{attribute.name}' do not fit; "
                 f"its hierarchy has levels 0 to {attribute.height}.",
                 column=attribute.name,
+                topic="level-limits",
             )
         bottom.append(low)
         top.append(high)

@@ -167,7 +167,7 @@ def anonymize(
 
 def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
+        raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.", topic="parameter")
 
 
 def _solve(

@@ -195,6 +195,7 @@ def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[st
             f"Column '{new[0]}' was not in the table the mapping was made for; name it as an identifier, so that it is "
             "left out, or make a new release.",
             column=new[0],
+            topic="mapping",
         )
     return tuple(out)
 
@@ -236,6 +237,7 @@ def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknow
             f"Column '{name}' has {values:,} values ({few(rows)} rows) that the mapping does not know; choose what "
             "becomes of them (unknown: suppress or top), or make a new release.",
             column=name,
+            topic="mapping",
         )
     if unknown == "top" and column["top"] is None:
         raise DataError(

@@ -191,9 +191,11 @@ def audit_table(
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
     if not columns:
-        raise UsageError("There is no quasi-identifier; name at least one column others could know.")
+        raise UsageError(
+            "There is no quasi-identifier; name at least one column others could know.", topic="no-quasi-identifier"
+        )
     if not models:
-        raise UsageError("No privacy model was given; ask for one, as in k(5).")
+        raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
     secrets = _looked_at(models)

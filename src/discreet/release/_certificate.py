@@ -36,7 +36,9 @@ _FORMAT = 1
 def make_certificate(release: Release) -> dict[str, Any]:
     """Return the certificate of a release that was written to a file."""
     if release.wrote is None:
-        raise UsageError("A certificate speaks of a file; say where the release goes, as in output='safe.csv'.")
+        raise UsageError(
+            "A certificate speaks of a file; say where the release goes, as in output='safe.csv'.", topic="certificate"
+        )
     job = release.job
     secrets = list(job.get("sensitive") or ())
     certificate = {
@@ -77,7 +79,9 @@ def write_certificate(release: Release, path: Path) -> Path:
 def check_certificate(path: Path, output: Target | None) -> Path:
     """Refuse a certificate that could not be written in the end, and return where it goes."""
     if not isinstance(output, Output | FolderOutput):
-        raise UsageError("A certificate speaks of a file; let the release go to one, with -o or as output.")
+        raise UsageError(
+            "A certificate speaks of a file; let the release go to one, with -o or as output.", topic="certificate"
+        )
     return _check(path)
 
 
@@ -155,7 +159,10 @@ def verify(
         trees = {**known.arguments()["sensitive"], **trees}
     if original is None and any(model.compares for model in models):
         model = next(model for model in models if model.compares)
-        raise UsageError(f"'{model.shown}' compares with the original table; name that too, as in --input people.csv.")
+        raise UsageError(
+            f"'{model.shown}' compares with the original table; name that too, as in --input people.csv.",
+            topic="certificate",
+        )
     fresh = audit(
         released,
         quasi_identifiers=told["quasi_identifiers"],
@@ -177,7 +184,7 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError:
         told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise UsageError(f"'{path.name}' is no certificate of a release.")
+        raise UsageError(f"'{path.name}' is no certificate of a release.", topic="certificate")
     if told.get("format") != _FORMAT:
         raise UsageError(f"'{path.name}' was made by a newer version of discreet; use that to check it.")
     return told

@@ -42,7 +42,8 @@ class FileStamp:
         if not all(_unchanged(*file) for file in self.files):
             raise DataError(
                 f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
-                "make the release again."
+                "make the release again.",
+                topic="certificate",
             )
         size = sum(size for _, size, _ in self.files)
         return {"name": self.name, "bytes": size, "sha256": _together([(f[0], _digest(*f)) for f in self.files])}

@@ -138,7 +138,7 @@ def read_mapping(given: Any) -> dict[str, Any]:
         except ValueError:
             told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise UsageError(f"{name} is no mapping of a release.")
+        raise UsageError(f"{name} is no mapping of a release.", topic="mapping")
     if told.get("format") != _FORMAT:
         raise UsageError(f"{name} was made by a newer version of discreet; use that to apply it.")
     return told

@@ -124,7 +124,7 @@ def check_time_limit(time_limit: Any) -> None:
     if time_limit is not None and (
         isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0
     ):
-        raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.")
+        raise UsageError(f"The time limit is a number of seconds above 0, not {time_limit!r}.", topic="parameter")
 
 
 def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:

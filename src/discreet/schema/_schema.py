@@ -89,7 +89,10 @@ class Schema:
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
         _refuse_two_roles(keys, quasi, secrets, classes)
         if not quasi:
-            raise UsageError("There is no quasi-identifier; name at least one column others could know about a person.")
+            raise UsageError(
+                "There is no quasi-identifier; name at least one column others could know about a person.",
+                topic="no-quasi-identifier",
+            )
         used = {*keys, *quasi, *secrets, *classes}
         hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
@@ -144,4 +147,8 @@ def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], cla
             if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
                 continue
             label = "the class attribute" if role is Role.CLASS else role
-            raise UsageError(f"Column '{column}' cannot be both {other} and {label}; choose one role.", column=column)
+            raise UsageError(
+                f"Column '{column}' cannot be both {other} and {label}; choose one role.",
+                column=column,
+                topic="two-roles",
+            )

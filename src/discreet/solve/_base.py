@@ -90,7 +90,8 @@ def nothing_found(budget: Budget) -> InterruptedRun:
     """Return the error of a search that was stopped before it found anything valid."""
     return InterruptedRun(
         f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
-        "allow more time or a larger suppression budget."
+        "allow more time or a larger suppression budget.",
+        topic="nothing-found",
     )
 
 
@@ -220,4 +221,4 @@ class Solver(Part, ABC):
         """Return the best recoding found within the budget and what is proven about it."""
 
 
-SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve")  # type: ignore[type-abstract]
+SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve", "discreet.solvers")  # type: ignore[type-abstract]

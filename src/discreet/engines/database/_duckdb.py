@@ -45,12 +45,14 @@ _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 def connect(url: TableUrl, *, write: bool = False) -> Iterator[DuckdbSession]:
     """Open the file; the error for whatever the database refuses is one sentence."""
     if importlib.util.find_spec("duckdb") is None or importlib.util.find_spec("pyarrow") is None:
-        raise UsageError("To open DuckDB files, install the extra: pip install 'discreet[duckdb]'.")
+        raise UsageError(
+            "To open DuckDB files, install the extra: pip install 'discreet[duckdb]'.", topic="missing-extra"
+        )
     import duckdb
 
     path = Path(url.path or "")
     if not write and not path.is_file():
-        raise DataError(f"There is no database '{path}'.")
+        raise DataError(f"There is no database '{path}'.", topic="no-such-file")
     try:
         connection = duckdb.connect(str(path), read_only=not write)
         try:

@@ -53,7 +53,9 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     What the URL leaves out is taken from where libpq looks for it: PGPASSWORD, ~/.pgpass, PGHOST and so on.
     """
     if importlib.util.find_spec("psycopg") is None:
-        raise UsageError("To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.")
+        raise UsageError(
+            "To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.", topic="missing-extra"
+        )
     import psycopg
     from psycopg.conninfo import make_conninfo
 

@@ -120,7 +120,7 @@ class Session(ABC):
         if columns:
             return columns
         hint = did_you_mean(str(table), self.tables()) or "check the name, and its schema if it has one."
-        raise DataError(f"There is no table '{table}' in {self.url.where}; {hint}")
+        raise DataError(f"There is no table '{table}' in {self.url.where}; {hint}", topic="no-such-file")
 
     def refused(self, column: str, what: str) -> OutputError:
         """Return the error for a column the database has no type for."""

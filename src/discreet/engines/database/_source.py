@@ -69,7 +69,7 @@ class DatabaseSource:
         columns = [column.name for column in session.columns(self.url.table)]
         rows = count_rows(session, self.url.table, self._columns, []).item() if columns == self.columns else -1
         if columns != self.columns or (self._rows is not None and rows != self._rows):
-            raise DataError(f"{self.name} changed while it was being read; run the job again.")
+            raise DataError(f"{self.name} changed while it was being read; run the job again.", topic="input-changed")
 
     def recoded(self, session: Session, recoding: Recoding, only: Sequence[str] | None = None) -> Recoded:
         """Return the query that carries out a recoding of the table."""

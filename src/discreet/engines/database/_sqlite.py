@@ -26,7 +26,7 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[SqliteSession]:
     """Open the file; the error for whatever the database refuses is one sentence."""
     path = Path(url.path or "")
     if not write and not path.is_file():
-        raise DataError(f"There is no database '{path}'.")
+        raise DataError(f"There is no database '{path}'.", topic="no-such-file")
     # Whoever reads after a program was killed must be able to undo what it had begun.
     mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
     try:
@@ -102,7 +102,8 @@ class SqliteSession(Session):
                 yield pl.DataFrame(rows, schema=dict(schema), orient="row", strict=True)
             except (TypeError, pl.exceptions.PolarsError):
                 raise DataError(
-                    f"The table '{self.url.table}' changed while it was being read; run the job again."
+                    f"The table '{self.url.table}' changed while it was being read; run the job again.",
+                    topic="input-changed",
                 ) from None
 
     def type_of(self, column: str, dtype: pl.DataType) -> str:

@@ -124,7 +124,9 @@ class PrivacyModel(Part, ABC):
             if len(sensitive) != 1:
                 problem = "there are several" if sensitive else "there is none"
                 raise UsageError(
-                    f"'{self.shown}' needs a sensitive attribute and {problem}; name one, as in {self.name}(…, column)."
+                    f"'{self.shown}' needs a sensitive attribute and {problem}; name one, as in "
+                    f"{self.name}(…, column).",
+                    topic="sensitive-column",
                 )
             return dataclasses.replace(self, attribute=sensitive[0])  # type: ignore[type-var]
         if attribute not in sensitive:
@@ -132,6 +134,7 @@ class PrivacyModel(Part, ABC):
                 f"'{self.shown}' looks at column '{attribute}', which is not sensitive; "
                 "add it to the sensitive columns.",
                 column=attribute,
+                topic="sensitive-column",
             )
         return self
 
@@ -146,4 +149,4 @@ class PrivacyModel(Part, ABC):
         self.fits(table)
 
 
-PRIVACY: Family[PrivacyModel] = Family("privacy model", PrivacyModel, "discreet.problem.privacy")  # type: ignore[type-abstract]
+PRIVACY: Family[PrivacyModel] = Family("privacy model", PrivacyModel, "discreet.problem.privacy", "discreet.privacy")  # type: ignore[type-abstract]

@@ -84,5 +84,6 @@ class KMap(PrivacyModel):
         """Raise a UsageError if the whole table has too few rows."""
         if table.n < self.needed:
             raise UsageError(
-                f"'{self.text}' needs classes of {self.needed} rows and the whole table has {table.n}; lower k."
+                f"'{self.text}' needs classes of {self.needed} rows and the whole table has {table.n}; lower k.",
+                topic="never-possible",
             )
