@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["parts"]
 
 FAMILIES = ("privacy", "costs", "suppression", "schemes", "solvers", "axes")
+_WIDEST = 32
 
 
 @click.command(
@@ -43,14 +44,19 @@ def parts(family: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
         return
-    width = max(len(part["form"]) for each in listed.values() for part in each)
+    width = max(len(_short(part)) for each in listed.values() for part in each)
     for number, (name, each) in enumerate(listed.items()):
         if family is None:
             click.echo(f"{chr(10) * (number > 0)}{name}")
         for part in each:
             said = part.get("error") or part["about"]
             origin = f" [{part['package']}]" if "package" in part else ""
-            click.echo(f"  {part['form'].ljust(width)}  {said}{origin}")
+            click.echo(f"  {_short(part).ljust(width)}  {said}{origin}")
+
+
+def _short(part: dict[str, str]) -> str:
+    """Return the form of a part as far as it fits in a list."""
+    return part["form"] if len(part["form"]) <= _WIDEST else f"{part['name']}(…)"
 
 
 def _listed(family: Family[Any]) -> list[dict[str, str]]:
