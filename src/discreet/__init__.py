@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
+    from discreet.problem.privacy.population_uniqueness import PopulationUniqueness
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
     from discreet.problem.privacy.sample_uniqueness import SampleUniqueness
     from discreet.problem.privacy.t_closeness import TCloseness
@@ -116,6 +117,7 @@ _PLACES = {
     "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
+    "discreet.problem.privacy.population_uniqueness": ("PopulationUniqueness",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
     "discreet.problem.privacy.sample_uniqueness": ("SampleUniqueness",),
     "discreet.problem.privacy.t_closeness": ("TCloseness",),
@@ -197,6 +199,7 @@ __all__ = [
     "NoSuppression",
     "NonUniformEntropy",
     "OutputError",
+    "PopulationUniqueness",
     "PreSampling",
     "Precision",
     "Progress",
