@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         UnsupportedCombinationError,
         UsageError,
     )
-    from discreet.job import Job
+    from discreet.job import Job, compare
+    from discreet.job._comparison import Comparison
     from discreet.problem.costs.ambiguity import Ambiguity
     from discreet.problem.costs.average_class_size import AverageClassSize
     from discreet.problem.costs.certainty import Certainty
@@ -97,7 +98,8 @@ _PLACES = {
         "UnsupportedCombinationError",
         "UsageError",
     ),
-    "discreet.job": ("Job",),
+    "discreet.job": ("Job", "compare"),
+    "discreet.job._comparison": ("Comparison",),
     "discreet.problem.costs.ambiguity": ("Ambiguity",),
     "discreet.problem.costs.average_class_size": ("AverageClassSize",),
     "discreet.problem.costs.certainty": ("Certainty",),
@@ -178,6 +180,7 @@ __all__ = [
     "ClassRecords",
     "ClassValues",
     "Classification",
+    "Comparison",
     "DataError",
     "DeltaDisclosure",
     "Discernibility",
@@ -220,6 +223,7 @@ __all__ = [
     "apply_mapping",
     "audit",
     "auto",
+    "compare",
     "dates",
     "evaluate",
     "flat",
