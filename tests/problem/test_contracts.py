@@ -40,6 +40,12 @@ MODELS = {
     ],
     "average-risk": ["average-risk(1)", "average-risk(0.3)", "average-risk(0.05)"],
     "sample-uniqueness": ["sample-uniqueness(0)", "sample-uniqueness(0.2)"],
+    "population-uniqueness": [
+        "population-uniqueness(0, dankar, 1000)",
+        "population-uniqueness(0.2, zayatz, 400)",
+        "population-uniqueness(0.1, snb, 200)",
+        "population-uniqueness(0.05, pitman, 5000)",
+    ],
     "k-map": ["k-map(1, 1)", "k-map(10, 0.2)", "k-map(6, 0.5, estimator=truncated)", "k-map(9, 0.3, significance=0.2)"],
     "alpha-k": ["alpha-k(1, 1)", "alpha-k(0.5, 3)", "alpha-k(0.34, 2)", "alpha-k(0.75, 6)"],
     "beta": ["beta(0.5)", "beta(1)", "beta(3)", "beta(0.2, form=enhanced)", "beta(2, form=enhanced)"],

@@ -16,6 +16,7 @@ from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.audit import audit
+from discreet.cli.compare import compare
 from discreet.cli.explain import explain
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
@@ -141,7 +142,8 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, apply, risk, utility, run, hierarchy, info, sample, parts, explain):
+_COMMANDS = (anonymize, pareto, audit, apply, risk, utility, run, compare, hierarchy, info, sample, parts, explain)
+for _command in _COMMANDS:
     program.add_command(_command)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from discreet._places import Place, located, moved
+from discreet._places import Place, is_url, located, moved
 from discreet.errors import UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 
@@ -214,6 +214,11 @@ class Job(BaseModel):
     def locate(self, place: str | None) -> Place | None:
         """Return where a place named in the job is."""
         return None if place is None else located(place, self._folder)
+
+    def located_input(self) -> Place:
+        """Return where the table is, the same for two jobs about one file."""
+        place = located(self.input, self._folder)
+        return place if is_url(place) else Path(place).resolve()
 
     def _hierarchies(self, forms: Mapping[str, Form]) -> dict[str, Any]:
         from discreet.schema import as_hierarchy

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
+from discreet.release._behind import Behind
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import tell_columns
 from discreet.release._describe import notes, text_form, versions
@@ -92,6 +93,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         read=prepared.stamp,
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
+        behind=Behind.of(prepared, problem),
     )
 
 

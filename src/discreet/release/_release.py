@@ -13,7 +13,9 @@ import numpy as np
 import polars as pl
 
 from discreet._places import Place
+from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
+from discreet.release._behind import Behind, roles, unknown
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
@@ -27,6 +29,7 @@ from discreet.release._trace import trace_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evaluate import AttackReport, RiskReport, UtilityReport
     from discreet.release._sections import Evaluation, Section
     from discreet.solve import Progress, Status
 
@@ -97,6 +100,8 @@ class Release:
     """The file the release was written to."""
     recipe: Recipe | None = field(repr=False)
     """What it takes to carry the recoding out again, where equal values became equal ones."""
+    behind: Behind | None = field(repr=False, default=None)
+    """What it was made from, to measure risk and utility and to look around; it stays in this process."""
 
     @property
     def frame(self) -> Any:
@@ -129,15 +134,70 @@ class Release:
         output.write(self.frame)
         return output.place
 
-    def report(self, path: str | PathLike[str], sections: Sequence[Section | Evaluation] = ()) -> Path:
+    def report(
+        self,
+        path: str | PathLike[str],
+        sections: Sequence[Section | Evaluation] = (),
+        *,
+        evaluate: bool | None = None,
+    ) -> Path:
         """Write what is known about the release as .html, .pdf, .md, .txt or .json.
 
         A report shows released values and counts of enough people, and no other value of the data. The page has all
-        it needs in one file. A PDF is printed by a browser that is installed. ``sections``, such as the reports
-        of :func:`discreet.evaluate.risk` and :func:`discreet.evaluate.utility`, are put into the page, the PDF and the
-        Markdown, before the columns.
+        it needs in one file. A PDF is printed by a browser that is installed. The page, the PDF and the Markdown tell
+        the :meth:`risk`, the :meth:`utility` and the :attr:`neighbours` too, for which the original table is read once
+        more; ``evaluate`` says whether to, by default for tables of up to 250,000 rows. ``sections``, such as
+        :meth:`attacks` or evaluations of your own, come before the columns.
         """
-        return write_report(self, Path(path), sections)
+        return write_report(self, Path(path), sections, evaluate)
+
+    def risk(self, original: Any = None, **options: Any) -> RiskReport:
+        """Measure how likely people are found in the release, and what it tells about them.
+
+        The original table is the one the release was made from, unless another is given. ``options`` are those of
+        :func:`discreet.evaluate.risk`, such as ``population``.
+        """
+        from discreet.evaluate import risk
+
+        table, told = roles(self, original)
+        return risk(self.frame, original=table, **{"unknown": unknown(self), **told, **options})
+
+    def utility(self, original: Any = None, **options: Any) -> UtilityReport:
+        """Measure what the release is still good for, compared with the original table.
+
+        That is the one the release was made from, unless another is given. ``options`` are those of
+        :func:`discreet.evaluate.utility`, such as ``queries`` and ``models``.
+        """
+        from discreet.evaluate import utility
+
+        table, told = roles(self, original)
+        told |= {"sensitive": list(told["sensitive"]), "class_attribute": self.job.get("class_attribute")}
+        return utility(table, self.frame, **{**told, **options})
+
+    def attacks(self, original: Any = None, **options: Any) -> AttackReport:
+        """Run linkage, homogeneity and minimality attacks against the release.
+
+        ``options`` are those of :func:`discreet.evaluate.attacks`.
+        """
+        from discreet.evaluate import attacks
+
+        table, told = roles(self, original)
+        return attacks(table, self, **{"unknown": unknown(self), **told, **options})
+
+    @cached_property
+    def neighbours(self) -> tuple[Neighbour, ...]:
+        """What a smaller or larger k (or l, where there is no k) would cost, all else being the same.
+
+        Solved when asked for, for a few values below and above. Empty for local recoding and for very large problems.
+        """
+        return find_neighbours(self)
+
+    @cached_property
+    def measured(self) -> dict[str, Section | Evaluation]:
+        """Risk and utility as reports tell them, measured once however many reports are written."""
+        from discreet.release._evaluated import measure
+
+        return measure(self)
 
     def certificate(self, path: str | PathLike[str]) -> Path:
         """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.

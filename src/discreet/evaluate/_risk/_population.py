@@ -15,7 +15,7 @@ from discreet.errors import UsageError
 from discreet.evaluate._cells import Cells, read_cells
 from discreet.evaluate._covering import find_candidates
 from discreet.evaluate._risk._records import expected_risk
-from discreet.evaluate._risk._uniqueness import PopulationUniques, estimate_uniques
+from discreet.problem._uniques import PopulationUniques, estimate_uniques
 
 __all__ = ["Population", "population_risk"]
 
