@@ -72,7 +72,7 @@ class Case:
         if self.solver is None:
             return self.scheme != "local"
         plain = self.solver.arguments.get("top", 1) == 1 and not self.solver.arguments.get("extra")
-        return SOLVERS.members()[self.solver.name].exact and plain
+        return known("solver")[self.solver.name].exact and plain
 
     def original(self) -> list[dict]:
         """The rows of the table, each with its number; without those that are left out for a missing value."""
@@ -247,6 +247,11 @@ DRAWN = {
 }  # fmt: skip
 
 
+def known(kind):
+    """The members of a family by name, in an order that does not depend on what was imported first."""
+    return dict(sorted(FAMILIES[kind].members().items()))
+
+
 def by_fields(rng, member, case):
     """Arguments for a member nothing is known about, by the names and types of its fields."""
     types = typing.get_type_hints(member)
@@ -275,7 +280,7 @@ def by_fields(rng, member, case):
 
 def make_part(rng, kind, name, case):
     """A member of a family with arguments; several are drawn if the first are refused."""
-    member = FAMILIES[kind].members()[name]
+    member = known(kind)[name]
     drawn = DRAWN[kind].get(name)
     has_fields = any(item.init for item in dataclasses.fields(member))
     for _ in range(8):
@@ -318,16 +323,16 @@ def make_case(seed: int, *, large: bool = True) -> Case:
 def _fitting(rng, told, label):
     """A solver, schemes, suppression and cost; most of the time such that they go together."""
     careless = rng.random() < 0.1
-    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(list(SOLVERS.members())), told)
-    member = SOLVERS.members()[solver.name] if solver else None
-    names = list(SCHEMES.members()) if member is None or careless else sorted(member.schemes)
+    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(list(known("solver"))), told)
+    member = known("solver")[solver.name] if solver else None
+    names = list(known("scheme")) if member is None or careless else sorted(member.schemes)
     one = make_part(rng, "scheme", rng.choice(names), told)
     schemes = dict.fromkeys(told["quasi"], one)
     if rng.random() < 0.25 and (careless or one.name != "local"):
         schemes = {name: make_part(rng, "scheme", rng.choice([n for n in names if n != "local" or careless]), told) for name in schemes} if names != ["local"] else schemes
-    kinds = list(SUPPRESSION.members()) if careless else _kinds(member, schemes)
+    kinds = list(known("suppression")) if careless else _kinds(member, schemes)
     kind = make_part(rng, "suppression", rng.choice((*kinds, *(k for k in kinds if k in ("none", "budget")))), told)
-    costs = [name for name, cost in COSTS.members().items() if careless or _cost_fits(cost, member, schemes, kind, label)]
+    costs = [name for name, cost in known("cost").items() if careless or _cost_fits(cost, member, schemes, kind, label)]
     cost = make_part(rng, "cost", rng.choice(costs), told) if costs else None
     return solver, schemes, kind, cost
 
@@ -335,7 +340,7 @@ def _fitting(rng, told, label):
 def _kinds(member, schemes):
     """The suppression kinds that the solver, or one that can search these schemes, applies."""
     names = {part.name for part in schemes.values()}
-    able = [member] if member else [one for one in SOLVERS.members().values() if names <= one.schemes and not one.baseline]
+    able = [member] if member else [one for one in known("solver").values() if names <= one.schemes and not one.baseline]
     return sorted({kind for one in able for kind in one.suppressions}) or ["none"]
 
 
@@ -357,10 +362,10 @@ def _cost_fits(cost, solver, schemes, kind, label):
 
 def _privacy(rng, told, schemes, suppression):
     whole_table = all(part.name == "full-domain" for part in schemes.values())
-    kind = SUPPRESSION.members()[suppression.name]
+    kind = known("suppression")[suppression.name]
     parts = not kind.whole_classes
     names = []
-    for name, member in PRIVACY.members().items():
+    for name, member in known("privacy").items():
         careless = rng.random() < 0.05
         fits = told["sensitive"] or not member.looks_at_sensitive
         fits = fits and (not member.of_table or (whole_table and not parts))
