@@ -24,7 +24,7 @@ from discreet.problem.suppression import SUPPRESSION
 from discreet.solve import SOLVERS
 from fuzz.tables import Column, quasi_identifier, sensitive_column
 
-__all__ = ["Case", "Part", "data_of", "make_case", "options_of"]
+__all__ = ["FAMILIES", "Case", "Part", "data_of", "known", "make_case", "options_of", "table_of"]
 
 FAMILIES = {"privacy": PRIVACY, "cost": COSTS, "suppression": SUPPRESSION, "scheme": SCHEMES, "solver": SOLVERS}
 FRAMES = ("polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "csv by duckdb")
@@ -316,7 +316,7 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     if rng.random() < 0.1:
         options["priorities"] = {name: rng.randint(1, 9) for name in rng.sample(list(quasi), rng.randint(1, len(quasi)))}
         cost = None if rng.random() < 0.7 else cost
-    frame = rng.choice(("polars", "polars", "polars", "polars", "polars", "polars", *FRAMES))
+    frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
     return Case(seed, quasi, sensitive, label, privacy, cost, suppression, schemes, solver, options, frame)
 
 
