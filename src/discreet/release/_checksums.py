@@ -37,9 +37,14 @@ class FileStamp:
         files = [(path.resolve(), path.stat()) for path in sorted(files_of(place))]
         return cls(Path(place).name, tuple((path, facts.st_size, facts.st_mtime_ns) for path, facts in files))
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the files are still what they were."""
+        return all(_unchanged(*file) for file in self.files)
+
     def facts(self) -> dict[str, Any]:
         """Return the name, size and SHA-256 of the files, which must still be what they were."""
-        if not all(_unchanged(*file) for file in self.files):
+        if not self.unchanged:
             raise DataError(
                 f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
                 "make the release again.",

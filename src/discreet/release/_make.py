@@ -51,6 +51,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         reference=counted.reference,
         unknown=UNKNOWN if problem.suppression.hides_values else None,
         rows=problem.whole.n - solution.suppressed_rows,
+        read=prepared.stamp,
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)

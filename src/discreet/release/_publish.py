@@ -20,9 +20,10 @@ from discreet.engines import (
     write_data,
     write_parts,
 )
-from discreet.errors import AuditError
+from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
+from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._output import FolderOutput, Output, TableOutput, Target, like_input
 from discreet.release._release import Written
@@ -45,9 +46,13 @@ class Promises:
     unknown: str | None
     rows: int | None
     way_out: str = "please report this"
+    read: FileStamp | None = None
+    """The files the release is made from, as they were when they were first read."""
 
     def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
-        """Audit a table and refuse it if it breaks a promise."""
+        """Audit a table and refuse it if it breaks a promise, or if what it was made from has changed meanwhile."""
+        if self.read is not None and not self.read.unchanged:
+            raise DataError(f"'{self.read.name}' changed while it was being read; run the job again.")
         verdict = audit_table(
             data,
             categories=categories,

@@ -80,9 +80,16 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
             return UnsupportedCombinationError(
                 f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
             )
-    first, second = list(dict.fromkeys(scheme.name for scheme in problem.schemes))[:2]
+        able = [member for member in searching if suppression in member.suppressions]
+        if not any(member.takes(problem.cost) for member in able):
+            return UnsupportedCombinationError(
+                f"The cost {problem.cost.name}",
+                f"the scheme {name} and the suppression {suppression}",
+                "choose another cost, or the suppression none",
+            )
+    first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
     return UnsupportedCombinationError(
-        f"The scheme {first}", f"the scheme {second} of another attribute", "choose one scheme for all"
+        f"The scheme {first}", f"the scheme {others[0]} of another attribute", "choose one scheme for all"
     )
 
 
