@@ -15,7 +15,7 @@ from discreet.engines import Source, exactly
 from discreet.errors import DataError, MissingColumnError
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Cells", "Int64Array", "add_up", "combined", "read_cells"]
+__all__ = ["Cells", "Int64Array", "add_up", "class_cells", "combined", "counted_cells", "read_cells"]
 
 Int64Array = NDArray[np.int64]
 
@@ -66,6 +66,12 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
     counted = source.count(columns)
     if counted.is_empty():
         raise DataError("The data has no rows; there is nothing to measure.")
+    return counted_cells(counted, quasi_identifiers, sensitive)
+
+
+def counted_cells(counted: pl.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Cells:
+    """Return the classes of a table that was counted by its quasi-identifiers and sensitive columns."""
+    columns = [*quasi_identifiers, *sensitive]
     values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
     places = counted.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
@@ -88,6 +94,20 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
         count=count,
         secret={column: code[order] for column, code in zip(sensitive, codes[kinds:], strict=True)},
     )
+
+
+def class_cells(classes: pl.DataFrame, columns: Sequence[str]) -> Cells:
+    """Return classes by a table with one row for each, in its order, whose columns are the quasi-identifiers.
+
+    Nothing is said about how many rows they have.
+    """
+    values = {column: classes.to_series(place).unique().sort(nulls_last=True) for place, column in enumerate(columns)}
+    codes = [
+        classes.to_series(place).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64).to_numpy()
+        for place, distinct in enumerate(values.values())
+    ]
+    none = np.zeros(0, dtype=np.int64)
+    return Cells(tuple(columns), values, codes, np.ones(classes.height, dtype=np.int64), none, none, {})
 
 
 def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray, int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
+from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import Cost
 from discreet.problem.privacy._base import Groups
@@ -16,6 +16,8 @@ from discreet.problem.privacy._base import Groups
 __all__ = ["SENSITIVE", "all_histograms", "as_classes", "as_groups", "classes_of", "random_table"]
 
 SENSITIVE = "secret"
+PEOPLE = np.array([1.0, 2.5, 6.0, 1.25])
+"""How many people of the population a row with each sensitive value stands for."""
 
 
 def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
@@ -38,6 +40,7 @@ def random_table(rng: np.random.Generator, *, rows: int = 30, attributes: int = 
     where = where.reshape(-1)
     shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
     secret, label = rng.integers(0, 4, rows), rng.integers(0, 3, rows)
+    people = np.bincount(where, weights=PEOPLE[secret]).astype(np.float64)
     return CountTable(
         tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
         codes.astype(np.int32),
@@ -45,6 +48,7 @@ def random_table(rng: np.random.Generator, *, rows: int = 30, attributes: int = 
         {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors)},
         _histogram("label", where, label, 3, None),
         {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None)},
+        Population(codes.astype(np.int32), people, np.arange(weights.size), estimated=True),
     )
 
 
@@ -85,6 +89,7 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
     return Classes(
         table,
         sizes,
+        population=None if table.population is None else _people_of(table.population, each, keys),
         sensitive={name: _by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
         labels=None if table.labels is None else _by_class(table.labels, where, count),
         joint={
@@ -100,6 +105,15 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
         moments=moments,
         offsets=offsets,
     )
+
+
+def _people_of(
+    population: Population, levels: Sequence[tuple[CodedAttribute, int]], keys: IntArray
+) -> NDArray[np.float64]:
+    """Count the people who have the blocks of each class."""
+    released = np.array([a.ancestors[level][codes] for (a, level), codes in zip(levels, population.codes, strict=True)])
+    alike = (released[:, np.newaxis, :] == keys[:, :, np.newaxis]).all(axis=0)
+    return np.asarray((alike * population.people).sum(axis=1))
 
 
 def _by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -120,7 +134,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
     """Return classes with these counts of the table's sensitive attribute."""
-    return Classes(table, histograms.sum(axis=1), sensitive={SENSITIVE: histograms})
+    return Classes(table, histograms.sum(axis=1), population=histograms @ PEOPLE, sensitive={SENSITIVE: histograms})
 
 
 def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
@@ -136,4 +150,5 @@ def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
         whole=secret.totals.astype(np.int64),
         ancestors=ancestors,
         names=secret.labels,
+        population=histograms @ PEOPLE,
     )
