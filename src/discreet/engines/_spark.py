@@ -49,6 +49,12 @@ class Spark:
         """Join one by one."""
         return left_joins(frame, joins)
 
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast."""
+        from pyspark.sql import functions
+
+        return native.withColumn(column, functions.expr(f"try_cast(trim(`{column}`) AS double)"))
+
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""
         native.write.parquet(path.absolute().as_uri())

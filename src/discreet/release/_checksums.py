@@ -17,7 +17,8 @@ from discreet.errors import DataError
 
 __all__ = ["FileStamp", "digest", "job_digest"]
 
-_SILENT = ("input", "output", "report", "certificate", "mapping", "time_limit", "engine", "memory_limit", "spark")
+_PLACES = ("input", "population", "output", "report", "certificate", "mapping")
+_SILENT = (*_PLACES, "time_limit", "engine", "memory_limit", "spark")
 """What a job says about where files are and what may work on them, which does not change what it asks for."""
 
 

@@ -99,8 +99,10 @@ class TableOutput:
 Target = Output | FolderOutput | TableOutput
 
 
-def check_output(place: Place, data: Any) -> Target:
-    """Refuse what could not be written in the end: a missing folder, an unknown format, the input itself."""
+def check_output(place: Place, data: Any, population: Any = None) -> Target:
+    """Refuse what could not be written in the end: a missing folder, an unknown format, what is read itself."""
+    if population is not None:
+        check_output(place, population)
     if isinstance(place, str) and is_url(place):
         return _check_table(TableUrl.parse(place), data)
     if fspath(place).endswith("/"):
