@@ -16,6 +16,7 @@ from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, S
 from discreet.solve._local_bound import nearest_bound, price_bound
 from discreet.solve._local_task import Shares, Task, finish, make_task, price
 from discreet.solve._requirements import make_requirement
+from discreet.solve._set_aside import join, set_aside, without
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["LocalSolver", "all_together", "load_kernels"]
@@ -55,9 +56,9 @@ class LocalSolver(Solver):
         with budget.paused():
             load_kernels(type(self))
         task, requirement = make_task(problem), make_requirement(problem)
-        if not all_together(requirement, task):
+        shares = self._groups(task, requirement, budget)
+        if shares is None:
             return _nothing(task)
-        shares = self.groups(task, requirement, budget)
         priced = price(task, shares)
         found = priced.cost
         trace = [Progress(budget.seconds, found, 0.0, 1)]
@@ -73,9 +74,23 @@ class LocalSolver(Solver):
             progress(trace[-1])
         return finish(task, shares, bound, trace=trace, priced=priced)
 
+    def _groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares | None:
+        """Return groups that keep the requirement, without the rows that stand in its way; None if there are none.
+
+        Where not even all rows together keep the models, no grouping of them does.
+        """
+        if all_together(requirement, task):
+            return self.groups(task, requirement, budget)
+        gone = set_aside(task, budget) if task.problem.limit else None
+        if gone is None:
+            return None
+        problem, kept = without(task.problem, gone)
+        part, asked = make_task(problem), make_requirement(problem)
+        return join(self.groups(part, asked, budget), kept, gone) if all_together(asked, part) else None
+
 
 def _nothing(task: Task) -> Solution:
-    """Not even all rows together keep the models: everything is suppressed, if that is allowed."""
+    """Everything is suppressed, if that is allowed."""
     tuples = np.arange(task.problem.table.tuples)
     return finish(task, Shares(tuples, np.full(tuples.size, -1), task.points.weights))
 
