@@ -1,4 +1,9 @@
-"""Where not even all rows together keep the promises: rows that must go first, so that the rest does."""
+"""Where not even all rows together keep the promises: rows that must go first, so that the rest does.
+
+If the union of two ok classes is always ok, a table that is no ok class by itself has no ok grouping either. Where rows
+may be suppressed, those go that are too many: the fewest of each sensitive value, and of these the ones farthest from
+others.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, Histogram
+from discreet.counts import CountTable, FloatArray, Histogram
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.problem.suppression.violating_records import ViolatingRecords
-from discreet.solve._local_task import Shares
+from discreet.solve._base import Budget
+from discreet.solve._local_bound import nearest_rates_of
+from discreet.solve._local_task import Shares, Task
 
 __all__ = ["Rest", "rest_of", "with_the_gone"]
 
@@ -33,12 +40,13 @@ class Rest(NamedTuple):
     at_least: int
 
 
-def rest_of(problem: Problem) -> Rest:
+def rest_of(task: Task, budget: Budget) -> Rest:
     """Take out as few rows as the models of each sensitive column ask for, until the rest keeps all of them.
 
     With one column these are the fewest that can go, since groups that keep the promises do so together.
     """
-    table = problem.table
+    problem, table = task.problem, task.problem.table
+    dear = nearest_rates_of(task, budget) if problem.limit else np.zeros(table.tuples)
     left, at_least = table.weights.copy(), 0
     names = sorted({str(getattr(m, "attribute", "")) for m in problem.privacy} & set(table.sensitive))
     kind = ViolatingRecords()
@@ -56,7 +64,7 @@ def rest_of(problem: Problem) -> Rest:
             if removed is not None:
                 if before == table.n:
                     at_least = max(at_least, int(removed.sum()))
-                left -= _taken(left, value, removed[0])
+                left -= _taken(left, value, dear, removed[0])
         if int(left.sum()) == before or not left.any():
             break
     stay = np.flatnonzero(left)
@@ -83,9 +91,11 @@ def _value_of_each(histogram: Histogram) -> NDArray[np.int64]:
     return histogram.values[histogram.offsets[:-1]].astype(np.int64)
 
 
-def _taken(left: NDArray[np.int64], value: NDArray[np.int64], removed: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows of each tuple go if so many of each value do; the first tuples of a value go first."""
-    order = np.argsort(value, kind="stable")
+def _taken(
+    left: NDArray[np.int64], value: NDArray[np.int64], dear: FloatArray, removed: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many rows of each tuple go if so many of each value do; the dearest tuples of a value go first."""
+    order = np.lexsort((-dear, value))
     rows = left[order]
     before = np.cumsum(rows) - rows
     begins = np.flatnonzero(np.diff(value[order], prepend=-1))
@@ -97,11 +107,11 @@ def _taken(left: NDArray[np.int64], value: NDArray[np.int64], removed: NDArray[n
 
 
 def _reduced(table: CountTable, stay: NDArray[np.int64], left: NDArray[np.int64]) -> CountTable:
-    """The table of the rows that are left; what is counted of the whole table in histograms stays."""
+    """The table of the rows that are left; domains, and what is counted of the whole table in histograms, stay."""
     some = table.some(stay)
     single = {
         name: replace(histogram, counts=left[stay])
         for name, histogram in some.sensitive.items()
         if (np.diff(histogram.offsets) == 1).all()
     }
-    return replace(some, weights=left[stay], sensitive={**some.sensitive, **single})
+    return replace(some, attributes=table.attributes, weights=left[stay], sensitive={**some.sensitive, **single})

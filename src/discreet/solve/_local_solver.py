@@ -59,7 +59,7 @@ class LocalSolver(Solver):
         if all_together(requirement, task):
             shares = self.groups(task, requirement, budget)
         else:
-            rest = rest_of(problem)
+            rest = rest_of(task, budget)
             if rest.problem is None:
                 return _nothing(task, rest, budget)
             part = make_task(rest.problem)
