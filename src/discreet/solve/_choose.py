@@ -80,8 +80,7 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
             return UnsupportedCombinationError(
                 f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
             )
-        able = [member for member in searching if suppression in member.suppressions]
-        if not any(member.takes(problem.cost) for member in able):
+        if not any(member.takes(problem.cost) for member in searching if suppression in member.suppressions):
             return UnsupportedCombinationError(
                 f"The cost {problem.cost.name}",
                 f"the scheme {name} and the suppression {suppression}",
