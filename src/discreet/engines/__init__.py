@@ -12,6 +12,7 @@ from discreet.engines._people import count_people
 from discreet.engines._polars import files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._together import count_together, together
 from discreet.engines._weights import ADDED, Weighed, of_polars, weighed
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
@@ -36,6 +37,7 @@ __all__ = [
     "as_written",
     "count",
     "count_people",
+    "count_together",
     "exactly",
     "files_of",
     "files_read",
@@ -50,6 +52,7 @@ __all__ = [
     "reading",
     "relation_of",
     "to_lazy",
+    "together",
     "weighed",
     "write_data",
     "write_parts",

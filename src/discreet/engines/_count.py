@@ -17,6 +17,7 @@ from discreet.engines._held import held
 from discreet.engines._names import exactly
 from discreet.engines._people import collapse, everybody, joined_values
 from discreet.engines._source import Source
+from discreet.engines._together import put_together
 from discreet.engines._weights import Weighed, weighed
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
@@ -78,10 +79,11 @@ def count(
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
     by = list(dict.fromkeys([*keys, *values]))
-    groups = source.count(by, schema.weights)
+    real = list(dict.fromkeys(part for name in by for part in schema.parts.get(name, (name,))))
+    groups = source.count(real, schema.weights)
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.", topic="no-rows")
-    weight = groups.columns[len(by)]
+    weight = groups.columns[len(real)]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0
     if missing == "suppress" and absent:
@@ -92,9 +94,10 @@ def count(
             raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
     written = {column: groups[column].unique() for column in apart}
     if written_as is not None:
-        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
+        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive_columns)
     rows = groups[weight].to_numpy()
-    weighing = None if schema.weights is None else weighed(schema.weights, groups, by)
+    weighing = None if schema.weights is None else weighed(schema.weights, groups, real)
+    groups = put_together(groups, schema.combined)
     factors = _factorize(groups.select(map(exactly, by)), rows, apart)
     domains, codes, theirs = {}, [], {}
     for column, hierarchy in schema.quasi_identifiers.items():

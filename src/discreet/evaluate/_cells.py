@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.counts import IntArray, compact
-from discreet.engines import Source, exactly, weighed
+from discreet.engines import Source, count_together, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
+from discreet.schema import parts_of
 from discreet.schema._column import plain, text_of
 
 __all__ = ["Cells", "Int64Array", "add_up", "class_cells", "combined", "counted_cells", "read_cells"]
@@ -38,6 +39,8 @@ class Cells:
     secret: Mapping[str, IntArray]
     people: NDArray[np.float64] | None = None
     """What the survey weights of each class add up to."""
+    secret_parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of sensitive attributes that are several."""
 
     @cached_property
     def rows(self) -> int:
@@ -47,6 +50,10 @@ class Cells:
     def width(self, column: str) -> int:
         """The number of distinct values of a column."""
         return len(self.values[column])
+
+    def parts(self, column: str) -> tuple[str, ...]:
+        """The columns a sensitive attribute is."""
+        return self.secret_parts.get(column, (column,))
 
     def texts(self, column: str) -> pl.Series:
         """The distinct values of a column as text."""
@@ -64,13 +71,15 @@ def read_cells(
 ) -> Cells:
     """Count the rows of a table by its quasi-identifiers and sensitive columns, and add up survey weights."""
     columns = [*quasi_identifiers, *sensitive]
-    for column in (*columns, *([] if weights is None else [weights])):
+    real = [part for name in columns for part in parts_of(name, source.columns)]
+    for column in (*real, *([] if weights is None else [weights])):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    counted = source.count(columns, weights)
+    counted = count_together(source, columns, weights)
     if counted.is_empty():
         raise DataError("The data has no rows; there is nothing to measure.", topic="no-rows")
-    return counted_cells(counted, quasi_identifiers, sensitive, weights)
+    cells = counted_cells(counted, quasi_identifiers, sensitive, weights)
+    return replace(cells, secret_parts={name: parts_of(name, source.columns) for name in sensitive})
 
 
 def counted_cells(

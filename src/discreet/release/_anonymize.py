@@ -12,6 +12,7 @@ from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme
 from discreet.release._infeasible import infeasible
 from discreet.release._make import make_release
 from discreet.release._prepare import (
+    check_divided,
     check_time_limit,
     check_unknown,
     interruptible,
@@ -72,7 +73,8 @@ def anonymize(
         Columns others could know about a person, as a list or as a mapping to hierarchies (builders, text
         forms, files; None for an automatic one, or none at all where the scheme needs none).
     sensitive
-        Columns nobody should learn, as a list or as a mapping to hierarchies.
+        Columns nobody should learn, as a list or as a mapping to hierarchies. Several columns together are one
+        attribute if they are written ``disease+stage``; models name it so.
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
     weights
@@ -158,6 +160,7 @@ def anonymize(
                 min_levels=min_levels,
                 max_levels=highest,
             )
+            check_divided(problem, prepared.schema)
             if kind.hides_values:
                 check_unknown(problem, prepared.counted)
             solution = _solve(problem, solver, time_limit, seed, progress, budget)

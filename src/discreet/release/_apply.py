@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet.counts import IntArray
-from discreet.engines import Recoding, Source, ValueMap, open_source
+from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
@@ -22,7 +22,7 @@ from discreet.release._output import check_output
 from discreet.release._publish import Promises, publish
 from discreet.release._release import Release, Written
 from discreet.release._small import few
-from discreet.schema import Hierarchy, as_hierarchy, make_domain, plain, text_of
+from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
 
 __all__ = ["Applied", "Broken", "Unknown", "apply_mapping"]
 
@@ -192,10 +192,11 @@ class _Recoded:
 def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to leave out; refuse a table that lacks columns, or has ones nobody knows anything about."""
     weighed = [told["weights"]] if told.get("weights") else []
-    for column in (*told["columns"], *told["sensitive"], *weighed, *identifiers):
+    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    for column in (*told["columns"], *secrets, *weighed, *identifiers):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    known = {*told["columns"], *told["sensitive"], *told["others"], *weighed, told["class_attribute"]}
+    known = {*told["columns"], *secrets, *told["others"], *weighed, told["class_attribute"]}
     out = [column for column in source.columns if column in (*told["identifiers"], *identifiers)]
     new = [column for column in source.columns if column not in known and column not in out]
     if new:
@@ -320,7 +321,7 @@ def _of_unknown_values(source: Source, recoded: Mapping[str, _Recoded]) -> pl.Da
 
 
 def _counted(source: Source, name: str) -> pl.DataFrame:
-    counted = source.count([name])
+    counted = count_together(source, [name])
     return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
 
 

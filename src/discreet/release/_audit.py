@@ -29,6 +29,7 @@ from discreet.engines import (
     reading,
     relation_of,
     to_lazy,
+    together,
     weighed,
 )
 from discreet.errors import MissingColumnError, UsageError
@@ -37,6 +38,7 @@ from discreet.release._notebook import audit_html
 from discreet.release._people import people_of_classes
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes
+from discreet.schema import parts_of
 
 __all__ = ["Audit", "Check", "audit"]
 
@@ -160,7 +162,8 @@ def audit(
     """
     chosen = Engine(engine, memory_limit, spark)
     if isinstance(data, str) and is_url(data):
-        data = open_source(data, chosen)
+        source = open_source(data, chosen)
+        data = getattr(source, "relation", source)  # Spark is asked as a frame of it is
     elif isinstance(data, str | PathLike):
         file = open_table(data)
         relation = chosen.open(file)
@@ -214,7 +217,8 @@ def audit_table(
         raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
-    secrets = _looked_at(models)
+    attributes = _parts(data, _looked_at(models))
+    secrets = list(dict.fromkeys(part for parts in attributes.values() for part in parts))
     looking = next((model for model in models if model.looks_at_population), None)
     if looking is not None and weights is None and population is None:
         raise looking.nobody_known()
@@ -246,10 +250,11 @@ def audit_table(
         hierarchies = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else {}
         people = people_of_classes(classes.keys, columns, population, hierarchies, types or {}, engine)
     known, seen = {}, {}
-    for column, values in classes.values.items():
+    for column, parts in attributes.items():
+        values = classes.attribute(parts)
         told = _told(values, unknown)
         released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
-        counted = original_counts(column, reference, released, layout)
+        counted = original_counts(column, reference, released, layout, parts)
         known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
         seen[column] = _groups(classes, released["value"], told.to_numpy(), known[column])
     checks = [_check(model, classes, seen, people) for model in models]
@@ -274,6 +279,13 @@ class _Classes:
     count: NDArray[np.int64]
     values: Mapping[str, pl.Series]
     people: NDArray[np.float64] | None = None
+
+    def attribute(self, parts: Sequence[str]) -> pl.Series:
+        """Return the values of a column, or of several together."""
+        if len(parts) == 1:
+            return self.values[parts[0]]
+        columns = pl.DataFrame({f"p{place}": self.values[part] for place, part in enumerate(parts)})
+        return columns.select(together([pl.col(name) for name in columns.columns])).to_series()
 
 
 def _count(
@@ -372,6 +384,15 @@ def _value(column: str, dtype: pl.DataType) -> pl.Expr:
 def _looked_at(models: Sequence[PrivacyModel]) -> list[str]:
     named = [getattr(model, "attribute", None) for model in models if model.looks_at_sensitive]
     return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _parts(data: Any, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns each sensitive attribute is."""
+    if not any("+" in name for name in names):
+        return {name: (name,) for name in names}
+    known = not isinstance(data, pl.LazyFrame) and hasattr(data, "columns")
+    columns = data.columns if known else open_source(data).columns
+    return {name: parts_of(name, list(map(str, columns))) for name in names}
 
 
 def _names(columns: str | Sequence[str] | Mapping[str, Any], role: str) -> list[str]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from discreet._places import shown
 from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, open_source
-from discreet.errors import InterruptedRun, UsageError
+from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
@@ -23,7 +23,16 @@ from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 if TYPE_CHECKING:
     from discreet.solve import Budget
 
-__all__ = ["Prepared", "check_time_limit", "check_unknown", "interruptible", "prepare", "search_budget", "several"]
+__all__ = [
+    "Prepared",
+    "check_divided",
+    "check_time_limit",
+    "check_unknown",
+    "interruptible",
+    "prepare",
+    "search_budget",
+    "several",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +115,11 @@ def prepare(
     if not all(scheme.is_global for scheme in each.values()):
         looked_at = {getattr(model, "attribute", None) for model in models if model.looks_at_sensitive}
         apart = [column for column in schema.sensitive if column in looked_at or None in looked_at]
+        both = next((column for column in apart if column in schema.combined), None)
+        if both is not None:
+            raise UnsupportedCombinationError(
+                f"The sensitive attribute {both}, which is several columns,", "the scheme local", "choose full-domain"
+            )
     with clock("count"):
         people = None
         if population is not None:
@@ -173,6 +187,16 @@ def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
     """Return the hierarchies that were given for sensitive columns."""
     given = columns if isinstance(columns, Mapping) else {}
     return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}
+
+
+def check_divided(problem: Problem, schema: Schema) -> None:
+    """Refuse to take single records or values of an attribute that is several columns."""
+    if problem.divided in schema.combined:
+        raise UnsupportedCombinationError(
+            f"The sensitive attribute {problem.divided}, which is several columns,",
+            f"the suppression {problem.suppression.name}",
+            "choose none, a budget or class-records",
+        )
 
 
 def check_unknown(problem: Problem, counted: Counted) -> None:

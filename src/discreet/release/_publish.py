@@ -25,7 +25,7 @@ from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
-from discreet.release._output import FolderOutput, Output, TableOutput, Target, like_input
+from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, like_input
 from discreet.release._release import Written
 
 __all__ = ["Promises", "publish"]
@@ -89,7 +89,10 @@ def publish(
             table = source.collect(source.recode(recoding))
         with clock("audit"):
             return table, promises.check(table)
-    if isinstance(target, TableOutput):
+    if isinstance(target, SparkOutput):
+        released, verdict = _to_spark(source, recoding, promises, target, clock)
+        written = Written(target.place, target.scan)
+    elif isinstance(target, TableOutput):
         released, verdict = _to_table(source, recoding, promises, target, clock)
         written = Written(target.place, target.scan)
     elif isinstance(target, FolderOutput):
@@ -142,6 +145,20 @@ def _to_table(
                 staged.write(released)
         with clock("audit"):
             return released, promises.check(staged)
+
+
+def _to_spark(
+    source: Source, recoding: Recoding, promises: Promises, output: SparkOutput, clock: Clock
+) -> tuple[Any, Audit]:
+    from discreet.engines._spark_table import replacing_spark_table
+
+    with source.guard():
+        released = source.recode(recoding)
+    with replacing_spark_table(output.url, released) as staged:
+        with clock("recode"), source.guard():
+            staged.write(released)
+        with clock("audit"):
+            return released, promises.check(staged.relation())
 
 
 def _reopen(path: Path, output: Output, schema: pl.Schema) -> TableFile:
