@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.problem.privacy.average_risk import AverageRisk
     from discreet.problem.privacy.beta_likeness import BetaLikeness
     from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
+    from discreet.problem.privacy.delta_presence import DeltaPresence
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
     from discreet.problem.privacy.k_map import KMap
@@ -114,6 +115,7 @@ _PLACES = {
     "discreet.problem.privacy.average_risk": ("AverageRisk",),
     "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
     "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
+    "discreet.problem.privacy.delta_presence": ("DeltaPresence",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
     "discreet.problem.privacy.k_map": ("KMap",),
@@ -183,6 +185,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "DeltaDisclosure",
+    "DeltaPresence",
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",

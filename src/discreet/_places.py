@@ -91,19 +91,23 @@ class TableUrl:
         if scheme not in DATABASES:
             raise UsageError(
                 f"There is no way to open '{scheme}://…'; a table of a database is written "
-                f"{', '.join(_EXAMPLES.values())}."
+                f"{', '.join(_EXAMPLES.values())}.",
+                topic="database-url",
             )
         database = DATABASES[scheme]
         try:
             parts = urlsplit(text)
             port = parts.port
         except ValueError:
-            raise UsageError(f"The URL of the database is not well formed; write {_EXAMPLES[database]}.") from None
+            raise UsageError(
+                f"The URL of the database is not well formed; write {_EXAMPLES[database]}.", topic="database-url"
+            ) from None
         told = dict(parse_qsl(parts.query, keep_blank_values=True))
         table = told.pop("table", "")
         if not table:
             raise UsageError(
-                f"The URL does not say which table is meant; end it in ?table=NAME: {_EXAMPLES[database]}."
+                f"The URL does not say which table is meant; end it in ?table=NAME: {_EXAMPLES[database]}.",
+                topic="database-url",
             )
         if database != "postgresql":
             return cls._file(database, TableName.parse(table), parts.netloc, parts.path, told)
@@ -123,10 +127,14 @@ class TableUrl:
         if netloc or len(path) < 2:
             raise UsageError(
                 f"The URL of the database names no file; write {_EXAMPLES[database]}, with four slashes if the path "
-                "is absolute."
+                "is absolute.",
+                topic="database-url",
             )
         if told:
-            raise UsageError(f"The URL of a {database} file takes nothing but table, and not '{next(iter(told))}'.")
+            raise UsageError(
+                f"The URL of a {database} file takes nothing but table, and not '{next(iter(told))}'.",
+                topic="database-url",
+            )
         return cls(database, table, Path(unquote(path[1:])))
 
     def __str__(self) -> str:

@@ -2,6 +2,10 @@
 
 A message is one sentence that says what is wrong and the way out. It never holds a raw value of the data:
 column names, counts and option values only.
+
+Every error has a ``topic``, such as ``unknown-column``: ``discreet explain unknown-column`` prints the section of the
+documentation of that name. Classes have one, and a single error may name a finer one. In Python the command stands
+below the message as a note.
 """
 
 from __future__ import annotations
@@ -24,24 +28,34 @@ __all__ = [
 
 
 class DiscreetError(Exception):
-    """Base of all errors a user can meet. ``column`` names the column concerned, if one is."""
+    """Base of all errors a user can meet.
+
+    ``column`` names the column concerned, if one is; ``topic`` the section of the documentation that explains it.
+    """
 
     exit_code = 1
+    topic = "unexpected"
 
-    def __init__(self, message: str, *, column: str | None = None) -> None:
+    def __init__(self, message: str, *, column: str | None = None, topic: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.column = column
+        if topic is not None:
+            self.topic = topic
+        self.add_note(f"More: discreet explain {self.topic}")
 
 
 class UsageError(DiscreetError):
     """A parameter, option or job file asks for something that makes no sense."""
 
     exit_code = 2
+    topic = "usage"
 
 
 class UnsupportedCombinationError(UsageError):
     """Two parts of a problem do not go together; ``parts`` names both."""
+
+    topic = "combination"
 
     def __init__(self, first: str, second: str, way_out: str) -> None:
         super().__init__(f"{first} does not go with {second}: {way_out}.")
@@ -52,10 +66,13 @@ class DataError(DiscreetError):
     """The data or a hierarchy cannot be used as it is."""
 
     exit_code = 3
+    topic = "data"
 
 
 class MissingColumnError(DataError):
     """A column that was asked for is not in the data."""
+
+    topic = "unknown-column"
 
     def __init__(self, column: str, available: Iterable[str]) -> None:
         names = list(available)  # not shown: without a header they may be somebody's record
@@ -71,6 +88,7 @@ class InfeasibleError(DiscreetError):
     """
 
     exit_code = 4
+    topic = "no-release"
 
     def __init__(
         self, message: str, *, smallest_budget: int | None = None, limits: Sequence[Mapping[str, int]] = ()
@@ -84,18 +102,21 @@ class AuditError(DiscreetError):
     """What was written does not keep a promise; nothing was left under the final name."""
 
     exit_code = 5
+    topic = "audit-failed"
 
 
 class OutputError(DiscreetError):
     """The result cannot be written where it should go."""
 
     exit_code = 6
+    topic = "output"
 
 
 class InterruptedRun(DiscreetError):  # noqa: N818 - it is how a run ended, not an error of the user's
     """Stopped by the user before there was anything to release."""
 
     exit_code = 130
+    topic = "interrupted"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -80,7 +80,10 @@ def test_success_and_failure(folder: Path) -> None:
     assert (bad.returncode, bad.stderr) == (5, "")
     worse = discreet("anonymize", "people.csv", "--qi", "sexx", "-k", "5", "-o", "safe.csv")
     assert (worse.returncode, worse.stdout) == (3, "")
-    assert worse.stderr == "discreet: There is no column 'sexx'; did you mean 'sex'?\n"
+    assert (
+        worse.stderr
+        == "discreet: There is no column 'sexx'; did you mean 'sex'? (more: discreet explain unknown-column)\n"
+    )
 
 
 def test_a_reader_that_has_seen_enough(folder: Path) -> None:

@@ -218,7 +218,7 @@ class TestReleases:
         assert front.n == holes["age"].count() == release.frame.height
 
     def test_k_beyond_the_table(self, front: Front) -> None:
-        with pytest.raises(UsageError, match=r"^No point of the front reaches k = 1,000; the best has 120\.$"):
+        with pytest.raises(UsageError, match=r"^No point of the front reaches k = 1,000; the best has 120\.(\n|$)"):
             front.release(k=1000)
 
     def test_less_is_better(self, table: pl.DataFrame) -> None:

@@ -156,12 +156,16 @@ def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensi
     models = [] if k is None else [f"k({k})"]
     if ell is not None:
         if not sensitive:
-            raise UsageError("-l needs to know which column is sensitive; name it with --sensitive.")
+            raise UsageError(
+                "-l needs to know which column is sensitive; name it with --sensitive.", topic="sensitive-column"
+            )
         number = parse_text(f"distinct-l({ell})")[1]
         models += [format_text("distinct-l", [*number, column], {}) for column in sensitive]
     models += privacy
     if not models:
-        raise UsageError("What must hold for the release was not said; ask for it, as in -k 5.")
+        raise UsageError(
+            "What must hold for the release was not said; ask for it, as in -k 5.", topic="no-privacy-model"
+        )
     return models
 
 
@@ -174,6 +178,8 @@ def level_pairs(option: str, given: Iterable[str]) -> dict[str, int]:
     levels = {}
     for name, value in pairs(option, given).items():
         if not value.isdecimal():
-            raise UsageError(f"{option} of '{name}' must be a whole number, 0 or more.", column=name)
+            raise UsageError(
+                f"{option} of '{name}' must be a whole number, 0 or more.", column=name, topic="level-limits"
+            )
         levels[name] = int(value)
     return levels

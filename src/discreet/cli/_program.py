@@ -17,18 +17,21 @@ from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.audit import audit
 from discreet.cli.compare import compare
+from discreet.cli.explain import explain
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
 from discreet.cli.pareto import pareto
+from discreet.cli.parts import parts
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
 from discreet.cli.utility import utility
-from discreet.errors import DiscreetError, OutputError
+from discreet.errors import DiscreetError, InterruptedRun, OutputError
 
 __all__ = ["main", "program"]
 
 _BAD_USAGE = 2
+_COMMAND_LINE = "command-line"
 _INTERRUPTED = 130
 _STDOUT_GONE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """How printing fails where standard output is a pipe or a file; errors of other files never come this far."""
@@ -74,33 +77,39 @@ def _tell(error: BaseException, as_json: bool) -> int:
     if isinstance(error, click.UsageError) and type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # a group without a command: its help says what is missing
         return _BAD_USAGE
-    message, code = _explain(error)
-    click.echo(f"discreet: {message}", err=True)
+    message, code, topic = _explain(error)
+    more = "" if topic == _COMMAND_LINE else f" (more: discreet explain {topic})"  # --help is named there already
+    click.echo(f"discreet: {message}{more}", err=True)
     if as_json:
         kind = "UsageError" if code == _BAD_USAGE else type(error).__name__
-        told = {"error": message, "code": code, "kind": kind}
+        told = {"error": message, "code": code, "kind": kind, "topic": topic}
         if isinstance(error, DiscreetError) and error.column is not None:
             told["column"] = error.column
         click.echo(json.dumps(told, ensure_ascii=False))
     return code
 
 
-def _explain(error: BaseException) -> tuple[str, int]:
+def _explain(error: BaseException) -> tuple[str, int, str]:
+    """Return the sentence for an error, its exit code, and the topic that explains it."""
     if isinstance(error, DiscreetError):
-        return error.message, error.exit_code
+        return error.message, error.exit_code, error.topic
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "discreet"
         sentence = " ".join(error.format_message().split())
-        return f"{sentence} (try: {command} --help)", _BAD_USAGE
+        return f"{sentence} (try: {command} --help)", _BAD_USAGE, _COMMAND_LINE
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click takes every EOFError for the end of what is typed
     if isinstance(error, KeyboardInterrupt | click.Abort | Abandoned):
-        return "interrupted; nothing was released.", _INTERRUPTED
+        return "interrupted; nothing was released.", _INTERRUPTED, InterruptedRun.topic
     if isinstance(error, MemoryError):
-        return "the memory of this machine does not suffice for this job.", 1
+        return "the memory of this machine does not suffice for this job.", 1, "out-of-memory"
     # The text of a foreign exception may quote the data, so only its kind is shown.
-    return f"an unexpected {type(error).__name__}; set DISCREET_DEBUG=1 to see where it came from.", 1
+    return (
+        f"an unexpected {type(error).__name__}; set DISCREET_DEBUG=1 to see where it came from.",
+        1,
+        DiscreetError.topic,
+    )
 
 
 def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -133,7 +142,8 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, apply, risk, utility, run, compare, hierarchy, info, sample):
+_COMMANDS = (anonymize, pareto, audit, apply, risk, utility, run, compare, hierarchy, info, sample, parts, explain)
+for _command in _COMMANDS:
     program.add_command(_command)
 
 

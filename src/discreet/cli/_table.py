@@ -20,6 +20,10 @@ _OPTIONS = (
     qi_option,
     click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable."),
     sensitive_option,
+    click.option(
+        "--weights", "survey_weights", metavar="COLUMN", help="Survey weights: how many people each row stands for."
+    ),
+    click.option("--population", metavar="FILE", help="A table of the people the rows were drawn from."),
     click.option("--class-attribute", metavar="COLUMN", help="The column the cost CM wants to keep predictable."),
     click.option(
         "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How to generalize a column. Repeatable."
@@ -66,6 +70,8 @@ def table_fields(
     identifiers: Sequence[str],
     sensitive: Sequence[str],
     class_attribute: str | None,
+    survey_weights: str | None,
+    population: str | None,
     forms: Sequence[str],
     hierarchies: str | None,
     types: Sequence[str],
@@ -85,12 +91,17 @@ def table_fields(
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
         raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps."
+            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(source)}' helps.",
+            topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes and name not in secrets:
-            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
+            raise UsageError(
+                f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.",
+                column=name,
+                topic="not-a-quasi-identifier",
+            )
     found = hierarchy_files([*attributes, *secrets], hierarchies) if hierarchies is not None else {}
     known = {**found, **given}
     return {
@@ -99,6 +110,8 @@ def table_fields(
         "quasi_identifiers": {name: known.get(name) for name in once("--qi", attributes)},
         "sensitive": {name: known.get(name) for name in once("--sensitive", secrets)},
         "class_attribute": class_attribute,
+        "weights": survey_weights,
+        "population": population,
         "types": pairs("--type", types),
         "cost": weighted(cost or "LM", weights) if cost or weights else None,
         "priorities": level_pairs("--priority", priorities),
@@ -156,6 +169,8 @@ def schemes_of(given: tuple[str, ...], attributes: list[str]) -> str | dict[str,
         raise UsageError("--scheme is given twice for all columns; write NAME=SCHEME for single ones.")
     for name in special:
         if name not in attributes:
-            raise UsageError(f"--scheme names '{name}', which is not in --qi.", column=name)
+            raise UsageError(
+                f"--scheme names '{name}', which is not in --qi.", column=name, topic="not-a-quasi-identifier"
+            )
     base = general[0] if general else "full-domain"
     return {name: special.get(name, base) for name in attributes} if special else base

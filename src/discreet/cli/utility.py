@@ -75,12 +75,15 @@ def utility(
     attributes = once("--qi", columns(qi))
     if not attributes:
         raise UsageError(
-            f"Which columns were made coarser? Name them with --qi; 'discreet info {shown(original)}' helps."
+            f"Which columns were made coarser? Name them with --qi; 'discreet info {shown(original)}' helps.",
+            topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", forms)
     for name in given:
         if name not in attributes:
-            raise UsageError(f"--hierarchy names '{name}', which is not in --qi.", column=name)
+            raise UsageError(
+                f"--hierarchy names '{name}', which is not in --qi.", column=name, topic="not-a-quasi-identifier"
+            )
     known = {**(hierarchy_files(attributes, hierarchies) if hierarchies is not None else {}), **given}
 
     from discreet.evaluate import utility as measure

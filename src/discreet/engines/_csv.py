@@ -54,7 +54,8 @@ def check_encoding(path: Path) -> None:
 def not_utf8(name: str) -> DataError:
     """Return the error for a file in another encoding."""
     return DataError(
-        f"'{name}' is not UTF-8; convert it first, as in: iconv -f WINDOWS-1252 -t UTF-8 '{name}' > 'utf8-{name}'."
+        f"'{name}' is not UTF-8; convert it first, as in: iconv -f WINDOWS-1252 -t UTF-8 '{name}' > 'utf8-{name}'.",
+        topic="file-format",
     )
 
 
@@ -77,9 +78,12 @@ def split_lines(start: bytes) -> list[str]:
 def sniff(lines: Sequence[str], name: str, separator: str | None) -> Dialect:
     """Find the separator (unless it is known) and read the header."""
     if not lines or not any(lines):
-        raise DataError(f"'{name}' is empty.")
+        raise DataError(f"'{name}' is empty.", topic="no-rows")
     if "\r" in lines[0]:
-        raise DataError(f"'{name}' ends its lines the way old Macs did; convert it first, as in: tr '\\r' '\\n'.")
+        raise DataError(
+            f"'{name}' ends its lines the way old Macs did; convert it first, as in: tr '\\r' '\\n'.",
+            topic="file-format",
+        )
     choices = [separator] if separator else [mark for mark in SEPARATORS if mark in lines[0]] or [","]
     chosen = max(choices, key=lambda mark: _agreement(lines, mark))
     header = _rows(lines, chosen)[0]

@@ -58,6 +58,10 @@ class DuckDB:
         """Join one by one."""
         return left_joins(frame, joins)
 
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast."""
+        return native.project(f"* REPLACE (TRY_CAST({_quoted(column)} AS DOUBLE) AS {_quoted(column)})")
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
         wide = [
@@ -79,7 +83,9 @@ class DuckDB:
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
         if "Out of Memory" in text:
-            return DataError("DuckDB needs more memory than it may take; set a higher memory_limit.")
+            return DataError(
+                "DuckDB needs more memory than it may take; set a higher memory_limit.", topic="out-of-memory"
+            )
         if "Table with name uploaded" in text:
             return UsageError(
                 "The DuckDB connection does not look for tables in Python; allow it, as in "
@@ -97,7 +103,9 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
     try:
         import duckdb
     except ImportError:
-        raise UsageError("DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.") from None
+        raise UsageError(
+            "DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.", topic="missing-extra"
+        ) from None
     settings: dict[str, Any] = {
         "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",

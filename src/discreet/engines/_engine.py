@@ -35,7 +35,7 @@ class Engine:
         known = get_args(EngineName)
         if self.name not in known:
             hint = did_you_mean(str(self.name), known) or f"the engines are {', '.join(known)}."
-            raise UsageError(f"There is no engine '{self.name}'; {hint}")
+            raise UsageError(f"There is no engine '{self.name}'; {hint}", topic="unknown-name")
         if self.memory_limit is not None and self.name != "duckdb":
             raise UsageError("Only DuckDB has a memory limit; choose the engine duckdb, or leave it out.")
         if self.memory_limit is not None and not _MEMORY.fullmatch(self.memory_limit):

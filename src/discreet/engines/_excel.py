@@ -92,4 +92,6 @@ def _without_guesses() -> Iterator[None]:
 
 def _need(package: str, verb: str) -> None:
     if importlib.util.find_spec(package) is None:
-        raise UsageError(f"To {verb} Excel files, install the extra: pip install 'discreet[excel]'.")
+        raise UsageError(
+            f"To {verb} Excel files, install the extra: pip install 'discreet[excel]'.", topic="missing-extra"
+        )

@@ -90,7 +90,9 @@ class TableFile:
         if self.dialect is not None and ("more fields" in text or "in schema" in text):
             self.check_rows()
         if self.dialect is not None and "could not parse" in text:
-            return DataError(f"{self.name} has a quotation mark that is never closed; correct it and try again.")
+            return DataError(
+                f"{self.name} has a quotation mark that is never closed; correct it and try again.", topic="file-format"
+            )
         return None
 
     def check_rows(self) -> None:
@@ -100,12 +102,15 @@ class TableFile:
         try:
             found = find_ragged(self._source(), self.dialect, self.rows is not None)
         except pl.exceptions.PolarsError:
-            raise DataError(f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.") from None
+            raise DataError(
+                f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.", topic="file-format"
+            ) from None
         if found is not None:
             line, fields = found
             raise DataError(
                 f"Line {line} of {self.name} has {_plural(fields, 'field')} where the header has "
-                f"{len(self.columns)}; correct the line and try again."
+                f"{len(self.columns)}; correct the line and try again.",
+                topic="file-format",
             )
 
     def distinct_rows(self) -> pl.DataFrame | None:
@@ -155,11 +160,11 @@ def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFi
     file = Path(path)
     found = known or format_of(file)
     if file.is_dir():
-        raise DataError(f"'{file}' is a folder; name a file in it.")
+        raise DataError(f"'{file}' is a folder; name a file in it.", topic="no-such-file")
     if not file.exists():
-        raise DataError(f"There is no file '{file}'.")
+        raise DataError(f"There is no file '{file}'.", topic="no-such-file")
     if file.stat().st_size == 0:
-        raise DataError(f"'{file.name}' is empty.")
+        raise DataError(f"'{file.name}' is empty.", topic="no-rows")
     content = _decompress(file) if found.compression == "bz2" else None
     table = TableFile(file, found, (), content=content)
     with reading(table.name, table.explain):

@@ -49,7 +49,8 @@ def format_of(path: Path) -> Format:
     if kind is None:
         raise UsageError(
             f"The name '{path.name}' does not say which format it is; end it in {', '.join(SUFFIXES)}, "
-            "or one of the text formats in .gz, .zst or .bz2."
+            "or one of the text formats in .gz, .zst or .bz2.",
+            topic="file-format",
         )
     if compression != "none" and kind not in ("csv", "jsonl"):
         raise UsageError(

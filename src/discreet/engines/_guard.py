@@ -26,7 +26,7 @@ def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _
     try:
         yield
     except FileNotFoundError:
-        raise DataError(f"There is no file {what}.") from None
+        raise DataError(f"There is no file {what}.", topic="no-such-file") from None
     except PermissionError:
         raise DataError(f"{what} cannot be read; the permission is missing.") from None
     except gzip.BadGzipFile:
@@ -34,7 +34,7 @@ def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _
     except OSError as error:
         raise DataError(f"{what} cannot be read ({_reason(error)}).") from None
     except pl.exceptions.NoDataError:
-        raise DataError(f"{what} is empty.") from None
+        raise DataError(f"{what} is empty.", topic="no-rows") from None
     except (EOFError, zlib.error):
         raise _unreadable(what, "") from None
     except LibraryError as error:
@@ -56,8 +56,8 @@ def writing(what: str) -> Iterator[None]:
 
 def _unreadable(what: str, text: str) -> DataError:
     if "replace_strict" in text:
-        return DataError(f"{what} changed while it was being read; run the job again.")
-    return DataError(f"{what} cannot be read; it is damaged or not in the format its name says.")
+        return DataError(f"{what} changed while it was being read; run the job again.", topic="input-changed")
+    return DataError(f"{what} cannot be read; it is damaged or not in the format its name says.", topic="file-format")
 
 
 def _reason(error: OSError) -> str:

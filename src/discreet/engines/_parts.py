@@ -99,7 +99,9 @@ def open_table(path: str | PathLike[str], known: Format | None = None) -> TableF
         return open_file(path, known)
     files = files_of(path)
     if not files:
-        raise DataError(f"There is no table in '{fspath(path)}'; it should hold files such as part-0.parquet.")
+        raise DataError(
+            f"There is no table in '{fspath(path)}'; it should hold files such as part-0.parquet.", topic="no-such-file"
+        )
     if len(files) == 1 and not _told(files[0], _root(path)):
         return open_file(files[0])
     parts = [open_file(file) for file in files]

@@ -39,10 +39,11 @@ class Source(Protocol):
     def separator(self) -> str | None:
         """The separator of a file of delimited text."""
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations of some columns and, as last column, how many rows have each.
 
-        A missing value (null, None, NaN) is a value like any other here, and comes back as null.
+        A missing value (null, None, NaN) is a value like any other here, and comes back as null. What the survey
+        ``weights`` of the rows add up to comes after that (:data:`discreet.engines._weights.ADDED`).
         """
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:

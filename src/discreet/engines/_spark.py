@@ -49,6 +49,12 @@ class Spark:
         """Join one by one."""
         return left_joins(frame, joins)
 
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast."""
+        from pyspark.sql import functions
+
+        return native.withColumn(column, functions.expr(f"try_cast(trim(`{column}`) AS double)"))
+
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""
         native.write.parquet(path.absolute().as_uri())
@@ -84,7 +90,9 @@ def _session(spark: Any) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise UsageError("PySpark is not installed; install it, as in: pip install 'discreet[spark]'.") from None
+        raise UsageError(
+            "PySpark is not installed; install it, as in: pip install 'discreet[spark]'.", topic="missing-extra"
+        ) from None
     active = SparkSession.getActiveSession()
     if spark is None and active is not None:
         return active

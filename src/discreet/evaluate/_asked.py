@@ -37,7 +37,10 @@ class Asked:
         secrets = job.get("sensitive") if sensitive is None else sensitive
         kinds = (job.get("types") if types is None else types) or {}
         if not quasi:
-            raise UsageError("There is no quasi-identifier; name at least one column others could know about a person.")
+            raise UsageError(
+                "There is no quasi-identifier; name at least one column others could know about a person.",
+                topic="no-quasi-identifier",
+            )
         trees = dict(secrets) if isinstance(secrets, Mapping) else {}
         named = list(trees) if trees else secrets or ()
         if job and isinstance(quasi, Mapping):

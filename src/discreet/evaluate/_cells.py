@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.counts import IntArray, compact
-from discreet.engines import Source, exactly
+from discreet.engines import Source, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Cells", "Int64Array", "add_up", "combined", "read_cells"]
+__all__ = ["Cells", "Int64Array", "add_up", "class_cells", "combined", "counted_cells", "read_cells"]
 
 Int64Array = NDArray[np.int64]
 
@@ -36,6 +36,8 @@ class Cells:
     group: Int64Array
     count: Int64Array
     secret: Mapping[str, IntArray]
+    people: NDArray[np.float64] | None = None
+    """What the survey weights of each class add up to."""
 
     @cached_property
     def rows(self) -> int:
@@ -57,15 +59,25 @@ class Cells:
         return keys // width, keys % width, add_up(entry, self.count, keys.size)
 
 
-def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Cells:
-    """Count the rows of a table by its quasi-identifiers and sensitive columns."""
+def read_cells(
+    source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), weights: str | None = None
+) -> Cells:
+    """Count the rows of a table by its quasi-identifiers and sensitive columns, and add up survey weights."""
     columns = [*quasi_identifiers, *sensitive]
-    for column in columns:
+    for column in (*columns, *([] if weights is None else [weights])):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    counted = source.count(columns)
+    counted = source.count(columns, weights)
     if counted.is_empty():
-        raise DataError("The data has no rows; there is nothing to measure.")
+        raise DataError("The data has no rows; there is nothing to measure.", topic="no-rows")
+    return counted_cells(counted, quasi_identifiers, sensitive, weights)
+
+
+def counted_cells(
+    counted: pl.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), weights: str | None = None
+) -> Cells:
+    """Return the classes of a table that was counted by its quasi-identifiers and sensitive columns."""
+    columns = [*quasi_identifiers, *sensitive]
     values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
     places = counted.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
@@ -78,7 +90,11 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
     order = np.lexsort([*codes[kinds:], group])
     group = group[order]
     first = np.searchsorted(group, np.arange(groups))
-    count = counted.to_series(-1).to_numpy()[order].astype(np.int64)
+    count = counted.to_series(len(columns)).to_numpy()[order].astype(np.int64)
+    people = None
+    if weights is not None:
+        there = weighed(weights, counted, columns).people[order]
+        people = np.bincount(group, weights=there, minlength=groups).astype(np.float64)
     return Cells(
         columns=tuple(quasi_identifiers),
         values=values,
@@ -87,7 +103,22 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
         group=group.astype(np.int64),
         count=count,
         secret={column: code[order] for column, code in zip(sensitive, codes[kinds:], strict=True)},
+        people=people,
     )
+
+
+def class_cells(classes: pl.DataFrame, columns: Sequence[str]) -> Cells:
+    """Return classes by a table with one row for each, in its order, whose columns are the quasi-identifiers.
+
+    Nothing is said about how many rows they have.
+    """
+    values = {column: classes.to_series(place).unique().sort(nulls_last=True) for place, column in enumerate(columns)}
+    codes = [
+        classes.to_series(place).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64).to_numpy()
+        for place, distinct in enumerate(values.values())
+    ]
+    none = np.zeros(0, dtype=np.int64)
+    return Cells(tuple(columns), values, codes, np.ones(classes.height, dtype=np.int64), none, none, {})
 
 
 def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray, int]:

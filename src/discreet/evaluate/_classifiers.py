@@ -50,11 +50,12 @@ def check_models(models: Sequence[str]) -> None:
     for model in models:
         if model not in MODELS:
             hint = did_you_mean(str(model), MODELS) or f"known are {', '.join(MODELS)}."
-            raise UsageError(f"There is no classifier '{model}'; {hint}")
+            raise UsageError(f"There is no classifier '{model}'; {hint}", topic="unknown-name")
     if models and find_spec("sklearn") is None:
         raise UsageError(
             "Classifiers need scikit-learn; install the extra with pip install 'discreet[learn]', or leave them out "
-            "with models=() (--model none)."
+            "with models=() (--model none).",
+            topic="missing-extra",
         )
 
 

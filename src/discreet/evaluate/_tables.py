@@ -82,7 +82,7 @@ def read_pair(
     others = [column for column in there if column in left and column not in quasi]
     first, second = (_read(table, [*quasi, *others]) for table in (original, released))
     if not second.height:
-        raise DataError("The released table has no rows; there is nothing to measure.")
+        raise DataError("The released table has no rows; there is nothing to measure.", topic="no-rows")
     bare = [name for name, hierarchy in schema.quasi_identifiers.items() if hierarchy is None]
     counted = count(open_source(first), schema, without_hierarchy=bare)
     before, after = {}, {}

@@ -21,23 +21,25 @@ def read_fields(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"The job file '{path}' cannot be read: {error.strerror}.") from error
+        raise UsageError(f"The job file '{path}' cannot be read: {error.strerror}.", topic="job-file") from error
     except UnicodeDecodeError:
-        raise UsageError(f"The job file '{path}' is not UTF-8 text.") from None
+        raise UsageError(f"The job file '{path}' is not UTF-8 text.", topic="job-file") from None
     try:
         if path.suffix.lower() == ".json":
             fields = json.loads(text, object_pairs_hook=_without_doubles)
         else:
             fields = yaml.load(text, Loader=_PlainLoader)
     except json.JSONDecodeError as error:
-        raise UsageError(f"The job file '{path}' is not JSON: line {error.lineno}, {error.msg}.") from None
+        raise UsageError(
+            f"The job file '{path}' is not JSON: line {error.lineno}, {error.msg}.", topic="job-file"
+        ) from None
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}, " if error.problem_mark else ""
-        raise UsageError(f"The job file '{path}' is not YAML: {line}{error.problem}.") from None
+        raise UsageError(f"The job file '{path}' is not YAML: {line}{error.problem}.", topic="job-file") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"The job file '{path}' is not well formed: {error}.") from None
+        raise UsageError(f"The job file '{path}' is not well formed: {error}.", topic="job-file") from None
     if not isinstance(fields, dict):
-        raise UsageError(f"'{path}' is no job file; it must have keys such as input and privacy.")
+        raise UsageError(f"'{path}' is no job file; it must have keys such as input and privacy.", topic="job-file")
     return {str(key): value for key, value in fields.items()}
 
 

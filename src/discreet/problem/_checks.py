@@ -24,7 +24,7 @@ def whole_number(value: Any, what: str, *, least: int) -> int:
     except TypeError:
         whole = None
     if whole is None or whole < least:
-        raise UsageError(f"{what} must be a whole number of at least {least}, not {value!r}.")
+        raise UsageError(f"{what} must be a whole number of at least {least}, not {value!r}.", topic="parameter")
     return whole
 
 
@@ -43,7 +43,7 @@ def number(
             for words, bound in (("of at least", least), ("above", above), ("of at most", most))
             if math.isfinite(bound)
         ]
-        raise UsageError(f"{what} must be a number {' and '.join(bounds)}, not {value!r}.")
+        raise UsageError(f"{what} must be a number {' and '.join(bounds)}, not {value!r}.", topic="parameter")
     return value if isinstance(value, int | float) else float(value)
 
 
@@ -54,7 +54,7 @@ def one_of(value: Any, what: str, known: tuple[str, ...]) -> str:
     'equal'
     """
     if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}.")
+        raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}.", topic="parameter")
     return value
 
 
@@ -65,14 +65,14 @@ def switch(value: Any, what: str) -> bool:
     True
     """
     if not isinstance(value, bool):
-        raise UsageError(f"{what} is true or false, not {value!r}.")
+        raise UsageError(f"{what} is true or false, not {value!r}.", topic="parameter")
     return value
 
 
 def column_name(value: Any, what: str) -> str | None:
     """Return the value if it can be the name of a column; None means that it is not named yet."""
     if value is not None and not (isinstance(value, str) and value):
-        raise UsageError(f"{what} must be the name of a column, not {value!r}.")
+        raise UsageError(f"{what} must be the name of a column, not {value!r}.", topic="parameter")
     return value
 
 

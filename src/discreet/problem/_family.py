@@ -1,4 +1,7 @@
-"""Families of interchangeable parts: a member is one class in one module, and registers itself by being there."""
+"""Families of interchangeable parts: a member is one class in one module, and registers itself by being there.
+
+Other packages may bring members too, by entry points; see :mod:`discreet.problem._plugins`.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Mapping
+from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.errors import UsageError, did_you_mean
+from discreet.problem._plugins import entries, load
 from discreet.problem._text import counted, format_text, parse_text
 
 __all__ = ["Family", "Part"]
@@ -83,16 +88,20 @@ P = TypeVar("P", bound=Part)
 class Family(Generic[P]):
     """All members of one kind, found by looking through the modules of one package.
 
+    What other packages bring under the entry point ``group`` is looked at where a name is not one of these.
+
     >>> from discreet.problem.privacy import PRIVACY
     >>> PRIVACY.make("k(5)")
     KAnonymity(k=5)
     """
 
-    def __init__(self, kind: str, base: type[P], package: str) -> None:
+    def __init__(self, kind: str, base: type[P], package: str, group: str) -> None:
         self.kind = kind
         self.base = base
         self.package = package
+        self.group = group
         self._members: dict[str, type[P]] = {}
+        self._loaded_others: dict[str, type[P]] = {}
         self._loaded = False
 
     def register(self, member: type[P]) -> type[P]:
@@ -105,30 +114,45 @@ class Family(Generic[P]):
         return member
 
     def members(self) -> dict[str, type[P]]:
-        """Return the members by canonical name."""
+        """Return the members that come with discreet by canonical name."""
         self._load()
         return {member.name: member for member in self._members.values()}
+
+    def others(self) -> dict[str, EntryPoint]:
+        """Return what other packages bring, by name and not loaded; names that are taken here are left out."""
+        self._load()
+        return {name: entry for name, entry in entries(self.group).items() if name not in self._members}
+
+    def find(self, name: str) -> type[P] | None:
+        """Return the member of a name or alias, be it of another package; None if there is none."""
+        self._load()
+        member = self._members.get(name.lower()) or self._loaded_others.get(name.lower())
+        if member is None and (entry := self.others().get(name.lower())) is not None:
+            member = load(entry, self.kind, self.base, self._members)
+            self._loaded_others[name.lower()] = member
+        return member
 
     def make(self, choice: str | P) -> P:
         """Return the part a text form stands for; a part is returned as it is."""
         if isinstance(choice, self.base):
             return choice
         if not isinstance(choice, str):
-            raise UsageError(f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}.")
-        self._load()
+            raise UsageError(
+                f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}.", topic="text-form"
+            )
         name, args, kwargs = parse_text(choice)
-        member = self._members.get(name.lower())
+        member = self.find(name)
         if member is None:
-            known = sorted(self.members())
+            known = sorted([*self.members(), *self.others()])
             aliases = [alias for part in self.members().values() for alias in part.aliases]
             hint = did_you_mean(name, [*known, *aliases]) or f"known are {', '.join(known)}."
-            raise UsageError(f"There is no {self.kind} '{name}'; {hint}")
+            raise UsageError(f"There is no {self.kind} '{name}'; {hint}", topic="unknown-name")
         try:
             return member(*args, **kwargs)
         except TypeError:
             fields = [item.name for item in dataclasses.fields(member) if item.init]  # type: ignore[arg-type]
             form = f"{member.name}({', '.join(fields)})" if fields else member.name
-            raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.") from None
+            raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.", topic="text-form") from None
 
     def _load(self) -> None:
         if self._loaded:

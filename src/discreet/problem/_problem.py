@@ -57,7 +57,7 @@ class Problem:
         """Resolve text forms, check every part against the table and the parts against each other."""
         chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
         if not chosen:
-            raise UsageError("No privacy model was given; ask for one, as in k(5).")
+            raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
@@ -78,6 +78,7 @@ class Problem:
                 model.check(table)
         kind.check(models)
         _check_of_table(models, kind, schemes)
+        _check_population(models, kind, schemes)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
@@ -106,6 +107,11 @@ class Problem:
     def smallest_class(self) -> int:
         """No class with fewer rows than this can be ok."""
         return max(model.minimum_size for model in self.privacy)
+
+    @property
+    def looks_at_population(self) -> bool:
+        """Whether a model asks how many people of the population are in a class."""
+        return any(model.looks_at_population for model in self.privacy)
 
     @property
     def union_closed(self) -> bool:
@@ -150,6 +156,21 @@ def _check_of_table(models: Sequence[PrivacyModel], kind: Suppression, schemes: 
     if not kind.whole_classes or kind.hides_values:
         raise UnsupportedCombinationError(
             f"The privacy model {model.name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+        )
+
+
+def _check_population(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse to count people where the same released values, or whole classes, are not what is published."""
+    model = next((model for model in models if model.looks_at_population), None)
+    if model is None:
+        return
+    if not all(scheme.is_global for scheme in schemes):
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.shown}", "the scheme local", "choose full-domain, or subtree by annealing"
+        )
+    if not kind.whole_classes or kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.shown}", f"the suppression {kind.name}", "choose none, a budget or class-records"
         )
 
 
@@ -207,18 +228,25 @@ def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Seque
 def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for column in {**lowest, **highest}:
         if column not in table.names:
-            raise UsageError(f"A level limit is given for '{column}', which is not a quasi-identifier.", column=column)
+            raise UsageError(
+                f"A level limit is given for '{column}', which is not a quasi-identifier.",
+                column=column,
+                topic="not-a-quasi-identifier",
+            )
     bottom, top = [], []
     for attribute in table.attributes:
         low = lowest.get(attribute.name, 0)
         high = highest.get(attribute.name, attribute.height)
         if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
-            raise UsageError(f"A level of '{attribute.name}' must be a whole number.", column=attribute.name)
+            raise UsageError(
+                f"A level of '{attribute.name}' must be a whole number.", column=attribute.name, topic="level-limits"
+            )
         if not 0 <= low <= high <= attribute.height:
             raise UsageError(
                 f"The levels {low} to {high} asked for '{attribute.name}' do not fit; "
                 f"its hierarchy has levels 0 to {attribute.height}.",
                 column=attribute.name,
+                topic="level-limits",
             )
         bottom.append(low)
         top.append(high)

@@ -29,12 +29,14 @@ def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     """Split a text form into its name, positional arguments and keyword arguments."""
     match = _NAME.match(text)
     if not match:
-        raise UsageError(f"'{text}' is not a text form; write name or name(arguments), as in k(5).")
+        raise UsageError(f"'{text}' is not a text form; write name or name(arguments), as in k(5).", topic="text-form")
     name, rest = match.group(1), text[match.end() :].strip()
     if not rest:
         return name, [], {}
     if not (rest.startswith("(") and rest.endswith(")")):
-        raise UsageError(f"'{text}' is not a text form; the arguments of '{name}' go in one pair of brackets.")
+        raise UsageError(
+            f"'{text}' is not a text form; the arguments of '{name}' go in one pair of brackets.", topic="text-form"
+        )
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for item in _split(rest[1:-1], text):
@@ -42,7 +44,7 @@ def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
         if separator:
             kwargs[key.strip()] = _value(value, text)
         elif kwargs:
-            raise UsageError(f"'{text}': plain arguments come before key=value ones.")
+            raise UsageError(f"'{text}': plain arguments come before key=value ones.", topic="text-form")
         else:
             args.append(_value(item, text))
     return name, args, kwargs
@@ -95,7 +97,7 @@ def _split(body: str, text: str) -> list[str]:
             items.append(body[start:position])
             start = position + 1
     if quote or depth:
-        raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.")
+        raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.", topic="text-form")
     items.append(body[start:])
     if len(items) == 1 and not items[0].strip():
         return []
@@ -121,7 +123,7 @@ def _cut(item: str, mark: str) -> tuple[str, str, str]:
 def _value(item: str, text: str) -> Any:
     item = item.strip()
     if not item:
-        raise UsageError(f"'{text}' is not a text form; an argument is empty.")
+        raise UsageError(f"'{text}' is not a text form; an argument is empty.", topic="text-form")
     if item[0] in "'\"" and item[-1] == item[0] and len(item) > 1:
         return item[1:-1].replace(item[0] * 2, item[0])
     if item[0] == "[" and item[-1] == "]":

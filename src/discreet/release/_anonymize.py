@@ -36,6 +36,8 @@ def anonymize(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
     types: Mapping[str, Any] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
     cost: str | Cost | None = None,
@@ -73,6 +75,14 @@ def anonymize(
         Columns nobody should learn, as a list or as a mapping to hierarchies.
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
+    weights
+        The column with the survey weights: how many people of the population each row stands for. Rows are counted as
+        ever; models about the population (``k-map(5)``, ``delta-presence(0.1, 0.6)``) take what the weights of a class
+        add up to. The column is released as it is.
+    population
+        A table of the people the data was drawn from, of any kind, for the same models: they count how many of them
+        have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
+        their domains: a hierarchy has to cover them.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
     privacy
@@ -128,6 +138,8 @@ def anonymize(
             quasi_identifiers=quasi_identifiers,
             sensitive=sensitive,
             class_attribute=class_attribute,
+            weights=weights,
+            population=population,
             types=types,
             models=models,
             schemes=schemes,
@@ -167,7 +179,7 @@ def anonymize(
 
 def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.")
+        raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.", topic="parameter")
 
 
 def _solve(

@@ -125,6 +125,11 @@ def apply_mapping(
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
     }
     models = [PRIVACY.make(text) for text in told["privacy"]]
+    if "weights" not in told and any(model.looks_at_population for model in models):
+        raise UsageError(
+            "The mapping promises something about a table of the population, which only a new release can keep; make "
+            "one, as with discreet anonymize."
+        )
     trees = {name: _tree(form) for name, form in told["sensitive"].items()}
     types = {name: kind for name, kind in told["types"].items() if name in trees}
     promises = Promises(
@@ -135,6 +140,7 @@ def apply_mapping(
         reference={name: _counted(source, name) for name in trees},
         unknown=None,
         rows=None,
+        weights=told.get("weights"),
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":
@@ -177,6 +183,7 @@ def _without_broken_classes(
             sensitive=promises.sensitive,
             types=promises.types,
             privacy=promises.privacy,
+            weights=promises.weights,
             suppression="class-records",
             output=output,
         )
@@ -198,10 +205,11 @@ class _Recoded:
 
 def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to leave out; refuse a table that lacks columns, or has ones nobody knows anything about."""
-    for column in (*told["columns"], *told["sensitive"], *identifiers):
+    weighed = [told["weights"]] if told.get("weights") else []
+    for column in (*told["columns"], *told["sensitive"], *weighed, *identifiers):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    known = {*told["columns"], *told["sensitive"], *told["others"], told["class_attribute"]}
+    known = {*told["columns"], *told["sensitive"], *told["others"], *weighed, told["class_attribute"]}
     out = [column for column in source.columns if column in (*told["identifiers"], *identifiers)]
     new = [column for column in source.columns if column not in known and column not in out]
     if new:
@@ -209,6 +217,7 @@ def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[st
             f"Column '{new[0]}' was not in the table the mapping was made for; name it as an identifier, so that it is "
             "left out, or make a new release.",
             column=new[0],
+            topic="mapping",
         )
     return tuple(out)
 
@@ -250,6 +259,7 @@ def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknow
             f"Column '{name}' has {values:,} values ({few(rows)} rows) that the mapping does not know; choose what "
             "becomes of them (unknown: suppress or top), or make a new release.",
             column=name,
+            topic="mapping",
         )
     if unknown == "top" and column["top"] is None:
         raise DataError(

@@ -44,7 +44,7 @@ def svg(picture: FrontPicture, width: float = 900, height: float = 560, *, dark:
 def check_png() -> None:
     """Refuse to write PNG files where what they need is not installed."""
     if importlib.util.find_spec("resvg_py") is None:
-        raise UsageError("To write PNG files, install the extra: pip install 'discreet[plot]'.")
+        raise UsageError("To write PNG files, install the extra: pip install 'discreet[plot]'.", topic="missing-extra")
 
 
 def png(svg_text: str, scale: float = 2.0) -> bytes:

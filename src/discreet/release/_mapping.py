@@ -117,6 +117,7 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "others": list(schema.insensitive),
         "sensitive": {name: _tree(recipe.trees.get(name)) for name in schema.sensitive},
         "class_attribute": schema.class_attribute,
+        **({} if schema.weights is None else {"weights": schema.weights}),
         "types": {name: str(kind) for name, kind in schema.types.items()},
         "missing": recipe.missing,
         "privacy": [model.text for model in recipe.privacy],
@@ -138,7 +139,7 @@ def read_mapping(given: Any) -> dict[str, Any]:
         except ValueError:
             told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise UsageError(f"{name} is no mapping of a release.")
+        raise UsageError(f"{name} is no mapping of a release.", topic="mapping")
     if told.get("format") != _FORMAT:
         raise UsageError(f"{name} was made by a newer version of discreet; use that to apply it.")
     return told

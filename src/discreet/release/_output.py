@@ -99,8 +99,10 @@ class TableOutput:
 Target = Output | FolderOutput | TableOutput
 
 
-def check_output(place: Place, data: Any) -> Target:
-    """Refuse what could not be written in the end: a missing folder, an unknown format, the input itself."""
+def check_output(place: Place, data: Any, population: Any = None) -> Target:
+    """Refuse what could not be written in the end: a missing folder, an unknown format, what is read itself."""
+    if population is not None:
+        check_output(place, population)
     if isinstance(place, str) and is_url(place):
         return _check_table(TableUrl.parse(place), data)
     if fspath(place).endswith("/"):
@@ -109,25 +111,36 @@ def check_output(place: Place, data: Any) -> Target:
     found = format_of(target)
     target = target.resolve()
     if any(_same(target, source) for source in sources(data)):
-        raise OutputError(f"The output '{target.name}' is the input itself; give the release another name.")
+        raise OutputError(
+            f"The output '{target.name}' is the input itself; give the release another name.", topic="output-is-input"
+        )
     if _is_read(target, data):
-        raise OutputError(f"The output '{target.name}' would be a part of the input; write it to another folder.")
+        raise OutputError(
+            f"The output '{target.name}' would be a part of the input; write it to another folder.",
+            topic="output-is-input",
+        )
     if target.is_dir():
-        raise OutputError(f"'{target}' is a folder; name a file in it, or end it in / to fill it with Parquet files.")
+        raise OutputError(
+            f"'{target}' is a folder; name a file in it, or end it in / to fill it with Parquet files.",
+            topic="output-folder",
+        )
     check_target(target)
     return Output(target, found)
 
 
 def _check_folder(target: Path, data: Any) -> FolderOutput:
     if any(source.resolve().is_relative_to(target) for source in sources(data)) or _is_read(target, data):
-        raise OutputError(f"The folder '{target.name}/' holds the input or is a part of it; choose another.")
+        raise OutputError(
+            f"The folder '{target.name}/' holds the input or is a part of it; choose another.", topic="output-is-input"
+        )
     check_parent(target)
     if target.exists() and not target.is_dir():
         raise OutputError(f"'{target}' is a file; name a folder, or leave the / out.")
     if target.is_dir() and not all(_PART.fullmatch(entry.name) for entry in target.iterdir()):
         raise OutputError(
             f"The folder '{target.name}/' holds other things than the parts of a release, which would be lost; "
-            "choose a new one."
+            "choose a new one.",
+            topic="output-folder",
         )
     return FolderOutput(target)
 
@@ -138,7 +151,9 @@ def _check_table(url: TableUrl, data: Any) -> TableOutput:
     if isinstance(data, str) and is_url(data):
         source = TableUrl.parse(data)
         if source.same_database(url) and source.table == url.table:
-            raise OutputError(f"The output '{url.table}' is the input itself; give the release another name.")
+            raise OutputError(
+                f"The output '{url.table}' is the input itself; give the release another name.", topic="output-is-input"
+            )
     check_table(url)
     return TableOutput(url)
 
@@ -147,7 +162,10 @@ def check_apart(written: Sequence[Path], read: Sequence[Path]) -> None:
     """Refuse to write over a file that is read, or two things to one file."""
     for place, target in enumerate(written):
         if any(_same(target.resolve(), source) for source in read):
-            raise OutputError(f"Writing '{target.name}' would overwrite a file that is read; give it another name.")
+            raise OutputError(
+                f"Writing '{target.name}' would overwrite a file that is read; give it another name.",
+                topic="output-is-input",
+            )
         if any(_same(target.resolve(), other) for other in written[:place]):
             raise OutputError(f"Two things would be written to '{target.name}'; give one of them another name.")
 

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet._places import is_url
-from discreet.engines import Format, exactly, held, open_source, relation_of, to_lazy
+from discreet.engines import Format, as_written, exactly, held, open_source, relation_of, to_lazy
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -76,30 +76,6 @@ def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, ty
     ancestors = None if hierarchy is None else domain.ancestors[:, present]
     names = tuple(str(domain.labels[0][leaf] or "") for leaf in present.tolist())
     return Reference(column, values, codes.astype(np.int64), whole, ancestors, names)
-
-
-def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return values with the type they had before they went through a file; null where that cannot be.
-
-    >>> as_written(pl.Series(["17", "4"]), pl.Int64()).to_list()
-    [17, 4]
-    """
-    if values.dtype == dtype:
-        return values
-    if isinstance(values.dtype, pl.Categorical | pl.Enum):
-        values = values.cast(pl.String)
-    if values.dtype != pl.String or not (dtype.is_temporal() or dtype == pl.Boolean):
-        return values.cast(dtype, strict=False)
-    if dtype == pl.Boolean:
-        return values.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
-    if dtype == pl.Date:
-        return values.str.to_date("%Y-%m-%d", strict=False)
-    if isinstance(dtype, pl.Datetime):
-        zone = "%#z" if dtype.time_zone else ""
-        clock = values.str.replace("T", " ", literal=True)
-        form = f"%Y-%m-%d %H:%M:%S%.f{zone}"
-        return clock.str.to_datetime(form, strict=False, time_unit=dtype.time_unit).cast(dtype, strict=False)
-    return values.cast(dtype, strict=False)
 
 
 def _count(reference: Any, column: str) -> pl.DataFrame:

@@ -96,6 +96,8 @@ class Release:
     """When, in universal time."""
     read: FileStamp | None = field(repr=False)
     """The file the table was read from."""
+    drawn_from: FileStamp | None = field(repr=False)
+    """The file with the population."""
     wrote: FileStamp | None = field(repr=False)
     """The file the release was written to."""
     recipe: Recipe | None = field(repr=False)

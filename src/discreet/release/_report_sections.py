@@ -142,6 +142,8 @@ def _asked(release: Release, promises: list[tuple[str, str]]) -> Iterator[Block]
         ("nobody may learn", _listed(sensitive) if sensitive else "no column was named"),
         ("left out", _listed(identifiers) if identifiers else "no column"),
         *([("to be predicted", str(label))] if label else []),
+        *([("survey weights", f"{job['weights']}; released as it is")] if job.get("weights") else []),
+        *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
         ("how", " ".join(_words(SCHEMES, scheme) for scheme in schemes)),
         ("kept low", _words(COSTS, job.get("cost") or ("score" if job.get("priorities") else "LM"))),
         ("people left out", _words(SUPPRESSION, job["suppression"])),

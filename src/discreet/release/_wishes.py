@@ -35,7 +35,9 @@ def cost_by_priorities(
         if names and column not in names:
             hint = did_you_mean(column, names) or f"the quasi-identifiers are {', '.join(names)}."
             raise UsageError(
-                f"A priority is given for '{column}', which is not a quasi-identifier; {hint}", column=column
+                f"A priority is given for '{column}', which is not a quasi-identifier; {hint}",
+                column=column,
+                topic="not-a-quasi-identifier",
             )
     weights = {column: whole_number(v, f"The priority of '{column}'", least=1) for column, v in priorities.items()}
     if "weights" not in {item.name for item in fields(chosen)}:  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ def check_size(n: int, seed: int) -> None:
     """Refuse sizes and seeds that are not whole numbers from 0 up."""
     for what, number in (("number of people", n), ("seed", seed)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-            raise UsageError(f"The {what} must be a whole number, 0 or more.")
+            raise UsageError(f"The {what} must be a whole number, 0 or more.", topic="parameter")
 
 
 def _people(rows: int, start: int, random: np.random.Generator) -> pl.DataFrame:

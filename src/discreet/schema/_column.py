@@ -134,6 +134,7 @@ def plain(name: str, values: pl.Series) -> pl.Series:
             raise DataError(
                 f"Column '{name}' mixes values of different types; turn them into one, such as text, first.",
                 column=name,
+                topic="mixed-types",
             ) from None
         if values.dtype != pl.Object:
             return plain(name, values)
@@ -183,6 +184,7 @@ def numbers_of(name: str, values: pl.Series, type: Type) -> Numbers:  # noqa: A0
             f"Column '{name}': {bad} of its {len(values)} distinct values are not {kind}; mend them, "
             "or choose a hierarchy for text.",
             column=name,
+            topic="mixed-types",
         )
     array: Numbers = numbers.to_numpy()
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -213,6 +213,7 @@ def _matched(
             f"Column '{name}': {int(lacking.sum()):,} of its {len(values):,} distinct values{where} are not "
             f"in the hierarchy {source}; add a row for each to the hierarchy, or leave those records out.",
             column=name,
+            topic="hierarchy-lacks-values",
         )
     if not type.numeric:
         return type, leaves, None
@@ -267,4 +268,4 @@ def _refuse_missing(
         way_out = "fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows)"
     else:
         way_out = "take those rows out first, as missing='suppress' promises"
-    raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name)
+    raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name, topic="missing-values")

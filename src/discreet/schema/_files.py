@@ -29,7 +29,9 @@ def read_rows(
     try:
         rows, lines = _parsed(text, mark)
     except csv.Error as error:
-        raise DataError(f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file.") from None
+        raise DataError(
+            f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file.", topic="hierarchy-file"
+        ) from None
     if rows and (_has_header(rows) if header is None else header):
         rows, lines = rows[1:], lines[1:]
     return rows, lines, path.name
@@ -53,12 +55,16 @@ def _text(path: Path) -> str:
             data = gzip.decompress(data)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
-        raise DataError(f"There is no hierarchy file '{path}'; check the path.") from None
+        raise DataError(f"There is no hierarchy file '{path}'; check the path.", topic="hierarchy-file") from None
     except UnicodeDecodeError:
-        raise DataError(f"Hierarchy '{path.name}' is not UTF-8 text; save it as UTF-8 first.") from None
+        raise DataError(
+            f"Hierarchy '{path.name}' is not UTF-8 text; save it as UTF-8 first.", topic="hierarchy-file"
+        ) from None
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise DataError(f"Hierarchy '{path.name}' cannot be read ({reason}); check the file.") from None
+        raise DataError(
+            f"Hierarchy '{path.name}' cannot be read ({reason}); check the file.", topic="hierarchy-file"
+        ) from None
 
 
 def _parsed(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:

@@ -65,7 +65,7 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
         return Hierarchy.from_csv(_found(Path(text), base))
     known = sorted(BUILDERS)
     hint = did_you_mean(match.group(1) if match else text, known) or f"known are {', '.join(known)}, or name a file."
-    raise UsageError(f"There is no hierarchy '{text}'; {hint}")
+    raise UsageError(f"There is no hierarchy '{text}'; {hint}", topic="unknown-name")
 
 
 def shown_hierarchy(given: object) -> str | None:
@@ -102,4 +102,6 @@ def _made(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> Bu
     try:
         return BUILDERS[name](*arguments, **options)
     except TypeError:
-        raise UsageError(f"The hierarchy '{name}' does not take these arguments; see its documentation.") from None
+        raise UsageError(
+            f"The hierarchy '{name}' does not take these arguments; see its documentation.", topic="text-form"
+        ) from None

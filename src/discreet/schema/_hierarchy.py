@@ -73,7 +73,8 @@ class Hierarchy:
                 shown = "a name" if name in columns[0] else f"'{name}'"  # a leaf may be somebody's value
                 raise DataError(
                     f"{_named(source)}: {shown} at level {number} has two parents at level {number + 1} "
-                    f"(rows {lines[first]} and {lines[second]}); give it one parent, or use two names."
+                    f"(rows {lines[first]} and {lines[second]}); give it one parent, or use two names.",
+                    topic="hierarchy-file",
                 )
         labels, ancestors, _ = _arranged(pl.Series(columns[0], dtype=pl.String), levels)
         return cls(labels, ancestors, source)
@@ -226,7 +227,10 @@ def _arranged(
         new = np.diff(sorted_codes, prepend=-1) != 0
         blocks = sorted_codes[new].tolist()
         if (new & (np.diff(ancestors[level - 1], prepend=-1) == 0)).any() or len(set(blocks)) < len(blocks):
-            raise DataError(f"A block of level {level - 1} lies in two blocks of level {level}; levels must nest.")
+            raise DataError(
+                f"A block of level {level - 1} lies in two blocks of level {level}; levels must nest.",
+                topic="hierarchy-file",
+            )
         ancestors[level] = np.cumsum(new) - 1
         labels.append([names[block] for block in blocks] if count else list(names))
     return labels, ancestors, order
@@ -269,7 +273,8 @@ def _distinct_rows(
         if "" in row[1:]:
             raise DataError(
                 f"{_named(source)}, row {line}: level {row.index('', 1)} is missing; fill the empty cell "
-                "(to pad a shallow leaf, repeat it)."
+                "(to pad a shallow leaf, repeat it).",
+                topic="hierarchy-file",
             )
         padded = (row[0],) * (width - len(row)) + row
         place = seen.setdefault(row[0], len(kept))
@@ -279,10 +284,11 @@ def _distinct_rows(
         elif kept[place] != padded:
             raise DataError(
                 f"{_named(source)}: rows {kept_lines[place]} and {line} list the same leaf with different "
-                "parents; keep one of them."
+                "parents; keep one of them.",
+                topic="hierarchy-file",
             )
     if not kept:
-        raise DataError(f"{_named(source)} has no rows; give one row per leaf.")
+        raise DataError(f"{_named(source)} has no rows; give one row per leaf.", topic="hierarchy-file")
     return kept, kept_lines
 
 

@@ -27,6 +27,8 @@ class Role(StrEnum):
     """What nobody should learn about a person."""
     CLASS = "class"
     """What the released table should still be able to predict."""
+    WEIGHTS = "survey weights"
+    """How many people of the population a row stands for; released as it is."""
     INSENSITIVE = "insensitive"
     """Everything else; released as it is."""
 
@@ -41,6 +43,7 @@ class Schema:
     class_attribute: str | None = None
     insensitive: tuple[str, ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict)
+    weights: str | None = None
 
     @classmethod
     def make(
@@ -52,6 +55,7 @@ class Schema:
         class_attribute: str | None = None,
         types: Mapping[str, Type | str] | None = None,
         *,
+        weights: str | None = None,
         base: Path | None = None,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
@@ -73,7 +77,8 @@ class Schema:
             quasi = _names(quasi_identifiers)
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
-        for column in [*keys, *quasi, *secrets, *classes, *(types or {})]:
+        weighed = [] if weights is None else [weights]
+        for column in [*keys, *quasi, *secrets, *classes, *weighed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -87,10 +92,13 @@ class Schema:
             (Role.SENSITIVE, secrets),
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
-        _refuse_two_roles(keys, quasi, secrets, classes)
+        _refuse_two_roles(keys, quasi, secrets, classes, weighed)
         if not quasi:
-            raise UsageError("There is no quasi-identifier; name at least one column others could know about a person.")
-        used = {*keys, *quasi, *secrets, *classes}
+            raise UsageError(
+                "There is no quasi-identifier; name at least one column others could know about a person.",
+                topic="no-quasi-identifier",
+            )
+        used = {*keys, *quasi, *secrets, *classes, *weighed}
         hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
             tuple(keys),
@@ -99,6 +107,7 @@ class Schema:
             class_attribute,
             tuple(column for column in known if column not in used),
             {column: as_type(choice) for column, choice in (types or {}).items()},
+            weights,
         )
 
     def role(self, column: str) -> Role:
@@ -109,6 +118,8 @@ class Schema:
             return Role.QUASI_IDENTIFIER
         if column in self.sensitive:
             return Role.SENSITIVE
+        if column == self.weights:
+            return Role.WEIGHTS
         return Role.CLASS if column == self.class_attribute else Role.INSENSITIVE
 
 
@@ -130,12 +141,15 @@ def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[
         seen.add(name)
 
 
-def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], classes: list[str]) -> None:
+def _refuse_two_roles(
+    keys: list[str], quasi: list[str], secrets: list[str], classes: list[str], weighed: list[str]
+) -> None:
     roles = (
         (Role.IDENTIFIER, keys),
         (Role.QUASI_IDENTIFIER, quasi),
         (Role.SENSITIVE, secrets),
         (Role.CLASS, classes),
+        (Role.WEIGHTS, weighed),
     )
     taken: dict[str, Role] = {}
     for role, named in roles:
@@ -143,5 +157,9 @@ def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], cla
             other = taken.setdefault(column, role)
             if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
                 continue
-            label = "the class attribute" if role is Role.CLASS else role
-            raise UsageError(f"Column '{column}' cannot be both {other} and {label}; choose one role.", column=column)
+            label = {Role.CLASS: "the class attribute", Role.WEIGHTS: "the survey weights"}.get(role, role)
+            raise UsageError(
+                f"Column '{column}' cannot be both {other} and {label}; choose one role.",
+                column=column,
+                topic="two-roles",
+            )

@@ -42,7 +42,7 @@ def as_type(choice: Type | str) -> Type:
     except ValueError:
         known = [str(item) for item in Type]
         hint = did_you_mean(str(choice), known) or f"known are {', '.join(known)}."
-        raise UsageError(f"There is no type '{choice}'; {hint}") from None
+        raise UsageError(f"There is no type '{choice}'; {hint}", topic="unknown-name") from None
 
 
 def infer_type(values: pl.Series) -> Type:

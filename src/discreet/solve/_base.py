@@ -90,7 +90,8 @@ def nothing_found(budget: Budget) -> InterruptedRun:
     """Return the error of a search that was stopped before it found anything valid."""
     return InterruptedRun(
         f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
-        "allow more time or a larger suppression budget."
+        "allow more time or a larger suppression budget.",
+        topic="nothing-found",
     )
 
 
@@ -207,6 +208,9 @@ class Solver(Part, ABC):
     special: ClassVar[bool] = False
     """It is made for some costs, and preferred to others where it takes the cost."""
 
+    sees_population: ClassVar[bool] = False
+    """It can look at how many people of the population have the released values of a class."""
+
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes
@@ -220,4 +224,4 @@ class Solver(Part, ABC):
         """Return the best recoding found within the budget and what is proven about it."""
 
 
-SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve")  # type: ignore[type-abstract]
+SOLVERS: Family[Solver] = Family("solver", Solver, "discreet.solve", "discreet.solvers")  # type: ignore[type-abstract]

@@ -47,6 +47,7 @@ class ListSpace:
                     f"The scheme {scheme.name} has more than {MOST_PARTITIONS:,} partitions of '{attribute.name}', "
                     "too many to go through one by one; choose another scheme for it.",
                     column=attribute.name,
+                    topic="too-large",
                 )
             every = [_numbers(partition, attribute.leaves) for partition in scheme.partitions(attribute)]
             order = np.arange(attribute.leaves)

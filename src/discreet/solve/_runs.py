@@ -72,6 +72,7 @@ class RunSpace:
                 f"'{attribute.name}' has {items.count:,}; give it a hierarchy and choose guided-ordered or subtree, "
                 "or round its values first.",
                 column=attribute.name,
+                topic="too-large",
             )
         first, last = (np.asarray(end, dtype=np.int64) for end in scheme.runs(attribute))
         smallest = np.arange(attribute.leaves)

@@ -53,6 +53,7 @@ class AnnealingSolver(Solver):
     )
 
     baseline: ClassVar[bool] = True
+    sees_population: ClassVar[bool] = True
 
     steps: int | None = None
     start_temperature: float | None = None
@@ -270,7 +271,8 @@ class _Walk:
         if math.isinf(self.best_cost):
             raise InterruptedRun(
                 f"No release that keeps the promises was found among {len(self.known):,} cuts; "
-                "choose the solver cuts, or allow more steps or a larger suppression budget."
+                "choose the solver cuts, or allow more steps or a larger suppression budget.",
+                topic="nothing-found",
             )
         found = self.recoder.evaluate(Released.by_blocks(self.problem.table, self.best.blocks()))
         return found.solution("feasible", self.bound, self.stats(), self.trace)

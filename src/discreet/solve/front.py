@@ -105,7 +105,8 @@ def space_of(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if size > _MOST_NODES:
         raise UsageError(
             f"The lattice has {size:,} nodes, more than the {_MOST_NODES:,} a front is searched in; set min_levels and "
-            "max_levels, or use fewer quasi-identifiers or lower hierarchies."
+            "max_levels, or use fewer quasi-identifiers or lower hierarchies.",
+            topic="too-large",
         )
     return lowest, span
 

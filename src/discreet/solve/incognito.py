@@ -64,7 +64,8 @@ class IncognitoSolver(Solver):
         if _space(problem) > _MOST_NODES:
             raise UsageError(
                 f"The solver {self.name} writes down all {_space(problem):,} nodes of the lattice, which are too many; "
-                "choose the solver lattice."
+                "choose the solver lattice.",
+                topic="too-large",
             )
         with budget.paused():
             prepare()

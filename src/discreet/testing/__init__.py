@@ -1,4 +1,4 @@
-"""Contract tests: what every privacy model, cost, suppression kind and scheme must keep, for your own too.
+"""Contract tests: what every part must keep, for your own too.
 
 Subclass a contract in a test file, give the member in a fixture, and pytest runs the rest::
 
@@ -12,18 +12,28 @@ The random tables have one sensitive attribute; leave yours unnamed and it is fi
 
 from discreet.testing._costs import CostContract
 from discreet.testing._privacy import PrivacyModelContract
-from discreet.testing._samples import all_histograms, as_classes, as_groups, classes_of, random_table
+from discreet.testing._samples import (
+    all_histograms,
+    as_classes,
+    as_groups,
+    classes_by_blocks,
+    classes_of,
+    random_table,
+)
 from discreet.testing._schemes import SchemeContract
+from discreet.testing._solvers import SolverContract
 from discreet.testing._suppression import SuppressionContract
 
 __all__ = [
     "CostContract",
     "PrivacyModelContract",
     "SchemeContract",
+    "SolverContract",
     "SuppressionContract",
     "all_histograms",
     "as_classes",
     "as_groups",
+    "classes_by_blocks",
     "classes_of",
     "random_table",
 ]

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
+from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import Cost
 from discreet.problem.privacy._base import Groups
 
-__all__ = ["SENSITIVE", "all_histograms", "as_classes", "as_groups", "classes_of", "random_table"]
+__all__ = [
+    "SENSITIVE",
+    "all_histograms",
+    "as_classes",
+    "as_groups",
+    "by_class",
+    "classes_by_blocks",
+    "classes_of",
+    "random_table",
+]
 
 SENSITIVE = "secret"
+PEOPLE = np.array([1.0, 2.5, 6.0, 1.25])
+"""How many people of the population a row with each sensitive value stands for."""
 
 
 def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
@@ -31,20 +43,28 @@ def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int
     return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions)
 
 
-def random_table(rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4) -> CountTable:
-    """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels."""
+def random_table(
+    rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4, told_apart: bool = False
+) -> CountTable:
+    """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels.
+
+    With ``told_apart`` rows with different sensitive values are different tuples, which local recoding needs.
+    """
     columns = rng.integers(0, leaves, (attributes, rows))
-    codes, where, weights = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
-    where = where.reshape(-1)
     shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
     secret, label = rng.integers(0, 4, rows), rng.integers(0, 3, rows)
+    keys = np.vstack([columns, secret]) if told_apart else columns
+    codes, where, weights = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    where = where.reshape(-1)
+    people = np.bincount(where, weights=PEOPLE[secret]).astype(np.float64)
     return CountTable(
         tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
-        codes.astype(np.int32),
+        codes[:attributes].astype(np.int32),
         weights.astype(np.int64),
         {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors)},
         _histogram("label", where, label, 3, None),
         {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None)},
+        Population(codes[:attributes].astype(np.int32), people, np.arange(weights.size), estimated=True),
     )
 
 
@@ -66,15 +86,41 @@ def _histogram(
 def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = None) -> Classes:
     """Return the classes of a full-domain recoding with every array; moments are those the cost asks for."""
     each = list(zip(table.attributes, levels, strict=True))
-    blocks = np.array([a.ancestors[level][codes] for (a, level), codes in zip(each, table.codes, strict=True)])
-    keys, where = np.unique(blocks, axis=1, return_inverse=True)
+    found = _classes(
+        table,
+        [a.ancestors[level] for a, level in each],
+        [a.block_leaves[level] for a, level in each],
+        [a.block_rows[level] for a, level in each],
+        cost,
+    )
+    return replace(found, block_levels=np.tile(np.array(levels, dtype=np.int64), (len(found), 1)))
+
+
+def classes_by_blocks(table: CountTable, blocks: Sequence[IntArray], cost: Cost | None = None) -> Classes:
+    """Return the classes of any global recoding, in which ``blocks[i][leaf]`` is the block of each leaf, likewise."""
+    rows = [
+        np.bincount(block, weights=attribute.rows).astype(np.int64)
+        for attribute, block in zip(table.attributes, blocks, strict=True)
+    ]
+    return _classes(table, blocks, [np.bincount(block) for block in blocks], rows, cost)
+
+
+def _classes(
+    table: CountTable,
+    blocks: Sequence[IntArray],
+    block_leaves: Sequence[IntArray],
+    block_rows: Sequence[IntArray],
+    cost: Cost | None,
+) -> Classes:
+    released = np.array([block[codes] for block, codes in zip(blocks, table.codes, strict=True)])
+    keys, where = np.unique(released, axis=1, return_inverse=True)
     where = where.reshape(-1)
-    count = keys.shape[1]
+    count, columns = keys.shape[1], len(table.attributes)
     sizes = np.zeros(count, dtype=np.int64)
     np.add.at(sizes, where, table.weights)
-    low = np.full((count, len(each)), np.iinfo(np.int32).max)
-    high = np.full((count, len(each)), -1)
-    moments, offsets = np.zeros((count, len(each))), np.zeros((count, len(each)))
+    low = np.full((count, columns), np.iinfo(np.int32).max)
+    high = np.full((count, columns), -1)
+    moments, offsets = np.zeros((count, columns)), np.zeros((count, columns))
     for column, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         np.minimum.at(low[:, column], where, codes)
         np.maximum.at(high[:, column], where, codes)
@@ -85,16 +131,16 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
     return Classes(
         table,
         sizes,
-        sensitive={name: _by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
-        labels=None if table.labels is None else _by_class(table.labels, where, count),
+        population=None if table.population is None else _people_of(table.population, blocks, keys),
+        sensitive={name: by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
+        labels=None if table.labels is None else by_class(table.labels, where, count),
         joint={
-            name: _by_class(histogram, where, count).reshape(count, table.sensitive[name].cardinality, -1)
+            name: by_class(histogram, where, count).reshape(count, table.sensitive[name].cardinality, -1)
             for name, histogram in table.joint.items()
         },
         blocks=keys.T,
-        block_leaves=np.array([a.block_leaves[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
-        block_rows=np.array([a.block_rows[level][key] for (a, level), key in zip(each, keys, strict=True)]).T,
-        block_levels=np.tile(np.array(levels, dtype=np.int64), (count, 1)),
+        block_leaves=np.array([leaves[key] for leaves, key in zip(block_leaves, keys, strict=True)]).T,
+        block_rows=np.array([rows[key] for rows, key in zip(block_rows, keys, strict=True)]).T,
         low=low,
         high=high,
         moments=moments,
@@ -102,7 +148,15 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
     )
 
 
-def _by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _people_of(population: Population, blocks: Sequence[IntArray], keys: IntArray) -> NDArray[np.float64]:
+    """Count the people who have the blocks of each class."""
+    released = np.array([block[codes] for block, codes in zip(blocks, population.codes, strict=True)])
+    alike = (released[:, np.newaxis, :] == keys[:, :, np.newaxis]).all(axis=0)
+    return np.asarray((alike * population.people).sum(axis=1))
+
+
+def by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return a histogram added up to classes, given the class of each tuple."""
     tuples = np.repeat(np.arange(where.size), np.diff(histogram.offsets))
     dense = np.zeros((count, histogram.cardinality), dtype=np.int64)
     np.add.at(dense, (where[tuples], histogram.values), histogram.counts)
@@ -120,7 +174,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
     """Return classes with these counts of the table's sensitive attribute."""
-    return Classes(table, histograms.sum(axis=1), sensitive={SENSITIVE: histograms})
+    return Classes(table, histograms.sum(axis=1), population=histograms @ PEOPLE, sensitive={SENSITIVE: histograms})
 
 
 def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
@@ -136,4 +190,5 @@ def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
         whole=secret.totals.astype(np.int64),
         ancestors=ancestors,
         names=secret.labels,
+        population=histograms @ PEOPLE,
     )

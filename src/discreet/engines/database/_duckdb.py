@@ -45,12 +45,14 @@ _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 def connect(url: TableUrl, *, write: bool = False) -> Iterator[DuckdbSession]:
     """Open the file; the error for whatever the database refuses is one sentence."""
     if importlib.util.find_spec("duckdb") is None or importlib.util.find_spec("pyarrow") is None:
-        raise UsageError("To open DuckDB files, install the extra: pip install 'discreet[duckdb]'.")
+        raise UsageError(
+            "To open DuckDB files, install the extra: pip install 'discreet[duckdb]'.", topic="missing-extra"
+        )
     import duckdb
 
     path = Path(url.path or "")
     if not write and not path.is_file():
-        raise DataError(f"There is no database '{path}'.")
+        raise DataError(f"There is no database '{path}'.", topic="no-such-file")
     try:
         connection = duckdb.connect(str(path), read_only=not write)
         try:
@@ -130,6 +132,10 @@ class DuckdbSession(Session):
             self.connection.register(name, batch.to_arrow())
             self.execute(f"INSERT INTO {table} SELECT * FROM {name}")
             self.connection.unregister(name)
+
+    def as_number(self, text: str) -> str:
+        """Cast what can be cast."""
+        return f"TRY_CAST({text} AS DOUBLE)"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -53,7 +53,9 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[PostgresSession]:
     What the URL leaves out is taken from where libpq looks for it: PGPASSWORD, ~/.pgpass, PGHOST and so on.
     """
     if importlib.util.find_spec("psycopg") is None:
-        raise UsageError("To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.")
+        raise UsageError(
+            "To reach PostgreSQL, install the extra: pip install 'discreet[postgres]'.", topic="missing-extra"
+        )
     import psycopg
     from psycopg.conninfo import make_conninfo
 
@@ -164,6 +166,11 @@ class PostgresSession(Session):
     def analyze(self, table: str) -> None:
         """Have the server count the rows."""
         self.execute(f"ANALYZE {table}")
+
+    def as_number(self, text: str) -> str:
+        """Cast what is written like a number."""
+        written = "^\\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\\s*$"
+        return f"CASE WHEN {text} ~ '{written}' THEN CAST({text} AS DOUBLE PRECISION) END"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

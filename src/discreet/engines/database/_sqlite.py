@@ -26,7 +26,7 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[SqliteSession]:
     """Open the file; the error for whatever the database refuses is one sentence."""
     path = Path(url.path or "")
     if not write and not path.is_file():
-        raise DataError(f"There is no database '{path}'.")
+        raise DataError(f"There is no database '{path}'.", topic="no-such-file")
     # Whoever reads after a program was killed must be able to undo what it had begun.
     mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
     try:
@@ -102,7 +102,8 @@ class SqliteSession(Session):
                 yield pl.DataFrame(rows, schema=dict(schema), orient="row", strict=True)
             except (TypeError, pl.exceptions.PolarsError):
                 raise DataError(
-                    f"The table '{self.url.table}' changed while it was being read; run the job again."
+                    f"The table '{self.url.table}' changed while it was being read; run the job again.",
+                    topic="input-changed",
                 ) from None
 
     def type_of(self, column: str, dtype: pl.DataType) -> str:
@@ -126,6 +127,16 @@ class SqliteSession(Session):
         marks = ", ".join("?" * len(schema))
         for batch in frame.with_columns(texts).collect_batches(chunk_size=_ROWS, engine="streaming"):
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", batch.rows())
+
+    def as_number(self, text: str) -> str:
+        """Read text that is nothing but digits and one point; SQLite would read the start of anything."""
+        plain = f"trim({text})"
+        digits = f"{plain} NOT GLOB '*[^0-9.]*' AND {plain} GLOB '*[0-9]*' AND {plain} NOT LIKE '%.%.%'"
+        return f"CASE WHEN {digits} THEN CAST({plain} AS REAL) END"
+
+    def whole(self, number: str) -> str:
+        """Cut the rest off; not every SQLite has FLOOR."""
+        return f"CAST({number} AS INTEGER)"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -41,9 +41,13 @@ class Axis(Part):
         if column is None and len(names) == 1:
             return replace(self, column=names[0])  # type: ignore[type-var]
         if column is None:
-            raise UsageError(f"The axis {self.name} needs a sensitive column, as in {self.name}(disease).")
+            raise UsageError(
+                f"The axis {self.name} needs a sensitive column, as in {self.name}(disease).", topic="sensitive-column"
+            )
         if column not in names:
-            raise UsageError(f"The axis {self.name} is about '{column}', which is not a sensitive column.")
+            raise UsageError(
+                f"The axis {self.name} is about '{column}', which is not a sensitive column.", topic="sensitive-column"
+            )
         return self
 
     @property
@@ -69,4 +73,4 @@ class Axis(Part):
         return None
 
 
-AXES: Family[Axis] = Family("axis", Axis, "discreet.problem.axes")  # type: ignore[type-abstract]
+AXES: Family[Axis] = Family("axis", Axis, "discreet.problem.axes", "discreet.axes")  # type: ignore[type-abstract]

@@ -171,6 +171,7 @@ class Cost(Part, ABC):
                 raise UsageError(
                     f"The cost {self.name} has a weight for '{column}', which is not a quasi-identifier.",
                     column=column,
+                    topic="not-a-quasi-identifier",
                 )
         return self
 
@@ -179,4 +180,4 @@ class Cost(Part, ABC):
         return
 
 
-COSTS: Family[Cost] = Family("cost", Cost, "discreet.problem.costs")  # type: ignore[type-abstract]
+COSTS: Family[Cost] = Family("cost", Cost, "discreet.problem.costs", "discreet.costs")  # type: ignore[type-abstract]

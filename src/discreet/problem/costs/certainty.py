@@ -69,6 +69,7 @@ class Certainty(PerRow):
                 raise UsageError(
                     f"The cost {self.name} has node weights for '{column}', which is not a quasi-identifier.",
                     column=column,
+                    topic="not-a-quasi-identifier",
                 )
         return super().resolve(table, privacy)
 

@@ -32,7 +32,9 @@ class SensitiveModel(PrivacyModel):
     def column(self) -> str:
         """The sensitive attribute, which must have been named or resolved by now."""
         if self.attribute is None:
-            raise UsageError(f"'{self.name}' does not say which sensitive attribute it looks at; name one.")
+            raise UsageError(
+                f"'{self.name}' does not say which sensitive attribute it looks at; name one.", topic="sensitive-column"
+            )
         return self.attribute
 
     def histogram(self, table: CountTable) -> Histogram:
@@ -51,6 +53,7 @@ class SensitiveModel(PrivacyModel):
                 f"'{self.text}' needs {needed} different values of '{self.column}' in each class "
                 f"and the whole table has {present}; ask for less.",
                 column=self.column,
+                topic="never-possible",
             )
 
 

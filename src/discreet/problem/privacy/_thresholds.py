@@ -88,4 +88,5 @@ class ThresholdModel(SensitiveModel):
             raise UsageError(
                 f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",
                 column=self.column,
+                topic="never-possible",
             )

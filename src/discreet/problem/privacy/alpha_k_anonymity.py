@@ -83,6 +83,7 @@ class AlphaKAnonymity(ThresholdModel):
         """Raise a UsageError if no row could ever be published."""
         if table.n < self.k:
             raise UsageError(
-                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k."
+                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k.",
+                topic="never-possible",
             )
         self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))

@@ -58,5 +58,6 @@ class KAnonymity(PrivacyModel):
         """Raise a UsageError if the whole table has fewer than k rows."""
         if table.n < self.k:
             raise UsageError(
-                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k."
+                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k.",
+                topic="never-possible",
             )

@@ -89,7 +89,7 @@ def make_schemes(choice: Choice) -> Scheme | dict[str, Scheme]:
         try:
             made[column] = SCHEMES.make(scheme)
         except UsageError as error:
-            raise UsageError(f"The scheme of '{column}': {error.message}", column=column) from None
+            raise UsageError(f"The scheme of '{column}': {error.message}", column=column, topic=error.topic) from None
     return made
 
 
@@ -104,8 +104,12 @@ def scheme_of_each(columns: Sequence[str], choice: Choice) -> dict[str, Scheme]:
         return dict.fromkeys(columns, made)
     for column in made:
         if column not in columns:
-            raise UsageError(f"A scheme is given for '{column}', which is not a quasi-identifier.", column=column)
+            raise UsageError(
+                f"A scheme is given for '{column}', which is not a quasi-identifier.",
+                column=column,
+                topic="not-a-quasi-identifier",
+            )
     return {column: made.get(column) or SCHEMES.make("full-domain") for column in columns}
 
 
-SCHEMES: Family[Scheme] = Family("scheme", Scheme, "discreet.problem.schemes")  # type: ignore[type-abstract]
+SCHEMES: Family[Scheme] = Family("scheme", Scheme, "discreet.problem.schemes", "discreet.schemes")  # type: ignore[type-abstract]

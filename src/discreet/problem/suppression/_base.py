@@ -62,4 +62,9 @@ class Suppression(Part, ABC):
         """Return what is suppressed in each class so that the rest is ok."""
 
 
-SUPPRESSION: Family[Suppression] = Family("suppression", Suppression, "discreet.problem.suppression")  # type: ignore[type-abstract]
+SUPPRESSION: Family[Suppression] = Family(
+    "suppression",
+    Suppression,  # type: ignore[type-abstract]
+    "discreet.problem.suppression",
+    "discreet.suppression",
+)

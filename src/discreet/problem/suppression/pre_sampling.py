@@ -58,7 +58,9 @@ class PreSampling(Suppression):
             height = {attribute.name: attribute.height for attribute in table.attributes}.get(column)
             if height is None:
                 raise UsageError(
-                    f"Pre-sampling has a level for '{column}', which is not a quasi-identifier.", column=column
+                    f"Pre-sampling has a level for '{column}', which is not a quasi-identifier.",
+                    column=column,
+                    topic="not-a-quasi-identifier",
                 )
             if level > height:
                 raise UsageError(

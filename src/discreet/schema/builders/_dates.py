@@ -43,7 +43,7 @@ class Dates(LevelBuilder):
         for unit in self.units:
             if unit not in UNITS:
                 hint = did_you_mean(str(unit), UNITS) or f"known are {', '.join(UNITS)}."
-                raise UsageError(f"There is no calendar unit '{unit}' for dates; {hint}")
+                raise UsageError(f"There is no calendar unit '{unit}' for dates; {hint}", topic="unknown-name")
         if list(self.units) != [unit for unit in UNITS if unit in self.units]:
             raise UsageError(f"The units of '{self.text}' must go from fine to coarse, each once: {', '.join(UNITS)}.")
 

@@ -1,0 +1,1 @@
+"""A privacy model, a cost and a solver for discreet, as somebody else would write them."""
