@@ -251,9 +251,9 @@ class Comparison:
         yield trade_chart(points, "average risk", up, label), f"{label}; nearer to the corner is better."
         groups = []
         for line in self._lines():
-            if line.key in ("loss_LM", "loss_NCP", "query_error", "association_difference"):
+            if line.key in (loss, "query_error", "association_difference"):
                 told = [(one.name, one.figures().get(line.key)) for one in known]
-                bars = [(name, float(value)) for name, value in told if value is not None and value <= 1]
+                bars = [(name, float(value)) for name, value in told if value is not None]
                 groups.append((line.name, bars))
         label = "What was lost, by several measures"
         yield share_chart([group for group in groups if group[1]], label, hatched=False), f"{label}; less is better."

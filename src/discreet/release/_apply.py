@@ -24,7 +24,7 @@ from discreet.release._release import Release, Written
 from discreet.release._small import few
 from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
 
-__all__ = ["Applied", "Broken", "Unknown", "apply_mapping"]
+__all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
 
 Unknown = Literal["error", "suppress", "top"]
 Broken = Literal["error", "suppress"]
@@ -150,6 +150,20 @@ def apply_mapping(
         recoding = replace(recoding, everything=True)
     table, verdict = publish(source, recoding, promises, target, clock)
     return Applied(audit=verdict, table=table, **facts)
+
+
+def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
+    """Recode every row of a table by a mapping without asking whether the result keeps any promise.
+
+    It is no release, and must not become one: for what stays in memory, such as rows a model is tested on.
+    """
+    told, source = read_mapping(mapping), open_source(data)
+    dropped = _check_columns(source, told, [])
+    recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
+    maps = {name: column.map for name, column in recoded.items() if not column.kept}
+    kept = tuple(name for name, column in recoded.items() if column.kept)
+    with source.guard():
+        return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
 
 
 def _without_broken_classes(

@@ -117,7 +117,7 @@ def _share_parts(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], hatc
         y += 24
         for place, (name, part) in enumerate(bars):
             look = f'fill="{_C.front}"' if place == 0 or not hatched else f'fill="url(#hatch)" stroke="{_C.soft}"'
-            width = max(part * (right - left), 1.0)
+            width = max(min(part, 1.0) * (right - left), 1.0)
             yield words_at(left - 7, y + 12, shortened(name, int((left - 10) / 6.9)), _C.ink, anchor="end", size=12)
             yield f'<rect x="{left:g}" y="{y + 1:g}" width="{width:.1f}" height="14" {look}/>'
             yield words_at(left + width + 6, y + 12, share(part), _C.soft, size=12)
@@ -142,7 +142,8 @@ _MARKS = (
 
 def _trade_parts(points: Sequence[tuple[str, float, float]], across: str, up: str) -> Iterator[str]:
     left, right, top, bottom = 52.0, WIDTH - 20, 28.0, 240.0
-    xs, ys = (Scale.over([100 * point[place] for point in points], [0.0]) for place in (1, 2))
+    xs = Scale.over([100 * point[1] for point in points])
+    ys = Scale("linear", 0.0, 105 * max(max(point[2] for point in points), 1e-3))
     yield words_at(4, 14, f"↑ {up}", _C.ink)
     for tick in ys.ticks(5, unit=" %"):
         y = bottom - tick.place * (bottom - top)
