@@ -16,7 +16,7 @@ __all__ = ["Crowding"]
 
 @dataclass(frozen=True)
 class Crowding(Cost):
-    """Each published row costs (ln of the rows in its class) to the power ``power``; suppressed, that of the whole table.
+    """Each published row costs (ln of the rows in its class) to the power ``power``; suppressed, that of the table.
 
     Unlike DM it does not let a few huge classes drown everything else.
 
