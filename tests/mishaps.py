@@ -143,9 +143,9 @@ def read_only(folder: Path) -> Iterator[None]:
 # --- disks ------------------------------------------------------------------------------------------------------------
 
 
-def _disk_full(folder: Path, output: str, *more: str) -> None:
+def _disk_full(folder: Path, output: str, *more: str, size: str = "96k") -> None:
     people(20_000).write_csv(folder / "people.csv")
-    with small_disk(folder / "disk", "96k"):
+    with small_disk(folder / "disk", size):
         (folder / "disk/old.txt").write_text("kept")
         done = run(folder, "anonymize", "people.csv", *JOB, "-o", output, *more)
         failed(done, 6, "disk is full")
@@ -159,7 +159,7 @@ def disk_full_of_a_file(folder: Path) -> None:
 
 @mishap
 def disk_full_of_a_Parquet_file(folder: Path) -> None:
-    _disk_full(folder, "disk/safe.parquet")
+    _disk_full(folder, "disk/safe.parquet", size="24k")
 
 
 @mishap
@@ -169,7 +169,7 @@ def disk_full_of_JSON_lines(folder: Path) -> None:
 
 @mishap
 def disk_full_of_a_folder(folder: Path) -> None:
-    _disk_full(folder, "disk/safe/")
+    _disk_full(folder, "disk/safe/", size="24k")
 
 
 @mishap
@@ -257,7 +257,9 @@ def folder_of_somebody_else(folder: Path) -> None:
         f"try: r.check_target(Path({str(folder / 'theirs/safe.csv')!r}))\n"
         "except OutputError as error: print(error); sys.exit(error.exit_code)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=environment(folder), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(folder), capture_output=True, text=True, check=False
+    )
     if "Permission denied" in done.stderr or "No module named" in done.stderr:
         raise Skip("somebody else cannot read the sources here")
     assert done.returncode == 6, done.stderr
@@ -323,7 +325,9 @@ def input_grows_while_reading(folder: Path) -> None:
 
 @mishap
 def Parquet_replaced_while_reading(folder: Path) -> None:
-    done = _changed(folder, "pl.read_parquet('people.parquet').head(9).write_parquet('people.parquet')", "people.parquet")
+    done = _changed(
+        folder, "pl.read_parquet('people.parquet').head(9).write_parquet('people.parquet')", "people.parquet"
+    )
     assert done.code == 3, done.err
     assert names(folder) == {"people.parquet"}
 

@@ -49,7 +49,9 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first job")
     parser.add_argument("--deep", type=int, default=4, help="every how many jobs what must not matter is looked at")
     parser.add_argument("--tiny", action="store_true", help="no table with more than twelve rows")
-    parser.add_argument("--compare", type=int, default=0, help="so many jobs also as plain Python and with bounds checks")
+    parser.add_argument(
+        "--compare", type=int, default=0, help="so many jobs also as plain Python and with bounds checks"
+    )
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
     told = parser.parse_args()
     warnings.simplefilter("error")

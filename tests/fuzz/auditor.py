@@ -39,7 +39,7 @@ def classes_of(rows, quasi):
     return list(found.values())
 
 
-# --- conditions on one class: counts of the known values, size, counts in the whole table, arguments, hierarchy ---------
+# --- conditions on one class: counts of the known values, size, counts in the whole table, arguments, hierarchy -------
 
 
 def k_anonymity(counts, size, whole, told, tree):

@@ -27,7 +27,7 @@ __all__ = ["Broken", "Ran", "check", "digest", "run"]
 NEAR = 1e-7
 
 
-class Broken(AssertionError):
+class Broken(AssertionError):  # noqa: N818 - it is what a check says
     """Something that must hold does not; ``what`` names the check."""
 
     def __init__(self, what: str, why: str) -> None:
@@ -90,7 +90,9 @@ def rows_of(release, case: Case) -> list[dict]:
         frame = frame.collect()
     if not isinstance(frame, pl.DataFrame):
         frame = pl.from_dataframe(frame) if case.frame == "pyarrow" else pl.from_pandas(frame)
-    return [{key: same(value) if key != "rid" else int(value) for key, value in row.items()} for row in frame.to_dicts()]
+    return [
+        {key: same(value) if key != "rid" else int(value) for key, value in row.items()} for row in frame.to_dicts()
+    ]
 
 
 def digest(ran: Ran) -> str:
@@ -162,7 +164,13 @@ def check_promises(case: Case, ran: Ran) -> None:
     others = [*case.sensitive, *(["y"] if case.label is not None else [])]
     in_order = case.frame not in ("duckdb", "csv by duckdb")
     wrong = auditor.lies(
-        original, released, list(case.quasi), others, dropped=ran.release.suppressed, hidden=hides(case), in_order=in_order
+        original,
+        released,
+        list(case.quasi),
+        others,
+        dropped=ran.release.suppressed,
+        hidden=hides(case),
+        in_order=in_order,
     )
     if wrong:
         raise Broken("truth", "; ".join(wrong))
@@ -171,12 +179,18 @@ def check_promises(case: Case, ran: Ran) -> None:
 def check_numbers(case: Case, ran: Ran) -> None:
     release = ran.release
     _expect(release.audit.passed, "numbers", "the audit did not pass")
-    _expect(0 <= release.lower_bound <= release.cost + NEAR * max(1, abs(release.cost)), "numbers", f"bound {release.lower_bound} and cost {release.cost}")
+    _expect(
+        0 <= release.lower_bound <= release.cost + NEAR * max(1, abs(release.cost)),
+        "numbers",
+        f"bound {release.lower_bound} and cost {release.cost}",
+    )
     _expect(release.status in ("optimal", "feasible"), "numbers", release.status)
     if release.status == "optimal":
         _expect(release.gap == 0 and _near(release.lower_bound, release.cost), "numbers", "optimal with a gap")
     groups = auditor.classes_of(ran.rows, list(case.quasi))
-    _expect(release.classes == len(groups), "numbers", f"{release.classes} classes are said and {len(groups)} are there")
+    _expect(
+        release.classes == len(groups), "numbers", f"{release.classes} classes are said and {len(groups)} are there"
+    )
     hidden = sum(row[name] == "*" for row in ran.rows for name in case.sensitive) if hides(case) else 0
     _expect(release.suppressed_values == hidden, "numbers", f"{release.suppressed_values} values hidden, and {hidden}")
     n = len(case.original())
@@ -219,8 +233,16 @@ def check_global(case: Case, ran: Ran, meanings) -> None:
         present = {same(row[name]) for row in case.original()}
         for block in blocks:
             if expected is not None:
-                _expect(any(block == whole & present for whole in expected), "global", f"{name}: {block} is no block of level {level}")
-            _expect(allowed(case.schemes[name].name, block, rows, present), "global", f"{name}: {sorted(map(str, block))} is no block of {case.schemes[name].name}")
+                _expect(
+                    any(block == whole & present for whole in expected),
+                    "global",
+                    f"{name}: {block} is no block of level {level}",
+                )
+            _expect(
+                allowed(case.schemes[name].name, block, rows, present),
+                "global",
+                f"{name}: {sorted(map(str, block))} is no block of {case.schemes[name].name}",
+            )
         for block in blocks:
             texts = {shown[value] for value in block if value in shown}
             _expect(len(texts) <= 1, "global", f"{name}: a block is shown as {texts}")
@@ -229,7 +251,11 @@ def check_global(case: Case, ran: Ran, meanings) -> None:
 def shown_blocks(case, ran, name):
     blocks = [frozenset(same(value) for value in block) for block in ran.release.blocks[name]]
     present = {same(row[name]) for row in case.original()}
-    _expect(sorted(v or "" for block in blocks for v in block) == sorted(v or "" for v in present), "global", f"{name}: blocks {blocks}")
+    _expect(
+        sorted(v or "" for block in blocks for v in block) == sorted(v or "" for v in present),
+        "global",
+        f"{name}: blocks {blocks}",
+    )
     return blocks
 
 
@@ -259,7 +285,9 @@ def check_local(case: Case, ran: Ran, made) -> None:
     least = oracle.best_local(made)
     if least is None:
         return
-    _expect(ran.release.lower_bound <= least + NEAR * max(1, least), "bound", f"{ran.release.lower_bound} is above {least}")
+    _expect(
+        ran.release.lower_bound <= least + NEAR * max(1, least), "bound", f"{ran.release.lower_bound} is above {least}"
+    )
     if ran.release.status == "optimal":
         _expect(_near(ran.release.cost, least), "optimal", f"{ran.release.cost} is not {least}")
 
@@ -298,7 +326,9 @@ def check_best(case: Case, ran: Ran, made) -> None:
     if least is None:
         return
     release = ran.release
-    _expect(release.lower_bound <= least + NEAR * max(1, abs(least)), "bound", f"{release.lower_bound} is above {least}")
+    _expect(
+        release.lower_bound <= least + NEAR * max(1, abs(least)), "bound", f"{release.lower_bound} is above {least}"
+    )
     _expect(release.cost >= least - NEAR * max(1, abs(least)), "impossible", f"{release.cost} is below {least}")
     if release.status == "optimal":
         _expect(_near(release.cost, least), "optimal", f"{release.cost} is not {least}")
@@ -335,7 +365,9 @@ def check_audit(case: Case) -> None:
         sensitive = {name: dc.Hierarchy.from_rows(rows) for name, rows in given.items()}
         try:
             verdict = dc.audit(
-                table, quasi_identifiers=list(case.quasi), privacy=part.text,
+                table,
+                quasi_identifiers=list(case.quasi),
+                privacy=part.text,
                 sensitive={name: sensitive.get(name) for name in case.sensitive},
             )
         except UsageError:
@@ -346,7 +378,9 @@ def check_audit(case: Case) -> None:
 def check_what_does_not_matter(case: Case, ran: Ran) -> None:
     """The same job gives the same rows; order of rows and columns, threads and the kind of frame do not matter."""
     again = run(case)
-    _expect(again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}")
+    _expect(
+        again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}"
+    )
     rng = random.Random(case.seed)
     table = table_of(case)
     order = rng.sample(range(case.rows), case.rows)

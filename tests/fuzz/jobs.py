@@ -110,7 +110,11 @@ def _secret(rng, case):
 
 
 def _thetas(rng, case, column):
-    texts = {str(value) for value in case["sensitive"][column].values if value is not None} if column in case["sensitive"] else set()
+    texts = (
+        {str(value) for value in case["sensitive"][column].values if value is not None}
+        if column in case["sensitive"]
+        else set()
+    )
     if rng.random() < 0.2 and texts and all(isinstance(v, str) or v is None for v in case["sensitive"][column].values):
         some = rng.sample(sorted(texts), rng.randint(1, len(texts)))
         return {value: rng.choice((0.3, 0.5, 0.8, 1.0)) for value in some}
@@ -314,7 +318,9 @@ def make_case(seed: int, *, large: bool = True) -> Case:
         name = rng.choice(list(quasi))
         options[rng.choice(("min_levels", "max_levels", "keep_at_least"))] = {name: rng.randint(0, 2)}
     if rng.random() < 0.1:
-        options["priorities"] = {name: rng.randint(1, 9) for name in rng.sample(list(quasi), rng.randint(1, len(quasi)))}
+        options["priorities"] = {
+            name: rng.randint(1, 9) for name in rng.sample(list(quasi), rng.randint(1, len(quasi)))
+        }
         cost = None if rng.random() < 0.7 else cost
     frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
     return Case(seed, quasi, sensitive, label, privacy, cost, suppression, schemes, solver, options, frame)
@@ -329,7 +335,14 @@ def _fitting(rng, told, label):
     one = make_part(rng, "scheme", rng.choice(names), told)
     schemes = dict.fromkeys(told["quasi"], one)
     if rng.random() < 0.25 and (careless or one.name != "local"):
-        schemes = {name: make_part(rng, "scheme", rng.choice([n for n in names if n != "local" or careless]), told) for name in schemes} if names != ["local"] else schemes
+        schemes = (
+            {
+                name: make_part(rng, "scheme", rng.choice([n for n in names if n != "local" or careless]), told)
+                for name in schemes
+            }
+            if names != ["local"]
+            else schemes
+        )
     kinds = list(known("suppression")) if careless else _kinds(member, schemes)
     kind = make_part(rng, "suppression", rng.choice((*kinds, *(k for k in kinds if k in ("none", "budget")))), told)
     costs = [name for name, cost in known("cost").items() if careless or _cost_fits(cost, member, schemes, kind, label)]
@@ -340,7 +353,9 @@ def _fitting(rng, told, label):
 def _kinds(member, schemes):
     """The suppression kinds that the solver, or one that can search these schemes, applies."""
     names = {part.name for part in schemes.values()}
-    able = [member] if member else [one for one in known("solver").values() if names <= one.schemes and not one.baseline]
+    able = (
+        [member] if member else [one for one in known("solver").values() if names <= one.schemes and not one.baseline]
+    )
     return sorted({kind for one in able for kind in one.suppressions}) or ["none"]
 
 

@@ -145,7 +145,9 @@ def outcome(made, levels):
         return after_pre_sampling(made, levels)
     if made.kind in ("violating-records", "class-values", "violating-values"):
         models = [as_model(made, part) for part in made.case.privacy]
-        column = next((part.arguments["attribute"] for part in made.case.privacy if "attribute" in part.arguments), None)
+        column = next(
+            (part.arguments["attribute"] for part in made.case.privacy if "attribute" in part.arguments), None
+        )
         if column is None:
             column = "rid"
         table = made.table

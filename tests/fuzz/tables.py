@@ -112,9 +112,7 @@ def flat_text(rng, n):
 
 def ordered_text(rng, n):
     leaves = rng.sample(["low", "middle", "high", "top", "äußerst", "no"], rng.randint(1, 5))
-    return Column(
-        pick(rng, leaves, n), "text", f"ordered([{', '.join(leaves)}])", [(leaf, "*") for leaf in leaves]
-    )
+    return Column(pick(rng, leaves, n), "text", f"ordered([{', '.join(leaves)}])", [(leaf, "*") for leaf in leaves])
 
 
 def yes_or_no(rng, n):
@@ -168,7 +166,9 @@ def numbers_first(rows, kind):
 
 
 def days(rng, n):
-    pool = [DAY + datetime.timedelta(days=rng.choice((1, 30, 400)) * rng.randint(0, 40)) for _ in range(rng.randint(1, 6))]
+    pool = [
+        DAY + datetime.timedelta(days=rng.choice((1, 30, 400)) * rng.randint(0, 40)) for _ in range(rng.randint(1, 6))
+    ]
     values = pick(rng, pool, n)
     month, year = (lambda d: (d.year, d.month)), (lambda d: d.year)
     chance = rng.random()
@@ -181,7 +181,9 @@ def days(rng, n):
 
 def codes(rng, n):
     length = rng.randint(2, 5)
-    pool = ["0" + "".join(rng.choice("01" if i else "0123") for i in range(length - 1)) for _ in range(rng.randint(1, 6))]
+    pool = [
+        "0" + "".join(rng.choice("01" if i else "0123") for i in range(length - 1)) for _ in range(rng.randint(1, 6))
+    ]
     values, digits = pick(rng, pool, n), rng.randint(1, length - 1)
     keys = [lambda v, d=d: v[: length - d] for d in range(1, digits + 1)]
     return Column(values, "text", f"mask(digits={digits})", by_levels(values, keys))

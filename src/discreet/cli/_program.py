@@ -97,6 +97,8 @@ def _explain(error: BaseException) -> tuple[str, int, str]:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "discreet"
         sentence = " ".join(error.format_message().split())
+        for words, plain in (("a valid float range", "a number"), ("a valid integer range", "a whole number")):
+            sentence = sentence.replace(words, plain)
         return f"{sentence} (try: {command} --help)", _BAD_USAGE, _COMMAND_LINE
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click takes every EOFError for the end of what is typed

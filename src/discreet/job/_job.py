@@ -268,7 +268,7 @@ _WANTED = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
-    "list_type": "must be a list",
+    "list_type": "must be text or a list of texts",
     "dict_type": "must be a mapping",
     "too_short": "must not be empty",
     "greater_than": "must be more than 0",
