@@ -1,0 +1,266 @@
+"""The addresses of the studio, each with what it does."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from discreet import __version__
+from discreet.errors import DiscreetError, InfeasibleError, UsageError
+from discreet.studio._goals import vocabulary
+from discreet.studio._project import Project
+from discreet.studio._security import Access, Guard
+from discreet.studio._studio import NotFound, Studio
+from discreet.studio._table import PAGE
+from discreet.studio._upload import TooLarge, receive_file
+
+__all__ = ["make_app", "plain"]
+
+_STATIC = Path(__file__).parent / "static"
+
+
+class Asked:
+    """A request: who asks the studio, by which address, with what."""
+
+    def __init__(self, studio: Studio, request: Request, body: Any) -> None:
+        self.studio = studio
+        self.request = request
+        self.body = body
+        self.owner: str = request.scope["user"]
+
+    @property
+    def project(self) -> Project:
+        """The project of the address."""
+        return self.studio.project(self.owner, self.request.path_params["project"])
+
+    def text(self, name: str) -> str:
+        """Return a part of the query."""
+        found = self.request.query_params.get(name)
+        if found is None:
+            raise UsageError(f"The address lacks '{name}'.")
+        return found
+
+    def number(self, name: str, default: int, most: int = 2**53) -> int:
+        """Return a part of the query that is a whole number."""
+        given = self.request.query_params.get(name, str(default))
+        if not given.isascii() or not given.isdecimal() or len(given) > 15:
+            raise UsageError(f"'{name}' in the address is a whole number.")
+        return min(int(given), most)
+
+    def field(self, name: str, default: Any = None) -> Any:
+        """Return a field of what was sent."""
+        return self.body.get(name, default) if isinstance(self.body, dict) else default
+
+
+Answer = Mapping[str, Any] | list[Any] | Response
+Endpoint = Callable[[Asked], Answer]
+
+
+def plain(value: Any) -> Any:
+    """Return something as JSON can hold it: what is infinite, or no number, is null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def error_answer(error: BaseException) -> JSONResponse:
+    """Say what went wrong in one sentence, without a value of the data."""
+    if not isinstance(error, DiscreetError):
+        # The text of a foreign exception may quote the data, so only its kind is shown.
+        message = f"Something unexpected went wrong ({type(error).__name__}); your work is still here, try again."
+        return JSONResponse({"error": {"message": message, "field": None}}, 500)
+    status = 404 if isinstance(error, NotFound) else 413 if isinstance(error, TooLarge) else 422
+    told: dict[str, Any] = {"message": error.message, "field": error.column, "kind": type(error).__name__}
+    if isinstance(error, InfeasibleError):
+        told |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
+    return JSONResponse({"error": plain(told)}, status)
+
+
+@dataclass(frozen=True)
+class _Rooms:
+    """The endpoints of one studio."""
+
+    studio: Studio
+
+    def route(self, path: str, endpoint: Endpoint, method: str = "GET") -> Route:
+        """Make a route whose work is done beside the loop that answers requests."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                body = None if method in ("GET", "DELETE") else await self._body(request)
+                result = await run_in_threadpool(endpoint, Asked(self.studio, request, body))
+            except ClientDisconnect:
+                raise
+            except Exception as error:
+                return error_answer(error)
+            return result if isinstance(result, Response) else JSONResponse(plain(result))
+
+        return Route(path, answer, methods=[method])
+
+    async def _body(self, request: Request) -> Any:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise UsageError("Send JSON, and say so with the header Content-Type.")
+        held = bytearray()
+        async for piece in request.stream():
+            held += piece
+            if len(held) > self.studio.limits.json:
+                raise TooLarge("That is more than the studio takes at once.")
+        try:
+            return json.loads(held) if held else {}
+        except (ValueError, RecursionError):
+            raise UsageError("What was sent is not JSON.") from None
+
+
+def _about(asked: Asked) -> Answer:
+    from discreet.engines import SUFFIXES
+
+    limits = asked.studio.limits
+    return {
+        "version": __version__,
+        "samples": [
+            {
+                "name": "people",
+                "title": "Made-up people",
+                "text": "A realistic table about people who do not exist: births, homes, work, income, illness.",
+                "rows": 20_000,
+            }
+        ],
+        "limits": {"upload": limits.upload, "rows": limits.rows, "columns": limits.columns, "page": PAGE},
+        "formats": [*SUFFIXES, ".csv.gz", ".csv.bz2"],
+        "vocabulary": vocabulary(),
+    }
+
+
+def _projects(asked: Asked) -> Answer:
+    return [
+        {
+            "id": project.id,
+            "name": project.settings.name,
+            "file": project.table.file.name,
+            "rows": project.table.rows,
+            "created": project.created,
+            "step": project.step,
+        }
+        for project in asked.studio.projects(asked.owner)
+    ]
+
+
+def _told(asked: Asked, project: Project | None = None) -> Answer:
+    return (project or asked.project).told([])
+
+
+def _make_sample(asked: Asked) -> Answer:
+    return _told(asked, asked.studio.open_sample(asked.owner, asked.field("sample"), asked.field("rows", 20_000)))
+
+
+def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
+    async def create(request: Request) -> Response:
+        """Make a project of a sample (JSON) or of a file (a form)."""
+        studio: Studio = rooms.studio
+        owner: str = request.scope["user"]
+        try:
+            kind = request.headers.get("content-type", "")
+            if kind.partition(";")[0].strip() != "multipart/form-data":
+                body = await rooms._body(request)
+                return JSONResponse(plain(await run_in_threadpool(_make_sample, Asked(studio, request, body))), 201)
+            length = request.headers.get("content-length", "0")
+            if length.isdecimal() and int(length) > studio.limits.upload + (1 << 20):
+                raise TooLarge("The file is larger than the studio takes; start it with --max-upload.")
+            folder = studio.workspace.new_folder()
+            try:
+                file = await receive_file(request.stream(), kind, folder, studio.limits)
+            except BaseException:
+                studio.workspace.remove(folder)
+                raise
+            project = await run_in_threadpool(studio.open_file, owner, folder, file)
+            return JSONResponse(plain(await run_in_threadpool(project.told, [])), 201)
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            return error_answer(error)
+
+    return create
+
+
+def _remove(asked: Asked) -> Answer:
+    asked.studio.remove(asked.project)
+    return {}
+
+
+def _patch(asked: Asked) -> Answer:
+    if not isinstance(asked.body, dict):
+        raise UsageError('A change is a mapping, such as {"name": "People"}.')
+    project = asked.project
+    project.patch(asked.body)
+    return _told(asked, project)
+
+
+def _undo(asked: Asked) -> Answer:
+    asked.project.undo()
+    return _told(asked)
+
+
+def _redo(asked: Asked) -> Answer:
+    asked.project.redo()
+    return _told(asked)
+
+
+def _rows(asked: Asked) -> Answer:
+    table = asked.project.table
+    offset, limit = asked.number("offset", 0), asked.number("limit", 50, PAGE)
+    page = table.page(offset, limit)
+    return {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": table.rows}
+
+
+def _column(asked: Asked) -> Answer:
+    from discreet.schema import as_type
+
+    project, name = asked.project, asked.text("name")
+    chosen = project.settings.types.get(name)
+    return project.table.column(name, None if chosen is None else as_type(chosen))
+
+
+async def _index(request: Request) -> Response:
+    return FileResponse(_STATIC / "index.html")
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": {"message": "There is nothing at this address.", "field": None}}, 404)
+
+
+def make_app(studio: Studio, access: Access) -> Guard:
+    """Put everything together: the page, the addresses it talks to, and the guard in front of both."""
+    rooms = _Rooms(studio)
+    of_project = "/api/projects/{project}"
+    routes = [
+        Route("/", _index),
+        Mount("/static", StaticFiles(directory=_STATIC)),
+        rooms.route("/api/about", _about),
+        rooms.route("/api/projects", _projects),
+        Route("/api/projects", _uploading(rooms), methods=["POST"]),
+        rooms.route(of_project, _told),
+        rooms.route(of_project, _remove, "DELETE"),
+        rooms.route(of_project, _patch, "PATCH"),
+        rooms.route(f"{of_project}/undo", _undo, "POST"),
+        rooms.route(f"{of_project}/redo", _redo, "POST"),
+        rooms.route(f"{of_project}/rows", _rows),
+        rooms.route(f"{of_project}/column", _column),
+    ]
+    return Guard(Starlette(routes=routes, exception_handlers={404: _unknown}), access)
