@@ -1,0 +1,86 @@
+// Run: start a search, watch the best cost sink and the bound rise, stop when it is good enough.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { at, post } from "../api.js";
+import { useApp, useJob } from "../context.js";
+import { Button, Card, Empty, Notice, Stat } from "../parts.js";
+import { LiveChart } from "../charts.js";
+import { Icon } from "../icons.js";
+import { ago, number, seconds, share } from "../format.js";
+import { texts } from "../texts.js";
+
+const words = texts.run;
+const ACTIVE = ["waiting", "running"];
+
+export function Run() {
+  const { project, route, look, change, refresh } = useApp();
+  const known = project.jobs.find((job) => job.id === route.query.job) || project.jobs[0];
+  const id = route.query.job || (known && known.id) || null;
+  const [job, error] = useJob(id);
+  const [starting, setStarting] = useState(false);
+  useEffect(() => void (job && refresh().catch(() => null)), [job && job.state]);
+  const start = async (kind) => {
+    setStarting(true);
+    try {
+      look({ job: (await change(() => post(at.jobs(project.id), { kind }))).id });
+      await refresh();
+    } catch {
+      // The toast has said why.
+    } finally {
+      setStarting(false);
+    }
+  };
+  const buttons = html`<div class="row"><${Button} kind="main" icon="play" disabled=${starting} onClick=${() => start("release")}>${project.jobs.length ? words.another : words.start}</${Button}><${Button} icon="chart" disabled=${starting} onClick=${() => start("front")}>${words.front}</${Button}></div>`;
+  return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>${project.jobs.length > 0 && buttons}</div>
+  ${!id && html`<div class="card"><${Empty} icon="play" title=${words.nothing}><p>${words.nothingText}</p>${buttons}</${Empty}></div>`}
+  ${id && html`<div class="columns main-side"><div class="stack">${error && html`<${Notice} kind="bad" role="alert"><p>${error.message}</p></${Notice}>`}${job && html`<${Search} key=${job.id} job=${job} />`}</div>
+    <${Jobs} chosen=${id} live=${job} onChoose=${(next) => look({ job: next })} /></div>`}`;
+}
+
+function Search({ job }) {
+  const { change, go, refresh } = useApp();
+  const [ending, setEnding] = useState(false);
+  const [now, setNow] = useState(0);
+  const running = ACTIVE.includes(job.state);
+  useEffect(() => {
+    if (!running) return undefined;
+    const since = performance.now() - 1000 * (job.seconds || 0);
+    const timer = setInterval(() => setNow((performance.now() - since) / 1000), 250);
+    return () => clearInterval(timer);
+  }, [job.state, job.seconds]);
+  const cancel = async () => {
+    setEnding(true);
+    await change(() => post(`${at.job(job.id)}/cancel`)).catch(() => null);
+    refresh().catch(() => null);
+  };
+  const passed = running ? Math.max(now, job.seconds || 0) : job.seconds;
+  const front = job.kind === "front";
+  const proven = job.state === "done" && (job.gap === 0 || job.status === "optimal");
+  return html`
+    <div class="status" role="status" aria-live="polite">
+      ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.stage ? words.stage(job.stage) : ""}</p></${Notice}>`}
+      ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
+      ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p></${Notice}>`}
+      ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
+    </div>
+    <div class="stats">
+      <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(job.points ?? (job.best ?? null)) : number(job.best)} />
+      ${!front && html`<${Stat} label=${words.boundNow} value=${number(job.bound)} /><${Stat} label=${words.gap} value=${job.gap === null || job.gap === undefined ? "–" : share(job.gap)} of=${words.gapText} />`}
+      <${Stat} label=${words.time} value=${seconds(passed)} />
+    </div>
+    <${Card} title=${front ? words.frontChart : words.chart} text=${front ? null : words.chartText} actions=${running
+      ? html`<${Button} kind="stop" icon="stop" disabled=${ending} onClick=${cancel}>${ending ? words.ending : words.cancel}</${Button}>`
+      : job.state === "done" && html`<${Button} kind="main" end="next" onClick=${() => go("explore", { job: job.id })}>${front ? words.toFront : words.toResult}</${Button}>`}>
+      <${LiveChart} trace=${job.trace} now=${passed} running=${running} />
+      ${running && html`<p class="quiet small">${words.stay}</p>`}
+    </${Card}>`;
+}
+
+function Jobs({ chosen, live, onChoose }) {
+  const { project } = useApp();
+  if (!project.jobs.length) return null;
+  return html`<section class="card sticky picks" aria-labelledby="jobs-title"><h2 id="jobs-title">${words.jobs}</h2><ul>${project.jobs.map((listed) => {
+    const job = live && live.id === listed.id ? live : listed;
+    return html`<li key=${job.id}><button type="button" aria-current=${job.id === chosen ? "true" : undefined} onClick=${() => onChoose(job.id)}>
+      <b>${job.label || words.kinds[job.kind]}</b><span class="small row tight">${ACTIVE.includes(job.state) ? html`<span class="spinner"></span>` : html`<${Icon} name=${{ done: "check", failed: "warn", cancelled: "stop" }[job.state]} size=${15} />`}${words.short[job.state]}${job.kind === "release" && job.best !== null && job.best !== undefined ? ` · ${number(job.best)}` : ""} · ${ago(job.started)}</span></button></li>`;
+  })}</ul></section>`;
+}
