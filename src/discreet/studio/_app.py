@@ -18,16 +18,19 @@ from starlette.staticfiles import StaticFiles
 
 from discreet import __version__
 from discreet.errors import DiscreetError, InfeasibleError, UsageError
+from discreet.schema import Hierarchy
 from discreet.studio._goals import vocabulary
 from discreet.studio._project import Project
 from discreet.studio._security import Access, Guard
-from discreet.studio._studio import NotFound, Studio
+from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
-from discreet.studio._upload import TooLarge, receive_file
+from discreet.studio._upload import TooLargeError, receive_file
+from discreet.studio._workspace import safe_name
 
 __all__ = ["make_app", "plain"]
 
 _STATIC = Path(__file__).parent / "static"
+_NOTHING = object()
 
 
 class Asked:
@@ -86,7 +89,7 @@ def error_answer(error: BaseException) -> JSONResponse:
         # The text of a foreign exception may quote the data, so only its kind is shown.
         message = f"Something unexpected went wrong ({type(error).__name__}); your work is still here, try again."
         return JSONResponse({"error": {"message": message, "field": None}}, 500)
-    status = 404 if isinstance(error, NotFound) else 413 if isinstance(error, TooLarge) else 422
+    status = 404 if isinstance(error, NotFoundError) else 413 if isinstance(error, TooLargeError) else 422
     told: dict[str, Any] = {"message": error.message, "field": error.column, "kind": type(error).__name__}
     if isinstance(error, InfeasibleError):
         told |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
@@ -121,7 +124,7 @@ class _Rooms:
         async for piece in request.stream():
             held += piece
             if len(held) > self.studio.limits.json:
-                raise TooLarge("That is more than the studio takes at once.")
+                raise TooLargeError("That is more than the studio takes at once.")
         try:
             return json.loads(held) if held else {}
         except (ValueError, RecursionError):
@@ -182,7 +185,7 @@ def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
                 return JSONResponse(plain(await run_in_threadpool(_make_sample, Asked(studio, request, body))), 201)
             length = request.headers.get("content-length", "0")
             if length.isdecimal() and int(length) > studio.limits.upload + (1 << 20):
-                raise TooLarge("The file is larger than the studio takes; start it with --max-upload.")
+                raise TooLargeError("The file is larger than the studio takes; start it with --max-upload.")
             folder = studio.workspace.new_folder()
             try:
                 file = await receive_file(request.stream(), kind, folder, studio.limits)
@@ -237,6 +240,97 @@ def _column(asked: Asked) -> Answer:
     return project.table.column(name, None if chosen is None else as_type(chosen))
 
 
+def _hierarchy(asked: Asked) -> Answer:
+    """Tell a hierarchy: as a whole, or with ``level`` and ``block`` what is under one of its groups."""
+    from discreet.studio._hierarchies import table_of, tree_of
+
+    project, column = asked.project, asked.text("column")
+    rows = project.table.counts(column).rows
+    offset = asked.number("offset", 0)
+    if "level" in asked.request.query_params:
+        domain = project.domain(column)
+        return {"tree": tree_of(domain, rows, asked.number("level", 0), asked.number("block", 0), offset)}
+    facts = {"column": column, **project.hierarchy_facts(column)}
+    check = {"ok": facts.pop("ok"), "message": facts.pop("message")}
+    if not check["ok"]:
+        return {**facts, "check": check, "tree": None, "table": None}
+    domain = project.domain(column)
+    levels = [
+        {
+            "level": level,
+            "groups": len(names),
+            "examples": [name for name in names[:4] if name is not None][:3],
+        }
+        for level, names in enumerate(domain.labels)
+    ]
+    return {
+        **facts,
+        "type": str(domain.type),
+        "height": domain.height,
+        "levels": levels,
+        "check": check,
+        "tree": tree_of(domain, rows),
+        "table": table_of(domain, rows, offset, asked.number("limit", 100, PAGE)),
+    }
+
+
+def _edit_hierarchy(asked: Asked) -> Answer:
+    """Give a column another hierarchy: by a builder, by an edit or from the text of a file."""
+    from discreet.studio._hierarchies import edit
+    from discreet.studio._project import builder
+
+    project, column = asked.project, asked.text("column")
+    given = [key for key in ("builder", "edit", "csv") if asked.field(key, _NOTHING) is not _NOTHING]
+    if len(given) != 1:
+        raise UsageError("A hierarchy is given by one of builder, edit and csv.")
+    value = asked.field(given[0])
+    with project.lock:
+        if given[0] == "edit":
+            made = edit(project.tree(column), value)
+            operation = str(value["op"]).replace("-", " ")
+            project.set_hierarchy(column, made, f"{operation} in the hierarchy")
+        elif given[0] == "csv":
+            project.set_hierarchy(column, _from_csv(asked.studio, value), "import the hierarchy")
+        elif value is None or (isinstance(value, str) and value.strip() == "auto"):
+            project.set_hierarchy(column, None, "choose the automatic hierarchy")
+        elif isinstance(value, str):
+            project.set_hierarchy(column, builder(value).text, "make the hierarchy")
+        else:
+            raise UsageError("A builder is given as text, such as intervals(5, 10).")
+    return _hierarchy(asked)
+
+
+def _from_csv(studio: Studio, text: Any) -> Hierarchy:
+    """Read the text of a hierarchy file."""
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError("The file is empty.")
+    if "\0" in text:
+        raise UsageError("The file holds zero bytes, so it is no text.")
+    folder = studio.workspace.new_folder()
+    try:
+        file = folder / "imported.csv"
+        file.write_text(text, encoding="utf-8", newline="")
+        read = Hierarchy.from_csv(file)
+    finally:
+        studio.workspace.remove(folder)
+    return Hierarchy(read.labels, read.ancestors)
+
+
+def _export_hierarchy(asked: Asked) -> Answer:
+    """Send a hierarchy as a file of the kind that can be imported."""
+    import csv
+    import io
+
+    project, column = asked.project, asked.text("column")
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(project.tree(column).rows())
+    return Response(text.getvalue(), media_type="text/csv", headers=_attached(f"{safe_name(column, 'column')}.csv"))
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}
+
+
 async def _index(request: Request) -> Response:
     return FileResponse(_STATIC / "index.html")
 
@@ -262,5 +356,8 @@ def make_app(studio: Studio, access: Access) -> Guard:
         rooms.route(f"{of_project}/redo", _redo, "POST"),
         rooms.route(f"{of_project}/rows", _rows),
         rooms.route(f"{of_project}/column", _column),
+        rooms.route(f"{of_project}/hierarchy", _hierarchy),
+        rooms.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
+        rooms.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
     ]
     return Guard(Starlette(routes=routes, exception_handlers={404: _unknown}), access)

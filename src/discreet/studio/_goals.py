@@ -120,7 +120,8 @@ def _mapping(kind: type, least: float, what: str) -> Callable[[Any, Sequence[str
                 raise MissingColumnError(column, columns)
             fits = isinstance(number, int | float) and not isinstance(number, bool) and least <= number < 1e9
             if not fits or (kind is int and number != int(number)) or (kind is float and number <= 0):
-                raise UsageError(f"{what} of '{column}' must be a number of at least {least:g}.", column=column)
+                limit = "above 0" if kind is float else f"of at least {least:g}"
+                raise UsageError(f"{what} of '{column}' must be a number {limit}.", column=column)
         return {column: kind(number) for column, number in value.items()}
 
     return check
@@ -182,8 +183,8 @@ def reason_for(solver: str, exact: bool, space: int | None) -> str:
     told = {
         "lattice": f"It looks through {many} by level, leaves out what cannot win, and proves that nothing better "
         "was overlooked.",
-        "cuts": f"It looks through {many} by branches of the trees, leaves out what cannot win, and proves that nothing "
-        "better was overlooked.",
+        "cuts": f"It looks through {many} by branches of the trees, leaves out what cannot win, and proves that "
+        "nothing better was overlooked.",
         "partitions": f"It looks through {many}, leaves out what cannot win, and proves that nothing better was "
         "overlooked.",
         "optimal-score": "It is made for this cost, and proves that no table has a higher score.",
@@ -251,7 +252,7 @@ _PRIVACY = [
     _entry(
         "entropy-l",
         "No group makes guessing easy",
-        "Among people who look the same, the sensitive value is as hard to guess as one of so many equally frequent ones.",
+        "Among people who look the same, the sensitive value is as hard to guess as one of so many likely ones.",
         term="entropy l-diversity",
         prevents="A safe guess: two illnesses are in the group, but nine people in ten have the first.",
         example="With 2, guessing Ann's illness is at least as hard as calling a coin.",
@@ -262,7 +263,7 @@ _PRIVACY = [
         "The frequent do not drown the rare",
         "Among people who look the same, the most frequent value stays below c times all values from the rank l on.",
         term="recursive (c, l)-diversity",
-        prevents="Ruling values out one by one: somebody knows that Ann does not have the flu, and few values are left.",
+        prevents="Ruling values out: somebody knows that Ann does not have the flu, and few illnesses are left.",
         example="With c = 4 and l = 2, the most frequent illness has less than 4 times the rows of all others.",
         parameters=[
             _number("c", "Factor", 4.0, 0.1, 100.0, 0.1),

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, MissingColumnError, UsageError, did_you_mean
-from discreet.schema import Builder, Domain, Hierarchy, Role, as_hierarchy, as_type, make_domain
+from discreet.schema import (
+    Builder,
+    Domain,
+    Hierarchy,
+    LevelBuilder,
+    Role,
+    as_hierarchy,
+    as_type,
+    auto,
+    make_domain,
+)
 from discreet.studio._goals import Goals
 from discreet.studio._table import Table
 from discreet.studio._workspace import new_id
@@ -144,10 +154,10 @@ class Project:
         """Return the hierarchy of a column; None is an automatic one."""
         return self.settings.hierarchies.get(column)
 
-    def domain(self, column: str, form: Form | None = None, *, settings: Settings | None = None) -> Domain:
-        """Bind the values of a column to its hierarchy, or to another one, or say what is wrong with it."""
+    def domain(self, column: str, *, settings: Settings | None = None) -> Domain:
+        """Bind the values of a column to its hierarchy, or say what is wrong with it."""
         now = settings or self.settings
-        chosen = now.hierarchies.get(column) if form is None else form
+        chosen = now.hierarchies.get(column)
         key = (column, id(chosen) if isinstance(chosen, Hierarchy) else chosen, now.types.get(column))
         of, held = self._domains.get(key, (None, None))
         if held is None or of is not chosen:
@@ -163,6 +173,29 @@ class Project:
         if isinstance(held, DiscreetError):
             raise held
         return held
+
+    def tree(self, column: str) -> Hierarchy:
+        """Return the tree of a column as it is now, to be edited or exported."""
+        form = self.form(column)
+        if isinstance(form, Hierarchy):
+            return form
+        counts = self.table.counts(column)
+        known, rows = counts.values.filter(counts.present), counts.rows[counts.present]
+        chosen = self.settings.types.get(column)
+        kind = counts.type if chosen is None else as_type(chosen)
+        recipe = auto() if form is None else builder(form)
+        if isinstance(recipe, LevelBuilder):
+            return recipe.build(known, kind, column, rows=rows)
+        return recipe.build(known, kind, column)
+
+    def set_hierarchy(self, column: str, form: Form | None, label: str) -> None:
+        """Give a column another hierarchy, None for an automatic one, if it fits the values."""
+        with self.lock:
+            self.table.counts(column)
+            kept = {name: its for name, its in self.settings.hierarchies.items() if name != column}
+            now = replace(self.settings, hierarchies=kept if form is None else {**kept, column: form})
+            self.domain(column, settings=now)
+            self.change(f"{label} of '{column}'", now)
 
     def told(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the project for the page."""
@@ -187,7 +220,8 @@ class Project:
                 "hierarchies": {
                     column: self.hierarchy_facts(column)
                     for column in self.table.columns
-                    if now.roles[column] is Role.QUASI_IDENTIFIER or column in now.hierarchies
+                    if now.roles[column] is Role.QUASI_IDENTIFIER
+                    or (now.roles[column] is Role.SENSITIVE and column in now.hierarchies)
                 },
                 "goals": now.goals.told(),
                 "jobs": jobs,

@@ -164,7 +164,7 @@ def _is_local(host: str) -> bool:
 
 def _reached(host: str) -> str:
     """Return the name under which a listening address is reached."""
-    return socket.gethostname() if host in ("0.0.0.0", "::") else host  # noqa: S104
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
 def _password(path: Path) -> str:

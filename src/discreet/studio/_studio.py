@@ -12,13 +12,13 @@ from discreet.studio._table import Table
 from discreet.studio._upload import Limits, admit
 from discreet.studio._workspace import Workspace
 
-__all__ = ["NotFound", "Studio"]
+__all__ = ["NotFoundError", "Studio"]
 
 _SAMPLES = ("people",)
 _MOST_PEOPLE = 1_000_000
 
 
-class NotFound(DiscreetError):
+class NotFoundError(DiscreetError):
     """There is nothing of that name, or it is somebody else's."""
 
 
@@ -40,7 +40,7 @@ class Studio:
         """Return a project of a user."""
         found = self._projects.get(name)
         if found is None or found.owner != owner:
-            raise NotFound("There is no such project; it was removed, or the studio was started anew.")
+            raise NotFoundError("There is no such project; it was removed, or the studio was started anew.")
         return found
 
     def open_file(self, owner: str, folder: Path, file: Path, forms: dict[str, Form] | None = None) -> Project:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 import polars as pl
 
@@ -22,7 +23,7 @@ from discreet.engines import format_of, open_file, reading
 from discreet.errors import DataError, UsageError
 from discreet.studio._workspace import safe_name
 
-__all__ = ["Limits", "TooLarge", "admit", "receive_file"]
+__all__ = ["Limits", "TooLargeError", "admit", "receive_file"]
 
 _PIECE = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -42,7 +43,7 @@ class Limits:
     """The bytes of any other request."""
 
 
-class TooLarge(DataError):
+class TooLargeError(DataError):
     """More came in than is allowed."""
 
 
@@ -60,7 +61,7 @@ async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: 
         async for piece in stream:
             arrived += len(piece)
             if arrived > limits.upload + _PIECE:
-                raise TooLarge(_too_large(limits))
+                raise TooLargeError(_too_large(limits))
             try:
                 parser.write(piece)
             except ValueError:  # what the parser says may quote the file
@@ -70,7 +71,7 @@ async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: 
     if part.path is None or not part.whole:
         raise UsageError("No file arrived, or only a part of it; send it once more.")
     if part.path.stat().st_size > limits.upload:
-        raise TooLarge(_too_large(limits))
+        raise TooLargeError(_too_large(limits))
     return part.path
 
 
@@ -91,7 +92,7 @@ class _Part:
         self._stream: io.BufferedWriter | None = None
         self._name, self._value, self._about = b"", b"", b""
 
-    def callbacks(self) -> dict[str, object]:
+    def callbacks(self) -> Any:
         return {
             "on_part_begin": self._begin,
             "on_header_field": self._field,
@@ -155,20 +156,25 @@ def admit(path: Path, limits: Limits) -> None:
             held = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
             _check_rows(held, path, limits)
         else:
-            opener = {"gzip": gzip.open, "bz2": bz2.open}.get(layout.compression, open)
-            with opener(path, "rb") as stream:
+            with _unfolded(path, layout.compression) as stream:
                 _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text=True)
     columns = len(open_file(path).columns)
     if columns > limits.columns:
-        raise TooLarge(
+        raise TooLargeError(
             f"'{path.name}' has {columns:,} columns, and the studio shows {limits.columns:,} at most; leave out those "
             "that are not needed."
         )
 
 
+def _unfolded(path: Path, compression: str) -> BinaryIO:
+    if compression == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return cast(BinaryIO, bz2.open(path, "rb")) if compression == "bz2" else path.open("rb")
+
+
 def _check_rows(rows: int, path: Path, limits: Limits) -> None:
     if rows > limits.rows:
-        raise TooLarge(
+        raise TooLargeError(
             f"'{path.name}' has {rows:,} rows, and the studio shows {limits.rows:,} at most; use "
             "'discreet anonymize' on the command line."
         )
@@ -180,7 +186,7 @@ def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = F
     for piece in pieces:
         size += len(piece)
         if size > limits.unfolded:
-            raise TooLarge(
+            raise TooLargeError(
                 f"'{path.name}' unfolds to more than {_size(limits.unfolded)}, which is all the studio takes; use "
                 "'discreet anonymize' on the command line."
             )

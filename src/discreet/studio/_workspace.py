@@ -12,14 +12,15 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
-
-try:
-    import fcntl
-except ImportError:  # Windows: leftovers of a studio that was killed stay until somebody removes them
-    fcntl = None  # type: ignore[assignment]
+from typing import IO, Any
 
 from discreet.errors import OutputError
+
+_fcntl: Any
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows: leftovers of a studio that was killed stay until somebody removes them
+    _fcntl = None
 
 __all__ = ["Workspace", "new_id", "safe_name"]
 
@@ -62,8 +63,8 @@ class Workspace:
             lock = (folder / _LOCK).open("wb")
         except OSError as error:
             raise OutputError(f"No folder for the work of the studio can be made: {error.strerror}.") from None
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _fcntl is not None:
+            _fcntl.flock(lock, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
         return cls(folder, lock)
 
     def new_folder(self) -> Path:
@@ -87,12 +88,12 @@ class Workspace:
 
 def _clear_up() -> None:
     """Erase the folders of this user's studios that ended without doing so, as after a loss of power."""
-    if fcntl is None:
+    if _fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
             with (folder / _LOCK).open("rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _fcntl.flock(lock, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)
