@@ -1,5 +1,5 @@
 // The page: what the address names, between the header with its steps and the footer with the way on.
-import { html, render, useCallback, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useCallback, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { at, get, post, send } from "./api.js";
 import { read, STEPS, write } from "./address.js";
 import { App } from "./context.js";
@@ -80,6 +80,13 @@ function Toasts({ toasts, onClose }) {
 }
 
 let toastSerial = 0;
+
+/** A mistake in a screen is shown in its place; the rest of the page goes on. */
+function Safe({ children }) {
+  const [error, reset] = useErrorBoundary((problem) => console.error(problem));
+  if (!error) return children;
+  return html`<${Notice} kind="bad" role="alert"><p>${texts.errors.page(error.message)}</p><p><${Button} kind="compact" onClick=${reset}>${texts.again}</${Button}></p></${Notice}>`;
+}
 
 function Page() {
   const [route, setRoute] = useState(read);
@@ -203,7 +210,7 @@ function Page() {
             ? html`<div class="stack"><${Waiting} /><${Waiting} tall /></div>`
             : route.step === "start"
               ? html`<${Start} />`
-              : html`<${Screen} key=${`${project.id}/${route.step}`} />`}
+              : html`<${Safe} key=${`${project.id}/${route.step}`}><${Screen} /></${Safe}>`}
       </main>
       ${project && route.step !== "start" && html`<nav class="foot" aria-label=${texts.steps.ways}><div>
         ${previous && html`<a class="button" href=${link(previous)}><${Icon} name="back" />${texts.steps[previous]}</a>`}

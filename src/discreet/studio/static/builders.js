@@ -22,7 +22,7 @@ const UNITS = ["week", "month", "quarter", "year", "decade"];
 export function Builders({ column, form, edited, onBuild }) {
   const { about } = useApp();
   const offered = suitable(column.type);
-  const known = new Map((about.hierarchy_builders || about.builders || about.hierarchies || []).map((each) => [each.name, each]));
+  const known = new Map(about.vocabulary.builders.map((each) => [each.name, each]));
   const current = edited ? "own" : form ? readForm(form).name : "auto";
   const [name, setName] = useState(current);
   const [text, setText] = useState(form || "auto");

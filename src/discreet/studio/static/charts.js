@@ -198,3 +198,75 @@ export function Shift({ before, after, label }) {
     <rect class="shift-after" x=${at(after) - 4.5} y="5.500" width="9" height="9" rx="2" />
   </svg>`;
 }
+
+const DAY = 86400000;
+const day = (value) => new Date(value * DAY).toISOString().slice(0, 10);
+
+/** Numbers or dates before (grey, filled) and as the release shows them (outline), over one line. */
+export function StepsChart({ before, after, height = 230, label }) {
+  const [box, width] = useWidth();
+  const foot = 28;
+  const edges = [...before.edges, ...after.edges];
+  const [low, high] = [Math.min(...edges), Math.max(...edges)];
+  const density = (steps) => steps.rows.map((rows, index) => rows / (steps.edges[index + 1] - steps.edges[index] || 1));
+  const [was, is] = [density(before), density(after)];
+  const top = Math.max(...was, ...is, 1e-12);
+  const x = (value) => round(2 + ((value - low) / (high - low || 1)) * (width - 4));
+  const y = (value) => round(6 + (height - foot - 6) * (1 - value / top));
+  const outline = (steps, heights) => `M${x(steps.edges[0])} ${height - foot}${heights.map((value, index) => `V${y(value)}H${x(steps.edges[index + 1])}`).join("")}V${height - foot}Z`;
+  const name = (value) => (before.date ? (high - low > 1500 ? day(value).slice(0, 4) : day(value).slice(0, 7)) : number(value));
+  const wanted = Math.max(2, Math.min(7, Math.floor(width / 90)));
+  const marks = before.date ? Array.from({ length: wanted + 1 }, (_, index) => low + ((high - low) * index) / wanted) : ticks(low, high, wanted);
+  const anchor = (index) => (index === 0 && x(marks[0]) < 20 ? "start" : index === marks.length - 1 && x(marks[index]) > width - 20 ? "end" : "middle");
+  return html`<div ref=${box}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="img" aria-label=${label}>
+    <path class="before" d=${outline(before, was)} /><path class="outline" d=${outline(after, is)} />
+    <line class="axis" x1="0" x2=${width} y1=${height - foot} y2=${height - foot} />
+    ${marks.map((value, index) => html`<text x=${x(value)} y=${height - 8} text-anchor=${anchor(index)}>${name(value)}</text>`)}
+  </svg><${Legend} /></div>`;
+}
+
+/** Released values as bars, each divided into the original values it stands for, and what was left out behind them. */
+export function ReleasedBars({ bars, label }) {
+  const [box, width] = useWidth();
+  const line = 30;
+  const names = Math.min(190, Math.max(90, width * 0.3));
+  const top = Math.max(1, ...bars.map((bar) => bar.rows + (bar.left_out || 0)));
+  const scale = (rows) => round((rows / top) * (width - names - 62));
+  return html`<div ref=${box}><svg class="chart" viewBox=${`0 0 ${width} ${bars.length * line + 4}`} width=${width} height=${bars.length * line + 4} role="img" aria-label=${label}>
+    ${bars.map((bar, index) => {
+      const y = index * line + 4;
+      let at = 0;
+      const cuts = (bar.parts || []).slice(0, -1).map((rows) => (at += rows));
+      return html`<g><title>${`${bar.name}: ${count(bar.rows)}`}</title><text x=${names - 10} y=${y + 15.5} text-anchor="end">${shorten(String(bar.name), Math.floor(names / 7.2))}</text>
+        <rect class="before" x=${names} y=${y + 2} width=${scale(bar.rows + (bar.left_out || 0))} height="18" rx="3" /><rect class="after" x=${names} y=${y + 2} width=${scale(bar.rows)} height="18" rx="3" />
+        ${cuts.map((rows) => html`<line class="cutline" x1=${names + scale(rows)} x2=${names + scale(rows)} y1=${y + 2} y2=${y + 20} />`)}
+        <text class="strong" x=${names + scale(bar.rows + (bar.left_out || 0)) + 7} y=${y + 15.5}>${count(bar.rows)}</text></g>`;
+    })}
+  </svg><p class="small quiet">${texts.explore.partsText}</p></div>`;
+}
+
+const Legend = () => html`<div class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-before" width="26" height="12" rx="2" /></svg>${texts.chart.before}</span>
+  <span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-after" x="1" y="1" width="24" height="10" rx="2" /></svg>${texts.chart.after}</span></div>`;
+
+/** A tree from its root at the top to single values at the bottom; what the release shows is filled, the line is the cut. */
+export function Icicle({ levels, label }) {
+  const [box, width] = useWidth();
+  const line = 44;
+  const whole = Math.max(1, ...levels.filter(Array.isArray).map((boxes) => boxes.reduce((sum, each) => sum + each.rows, 0)));
+  return html`<div ref=${box}><svg class="chart icicle" viewBox=${`0 0 ${width} ${levels.length * line}`} width=${width} height=${levels.length * line} role="img" aria-label=${label}>
+    ${levels.map((boxes, depth) => {
+      const y = depth * line;
+      if (!Array.isArray(boxes)) return html`<g><rect class="many" x="1" y=${y + 2} width=${width - 2} height=${line - 6} rx="6" /><text x=${width / 2} y=${y + line / 2 + 4} text-anchor="middle">${texts.explore.manyNodes(count(boxes))}</text></g>`;
+      let at = 0;
+      return boxes.map((each) => {
+        const x = (at / whole) * width;
+        at += each.rows;
+        const wide = (each.rows / whole) * width;
+        const letters = Math.floor((wide - 12) / 7.4);
+        return html`<g class=${each.state}><title>${`${each.name || "…"}: ${count(each.rows)}`}</title><rect x=${round(x + Math.min(1, wide * 0.1))} y=${y + 2} width=${round(Math.max(0.6, wide - Math.min(2, wide * 0.2)))} height=${line - 6} rx=${Math.min(6, wide / 3)} />
+          ${each.name && letters >= 2 && html`<text x=${round(x + wide / 2)} y=${y + line / 2 + 4} text-anchor="middle">${shorten(each.name, letters)}</text>`}</g>`;
+      });
+    })}
+  </svg>
+  <div class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-full" width="26" height="12" rx="3" /></svg>${texts.explore.shownNodes}</span><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-hidden" x="0.500" y="0.500" width="25" height="11" rx="3" /></svg>${texts.explore.hiddenNodes}</span></div></div>`;
+}

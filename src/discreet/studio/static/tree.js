@@ -105,8 +105,8 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
       const { node } = row;
       const inner = (node.children || []).length > 0 || node.more > 0;
       const is = chosen && chosen.has(node.id);
-      const movable = onMove && row.parent;
-      const drop = onMove && dragged && !dragged.includes(node.id) && inner;
+      const movable = onMove && row.parent && !node.missing;
+      const drop = onMove && dragged && !dragged.includes(node.id) && inner && row.parent;
       return html`<li role="treeitem" key=${node.id} data-id=${node.id} class=${`node ${is ? "chosen" : ""} ${over === node.id && drop ? "over" : ""} ${dragged && dragged.includes(node.id) ? "dragged" : ""} ${mark ? mark(node, row) : ""}`}
         aria-level=${row.depth + 1} aria-posinset=${row.place} aria-setsize=${row.siblings} aria-expanded=${inner ? (open.has(node.id) ? "true" : "false") : undefined} aria-selected=${onChoose ? (is ? "true" : "false") : undefined}
         aria-label=${texts.tree.item(node.name, count(node.count), mark ? mark(node, row) : "")} tabindex=${node.id === here ? 0 : -1} draggable=${movable ? "true" : undefined}
@@ -129,7 +129,7 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
         ${onChoose && row.parent && html`<span class=${`box ${is ? "on" : ""}`} onClick=${(event) => (event.stopPropagation(), choose(node, { toggle: true }))}>${is && html`<${Icon} name="check" size=${13} />`}</span>`}
         <span class=${`name ${inner ? "group" : ""}`}>${node.name}</span>
         ${movable && html`<span class="grip" title=${texts.tree.drag}><${Icon} name="grip" size=${16} /></span>`}
-        <span class="count"><svg viewBox="0 0 84 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="84" height="8" rx="4" /><rect class="part" width=${Math.max(node.count ? 1.5 : 0, (84 * (node.count || 0)) / whole)} height="8" rx="4" /></svg>${count(node.count)}</span>
+        <span class="count"><svg viewBox="0 0 84 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="84" height="8" rx="4" /><rect class="part" width=${Math.max(node.count ? 1.5 : 0, (84 * (node.count || 0)) / whole)} height="8" rx="4" /></svg><span class="rows">${count(node.count)}</span></span>
       </li>`;
     })}
   </ul>`;

@@ -10,14 +10,11 @@ import { texts } from "../texts.js";
 
 const SIZE = 12;
 
-export const ROLES = ["identifier", "quasi-identifier", "sensitive", "class", "insensitive"];
-const TYPES = ["text", "ordered", "integer", "decimal", "date"];
-
 export function Data() {
   const { about, project, patch, route, look } = useApp();
   const missing = project.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
-  const roles = about.roles || ROLES.map((name) => ({ name, title: texts.roles[name], text: texts.roleTexts[name] }));
-  const warned = project.columns.filter((column) => column.warning && column.role !== "identifier");
+  const roles = about.vocabulary.roles;
+  const warned = project.columns.filter((column) => column.direct && column.role !== "identifier");
   const changed = project.columns.filter((column) => column.suggested && column.suggested !== column.role);
   const suggest = () => patch({ roles: Object.fromEntries(changed.map((column) => [column.name, column.suggested])) });
   const number = (role) => project.columns.filter((column) => column.role === role).length;
@@ -34,7 +31,7 @@ export function Data() {
     ${warned.length > 0 && html`<${Notice} kind="warn" role="status"><p><b>${texts.data.warned(warned.map((column) => column.name))}</b> ${texts.data.warnedWhy}</p></${Notice}>`}
     <${Card} kind="flush" title=${texts.data.part} text=${texts.data.partText} actions=${changed.length > 0 && html`<${Button} kind="compact" icon="spark" onClick=${suggest}>${texts.data.suggest}</${Button}>`}>
       <ul class="variables">
-        ${project.columns.map((column) => html`<${Column} key=${column.name} column=${column} roles=${roles} rows=${project.rows} types=${about.types}
+        ${project.columns.map((column) => html`<${Column} key=${column.name} column=${column} roles=${roles} rows=${project.rows} types=${about.vocabulary.types}
           onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => look({ column: column.name })} />`)}
       </ul>
     </${Card}>
@@ -45,7 +42,7 @@ export function Data() {
 
 function Column({ column, roles, rows, types, onRole, onType, onOpen }) {
   const options = roles.map((role) => ({ ...role, title: texts.roles[role.name] || role.title, icon: role.name }));
-  const list = types ? types.map((type) => type.name || type) : TYPES;
+  const list = types.map((type) => type.name);
   const kinds = list.includes(column.type) ? list : [column.type, ...list];
   return html`<li class=${`variable ${column.role}`} data-column=${column.name}>
     <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)}><b>${column.name}</b><span class="quiet small">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>

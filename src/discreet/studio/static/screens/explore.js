@@ -1,11 +1,11 @@
 // Explore: which trade-off, what became of each column, and the table before and after.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
-import { Button, Card, Empty, Notice, Pager, Pips, Segments, Stat, Switch, Waiting } from "../parts.js";
-import { BeforeAfter, FrontChart } from "../charts.js";
+import { Button, Card, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
+import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
+import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
-import { Tree } from "../tree.js";
 import { count, number, share } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -40,14 +40,14 @@ function Front({ job }) {
   const [starting, setStarting] = useState(false);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
   if (!found) return html`<${Waiting} tall />`;
-  const points = found.points.map((point, index) => ({ ...point, id: String(point.id ?? index), x: point.privacy ?? point.k, title: words.pointTitle(point.privacy ?? point.k) })).sort((a, b) => a.x - b.x);
+  const points = found.points.map((point) => ({ ...point, id: String(point.number), x: point.k ?? point.values[0], loss: point.normalized_loss ?? point.loss, title: words.pointTitle(point.k ?? point.values[0]) }));
   if (!points.length) return html`<${Card} title=${words.front}><p>${words.noPoints}</p></${Card}>`;
-  const knee = found.knee === null || found.knee === undefined ? null : String(found.knee.id ?? found.knee);
+  const knee = found.knee ? String(found.knee.point) : null;
   const chosen = points.find((point) => point.id === route.query.point) || points.find((point) => point.id === knee) || points[0];
   const take = async () => {
     setStarting(true);
     try {
-      const next = await change(() => post(at.jobs(project.id), { kind: "release", job: job.id, point: chosen.id }));
+      const next = await change(() => post(at.jobs(project.id), { kind: "release", job: job.id, point: chosen.number }));
       go("run", { job: next.id });
     } catch {
       setStarting(false);
@@ -58,12 +58,12 @@ function Front({ job }) {
       <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
         <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
-        <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss_share ?? chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
+        <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
           ${Object.entries(chosen.levels || {}).map(([name, level]) => {
             const depth = (project.hierarchies[name] || {}).depth || Math.max(level, 1);
             return html`<dt>${name}</dt><dd><${Pips} level=${level} levels=${depth} /></dd>`;
           })}</dl>
-        ${chosen.id === knee && found.why && html`<p class="small quiet">${found.why}</p>`}
+        ${chosen.id === knee && html`<p class="small quiet">${found.knee.reason}</p>`}
         ${chosen.proven && html`<p class="small"><${Icon} name="check" size=${16} /> ${words.provenPoint}</p>`}
         <${Button} kind="main" end="next" disabled=${starting} onClick=${take}>${words.take}</${Button}>
       </div>
@@ -72,34 +72,51 @@ function Front({ job }) {
 }
 
 function Result({ job }) {
-  const { project, route, look } = useApp();
+  const { route, look } = useApp();
   const [found, error] = useLoaded(`${at.job(job.id)}/result`);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
   if (!found) return html`<${Waiting} tall />`;
   const names = found.attributes.map((each) => each.name);
   const column = names.includes(route.query.column) ? route.query.column : names[0];
   const attribute = found.attributes.find((each) => each.name === column);
+  const optimal = found.status === "optimal";
   return html`
-    <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 id="release-title">${words.release}</h2>${job.label && html`<span class="chip accent">${job.label}</span>`}</div>
+    <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
     <div class="stats">
-      <${Stat} label=${words.released} value=${count(found.rows ?? project.rows - found.suppressed)} of=${words.leftOut(count(found.suppressed))} />
-      <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest))} />
-      <${Stat} label=${words.loss} value=${found.loss_share === undefined || found.loss_share === null ? number(found.cost) : share(found.loss_share)} of=${words.ofAll} />
-      <${Stat} label=${words.proof} value=${found.status === "optimal" ? words.optimal : share(found.gap)} of=${found.status === "optimal" ? words.optimalText : words.gapText} />
+      <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
+      <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
+      <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
+      <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText : words.gapText} />
     </div></section>
     <${Card} title=${words.columns} text=${words.columnsText}>
-      <div class="attribute-pick"><div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => look({ column: each.name })}>
-        <b>${each.name}</b>${each.level !== null && each.level !== undefined ? html`<${Pips} level=${each.level} levels=${each.levels} />` : html`<span class="small">${words.cutOf(count(each.blocks))}</span>`}<span class="small quiet">${words.lost(share(each.loss))}</span></button>`)}</div>
-      ${attribute && html`<div class="columns two attribute">
-        <div><h3>${words.histogram}</h3>${attribute.before ? html`<${BeforeAfter} before=${attribute.before} after=${attribute.after || []} label=${words.histogramOf(column)} />` : html`<p class="quiet">${words.noHistogram}</p>`}</div>
-        <div><h3>${words.cut}</h3><p class="small quiet">${words.cutText}</p>${attribute.tree ? html`<div class="treebox short"><${Tree} key=${column} root=${attribute.tree} label=${words.cutLabel(column)} total=${project.rows} mark=${(node) => (node.released ? "released" : node.state || "")} /></div>` : html`<p class="quiet">${words.noTree}</p>`}</div></div>`}</div>
+      <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => look({ column: each.name })}>
+        <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
+      ${attribute && html`<${Attribute} key=${column} attribute=${attribute} />`}
     </${Card}>
-    ${found.lattice && html`<${Lattice} lattice=${found.lattice} />`}
+    ${found.lattice && html`<${Lattice} lattice=${found.lattice} space=${found.space} examined=${found.examined} />`}
     <${Rows} job=${job} />`;
 }
 
-function Lattice({ lattice }) {
-  return html`<${Card} title=${words.lattice} text=${words.latticeText}><dl class="pairs narrow">${Object.entries(lattice).filter(([, value]) => typeof value === "number").map(([name, value]) => html`<dt>${words.latticeNames[name] || name}</dt><dd>${number(value)}</dd>`)}</dl></${Card}>`;
+function Attribute({ attribute }) {
+  const { name, cut } = attribute;
+  const label = words.histogramOf(name);
+  const bars = cut && (cut.bars || []).length ? cut.bars : null;
+  return html`<div class="columns two attribute">
+    <div><h3>${words.histogram}</h3>${cut && cut.before && cut.after ? html`<${StepsChart} before=${cut.before} after=${cut.after} label=${label} />` : bars ? html`<${ReleasedBars} bars=${bars} label=${label} />` : html`<${BeforeAfter} before=${attribute.before} after=${attribute.after} label=${label} />`}</div>
+    <div><h3>${words.cut}</h3>${cut && (cut.tree || []).length ? html`<${Icicle} levels=${cut.tree} label=${words.cutLabel(name)} />` : html`<p class="quiet">${words.noTree}</p>`}</div>
+  </div>`;
+}
+
+/** The levels of every column as a ladder, and what one step up or down would mean. */
+function Lattice({ lattice, space, examined }) {
+  const step = (column, change) => lattice.steps.find((each) => each.column === column && each.change === change);
+  return html`<${Card} kind="flush" title=${words.lattice} text=${words.latticeText(count(examined), count(space))}><div class="scroll" tabindex="0" role="region" aria-label=${words.lattice}><table class="grid ladder"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.ladder}</th><th scope="col">${words.finer}</th><th scope="col">${words.coarser}</th></tr></thead>
+    <tbody>${Object.entries(lattice.levels).map(([column, level]) => {
+      const [finer, coarser] = [step(column, -1), step(column, 1)];
+      const height = lattice.heights[column];
+      return html`<tr><th scope="row">${column}</th><td><svg class="rungs" viewBox=${`0 0 ${height * 26 + 22} 22`} width=${height * 26 + 22} height="22" role="img" aria-label=${texts.levelOf(level, height)}><line x1="11" x2=${height * 26 + 11} y1="11" y2="11" />${Array.from({ length: height + 1 }, (_, index) => html`<circle cx=${index * 26 + 11} cy="11" r=${index === level ? 9 : 5} class=${index === level ? "on" : ""} />${index === level && html`<text x=${index * 26 + 11} y="15" text-anchor="middle">${level}</text>`}`)}</svg></td>
+        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.smallest)) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
+    })}</tbody></table></div></${Card}>`;
 }
 
 function Rows({ job }) {
@@ -116,8 +133,8 @@ function Rows({ job }) {
         const gone = !after;
         return html`<tr key=${offset + place} class=${gone ? "gone" : ""}><th scope="row" class="num quiet">${count(offset + place + 1)}${gone && html`<span class="chip bad">${words.gone}</span>`}</th>
           ${row.map((value, index) => {
-            const removed = !gone && page.removed && page.removed.includes(page.columns[index]);
-            const changed = !gone && (removed || (page.changed && page.changed[place] && page.changed[place][index]));
+            const removed = !gone && page.dropped.includes(page.columns[index]);
+            const changed = !gone && (removed || (page.changed[place][index]));
             const now = gone || removed ? null : after[index];
             return html`<td class=${changed ? "changed" : ""}>${gone ? html`<s>${value ?? texts.data.none}</s>` : removed ? html`${both && html`<s>${value ?? texts.data.none}</s> `}<span class="taken">${words.taken}</span>` : changed ? html`${both && html`<s>${value ?? texts.data.none}</s> `}<b>${now ?? texts.data.none}</b>` : value === null ? html`<span class="none">${texts.data.none}</span>` : value}</td>`;
           })}</tr>`;

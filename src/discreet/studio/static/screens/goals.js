@@ -17,16 +17,16 @@ const PLAIN_SCHEMES = ["full-domain", "subtree", "ordered", "local"];
 
 export function Goals() {
   const { about, project, patch } = useApp();
-  const words_ = about.vocabulary || about;
+  const parts = about.vocabulary;
   const goals = project.goals;
   const set = (change) => patch({ goals: change });
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
   <div class="columns main-side">
     <div class="stack">
-      <${Promises} models=${words_.privacy} goals=${goals} set=${set} />
-      <${Matters} goals=${goals} set=${set} costs=${words_.costs} />
-      <${LeftOut} kinds=${words_.suppression} goals=${goals} set=${set} />
-      <${How} parts=${words_} goals=${goals} set=${set} />
+      <${Promises} models=${parts.privacy} goals=${goals} set=${set} />
+      <${Matters} goals=${goals} set=${set} costs=${parts.costs} />
+      <${LeftOut} kinds=${parts.suppression} goals=${goals} set=${set} />
+      <${How} parts=${parts} goals=${goals} set=${set} />
     </div>
     <${Plan} />
   </div>`;
@@ -58,7 +58,7 @@ function Promises({ models, goals, set }) {
   const hint = useName("k-hint");
   return html`<${Card} title=${words.crowd} text=${words.crowdText} actions=${html`<${Switch} label=${words.crowd} hidden checked=${Boolean(own)} onChange=${(on) => put("k", on ? "k(5)" : null)} />`} id="promises">
     ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${(value) => put("k", `k(${value})`)} />
-        <div class="row spread small quiet"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => put("k", `k(${Math.round(value)})`)} /></label><span>${words.kHigh}</span></div></div></div>
+        <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => put("k", `k(${Math.round(value)})`)} /></label><span>${words.kHigh}</span></div></div></div>
       <p id=${hint} class="k-words">${words.kWords(shown)}</p>
       <${Prevents} model=${k} />`}
     <h3 class="apart">${words.secrets}</h3>
@@ -86,7 +86,7 @@ function Model({ model, form, secrets, put }) {
   const first = () => formOf(model.name, model.parameters, Object.fromEntries(model.parameters.map((parameter) => [parameter.name, parameter.kind === "column" ? secrets[0] : parameter.default])));
   const change = (name, value) => put(model.name, formOf(model.name, model.parameters, { ...numbers(given, model.parameters), [name]: value }));
   return html`<li class=${form ? "model on" : "model"} data-model=${model.name}>
-    <div class="row nowrap top"><${Switch} label=${model.title} hidden checked=${Boolean(form)} onChange=${(on) => put(model.name, on ? first() : null)} /><div><h4>${model.title} ${model.term && html`<span class="term">${model.term}</span>`}</h4><p class="quiet small">${model.text}</p></div></div>
+    <div class="row nowrap upper"><${Switch} label=${model.title} hidden checked=${Boolean(form)} onChange=${(on) => put(model.name, on ? first() : null)} /><div><h4>${model.title} ${model.term && html`<span class="term">${model.term}</span>`}</h4><p class="quiet small">${model.text}</p></div></div>
     ${form && html`<div class="parameters">${model.parameters.map((parameter) => html`<${Parameter} key=${parameter.name} parameter=${parameter} value=${given[parameter.name]} secrets=${secrets} onRest=${(value) => change(parameter.name, value)} />`)}</div><${Prevents} model=${model} />`}
   </li>`;
 }

@@ -4,7 +4,8 @@ import { at } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Empty, Notice, Waiting } from "../parts.js";
 import { Icon } from "../icons.js";
-import { bytes, count } from "../format.js";
+import { jobLabel } from "./run.js";
+import { bytes } from "../format.js";
 import { texts } from "../texts.js";
 
 const words = texts.release;
@@ -20,9 +21,9 @@ export function Release() {
   const [report, setReport] = useState(false);
   if (!job) return html`<${Empty} icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   const files = (found && found.files) || FILES.map((name) => ({ name }));
-  const passed = found && (found.audit ? found.audit.passed : null);
+  const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>
-      ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => look({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${each.label || texts.run.kinds[each.kind]} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
+      ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => look({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
   <div class="columns main-side"><div class="stack">
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
     <section class="card handover"><div class="seal"><${Icon} name="shield" size=${40} /></div><div><h2>${words.everything}</h2><p class="quiet">${words.everythingText}</p></div><a class="button main large" href=${at.file(job.id, "everything.zip")} download><${Icon} name="download" />${words.all}</a></section>
@@ -38,7 +39,7 @@ export function Release() {
   </div>
   <aside class="card sticky stack" aria-labelledby="checked"><h2 id="checked">${words.checked}</h2>
     ${!found && !error && html`<${Waiting} tall />`}
-    ${found && html`<ul class="checks" role="status">${(found.audit && found.audit.checks ? found.audit.checks : []).map((check) => html`<li class=${check.passed ? "good" : "bad"}><${Icon} name=${check.passed ? "check" : "warn"} size=${18} /><span><b>${check.title || check.text || check.name}</b>${check.reached !== undefined && check.reached !== null ? html`<span class="small quiet">${words.reached(typeof check.reached === "number" ? count(check.reached) === "0" ? check.reached : Math.round(check.reached * 1000) / 1000 : check.reached)}</span>` : null}</span></li>`)}</ul>
+    ${found && html`<ul class="checks" role="status">${found.promises.map((check) => html`<li class=${check.passed ? "good" : "bad"}><${Icon} name=${check.passed ? "check" : "warn"} size=${18} /><span><b>${check.model}</b><span class="small quiet">${check.words || ""}${words.reached(check.reached_text)}</span></span></li>`)}</ul>
       <${Notice} kind=${passed ? "good" : "bad"}><p><b>${passed ? words.passed : words.notPassed}</b> ${words.passedText}</p></${Notice}>
       <h3>${words.before}</h3><ol class="advice">${words.advice.map((each) => html`<li>${each}</li>`)}</ol>`}
   </aside></div>`;

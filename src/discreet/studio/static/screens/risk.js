@@ -4,7 +4,7 @@ import { at } from "../api.js";
 import { newest, useApp, useJob, useLoaded } from "../context.js";
 import { Card, Empty, Meter, More, Notice, Stat, Waiting } from "../parts.js";
 import { Shift, SizeBars } from "../charts.js";
-import { Icon } from "../icons.js";
+import { jobLabel } from "./run.js";
 import { count, number, share } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -16,7 +16,7 @@ export function Risk() {
   const chosen = asked || newest(project, "release");
   const [job] = useJob(chosen && chosen.id);
   if (!chosen) return html`<${Empty} icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
-  return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>${chosen.label && html`<span class="chip accent">${chosen.label}</span>`}</div>
+  return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
     <div class="stack">${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} />`)}</div>`;
 }
 
@@ -28,17 +28,17 @@ function Part({ part, id, state }) {
   return part === "risk" ? html`<${RiskPart} found=${found} />` : html`<${UtilityPart} found=${found} />`;
 }
 
-/** Class sizes in a handful of bars: 1, 2–4, 5–9 … */
-function binned(sizes, rows) {
-  const edges = [1, 2, 5, 10, 20, 50, 100, 500];
-  const bars = edges.map((low, index) => ({ low, to: index + 1 < edges.length ? edges[index + 1] - 1 : null, rows: 0 }));
-  for (const each of sizes) bars.filter((bar) => each.size >= bar.low && (bar.to === null || each.size <= bar.to)).forEach((bar) => (bar.rows += each.rows));
-  return bars.map((bar) => ({ label: bar.to === null ? `${bar.low}+` : bar.to === bar.low ? `${bar.low}` : `${bar.low}–${bar.to}`, to: bar.to, share: bar.rows / Math.max(1, rows) }));
+/** The shares of people in crowds of each range of sizes, whose ranges begin at the edges. */
+function ranged({ edges, rows }, total) {
+  return edges.map((low, index) => {
+    const to = index + 1 < edges.length ? edges[index + 1] - 1 : null;
+    return { label: to === null ? `${low}+` : to === low ? `${low}` : `${low}–${to}`, to, share: rows[index] / Math.max(1, total) };
+  });
 }
 
 function RiskPart({ found }) {
-  const after = found.after || found;
-  const before = found.before || null;
+  const after = found;
+  const before = found.original;
   const limit = Math.round(1 / (after.threshold || 0.2));
   const attackers = ["prosecutor", "journalist", "marketer"].map((name) => {
     const pick = (report) => {
@@ -54,8 +54,8 @@ function RiskPart({ found }) {
       <${Stat} label=${words.uniques} value=${count(after.uniques)} of=${before && words.was(count(before.uniques))} />
       <${Stat} label=${words.atRisk(share(after.threshold))} value=${share(after.prosecutor.share_at_risk)} of=${before && words.was(share(before.prosecutor.share_at_risk))} /></div>
     <div class="columns two">
-      ${before && html`<${Card} title=${words.sizesBefore} text=${words.sizesBeforeText}><${SizeBars} bars=${binned(before.sizes, before.rows)} limit=${limit} label=${words.sizesBefore} /></${Card}>`}
-      <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${binned(after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
+      ${before && html`<${Card} title=${words.sizesBefore} text=${words.sizesBeforeText}><${SizeBars} bars=${ranged(before.sizes, before.rows)} limit=${limit} label=${words.sizesBefore} /></${Card}>`}
+      <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${ranged(after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
       <${Card} title=${words.attackers} text=${words.attackersText}><ul class="attackers">${attackers.map((each) => html`<li><div class="row spread"><h3>${words.names[each.name]}</h3><b class="figures">${share(each.after.average)}</b></div><p class="small quiet">${words.attackerTexts[each.name]}</p>
         <${Shift} before=${each.before ? each.before.average : null} after=${each.after.average} label=${words.shift(share(each.before && each.before.average), share(each.after.average))} /></li>`)}</ul><p class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><circle class="swatch-hollow" cx="13" cy="6" r="4.5" /></svg>${texts.chart.before}</span><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-full" x="8.500" y="1.500" width="9" height="9" rx="2" /></svg>${texts.chart.after}</span></p></${Card}>
       ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, told]) => html`<h3>${column}</h3><dl class="pairs">
@@ -69,7 +69,7 @@ function UtilityPart({ found }) {
   const strength = (found.associations || []).filter((each) => each.measure !== "spearman");
   return html`<section class="stack" aria-labelledby="utility-title"><h2 id="utility-title" class="section">${words.utility}</h2>
     <div class="stats"><${Stat} label=${words.rows} value=${share(found.released_rows / Math.max(1, found.rows))} of=${words.rowsOf(count(found.released_rows), count(found.rows))} />
-      ${found.queries && html`<${Stat} label=${words.queries} value=${share(found.queries.median_error)} of=${words.queriesText(count(found.queries.count))} />`}
+      ${found.queries && html`<${Stat} label=${words.queries} value=${share(found.queries.median)} of=${words.queriesText(count(found.queries.count))} />`}
       ${found.association_difference !== null && found.association_difference !== undefined && html`<${Stat} label=${words.associations} value=${number(found.association_difference)} of=${words.associationsText} />`}</div>
     <div class="columns two">
       <${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${words.column}</th><th scope="col" class="num">${words.values}</th><th scope="col">${words.detail}</th><th scope="col" class="num">${words.moved}</th></tr></thead>

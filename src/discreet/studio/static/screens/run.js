@@ -9,6 +9,14 @@ import { ago, number, seconds, share } from "../format.js";
 import { texts } from "../texts.js";
 
 const words = texts.run;
+/** What tells a run from others. */
+export function jobLabel(job) {
+  if (job.label) return job.label;
+  if (job.kind === "front") return words.kinds.front;
+  if (job.point !== null && job.point !== undefined) return words.ofPoint(job.point + 1);
+  return job.goals ? job.goals.privacy.join(", ") : words.kinds.release;
+}
+
 const ACTIVE = ["waiting", "running"];
 
 export function Run() {
@@ -57,18 +65,18 @@ function Search({ job }) {
   const proven = job.state === "done" && (job.gap === 0 || job.status === "optimal");
   return html`
     <div class="status" role="status" aria-live="polite">
-      ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.stage ? words.stage(job.stage) : ""}</p></${Notice}>`}
+      ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? words.stage(job.stage_text) : ""}</p></${Notice}>`}
       ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
       ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p></${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>
     <div class="stats">
-      <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(job.points ?? (job.best ?? null)) : number(job.best)} />
+      <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(job.points) : number(job.best)} />
       ${!front && html`<${Stat} label=${words.boundNow} value=${number(job.bound)} /><${Stat} label=${words.gap} value=${job.gap === null || job.gap === undefined ? "–" : share(job.gap)} of=${words.gapText} />`}
       <${Stat} label=${words.time} value=${seconds(passed)} />
     </div>
     <${Card} title=${front ? words.frontChart : words.chart} text=${front ? null : words.chartText} actions=${running
-      ? html`<${Button} kind="stop" icon="stop" disabled=${ending} onClick=${cancel}>${ending ? words.ending : words.cancel}</${Button}>`
+      ? html`<${Button} kind="stop" icon="stop" disabled=${ending || job.cancelling} onClick=${cancel}>${ending || job.cancelling ? words.ending : words.cancel}</${Button}>`
       : job.state === "done" && html`<${Button} kind="main" end="next" onClick=${() => go("explore", { job: job.id })}>${front ? words.toFront : words.toResult}</${Button}>`}>
       <${LiveChart} trace=${job.trace} now=${passed} running=${running} />
       ${running && html`<p class="quiet small">${words.stay}</p>`}
@@ -81,6 +89,6 @@ function Jobs({ chosen, live, onChoose }) {
   return html`<section class="card sticky picks" aria-labelledby="jobs-title"><h2 id="jobs-title">${words.jobs}</h2><ul>${project.jobs.map((listed) => {
     const job = live && live.id === listed.id ? live : listed;
     return html`<li key=${job.id}><button type="button" aria-current=${job.id === chosen ? "true" : undefined} onClick=${() => onChoose(job.id)}>
-      <b>${job.label || words.kinds[job.kind]}</b><span class="small row tight">${ACTIVE.includes(job.state) ? html`<span class="spinner"></span>` : html`<${Icon} name=${{ done: "check", failed: "warn", cancelled: "stop" }[job.state]} size=${15} />`}${words.short[job.state]}${job.kind === "release" && job.best !== null && job.best !== undefined ? ` · ${number(job.best)}` : ""} · ${ago(job.started)}</span></button></li>`;
+      <b>${jobLabel(job)}</b><span class="small row tight">${ACTIVE.includes(job.state) ? html`<span class="spinner"></span>` : html`<${Icon} name=${{ done: "check", failed: "warn", cancelled: "stop" }[job.state]} size=${15} />`}${words.short[job.state]}${job.kind === "release" && job.best !== null && job.best !== undefined ? ` · ${number(job.best)}` : ""} · ${ago(job.created)}</span></button></li>`;
   })}</ul></section>`;
 }
