@@ -6,11 +6,12 @@ from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._held import held
-from discreet.engines._names import exactly
+from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._polars import files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._spreadsheet import count_formulas, without_formulas
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
 
@@ -30,6 +31,7 @@ __all__ = [
     "TableFiles",
     "ValueMap",
     "count",
+    "count_formulas",
     "exactly",
     "files_of",
     "files_read",
@@ -41,8 +43,11 @@ __all__ = [
     "open_table",
     "plan_of",
     "reading",
+    "recode",
     "relation_of",
     "to_lazy",
+    "unused",
+    "without_formulas",
     "write_data",
     "write_parts",
     "write_table",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -20,17 +22,22 @@ from discreet import __version__
 from discreet.errors import DiscreetError, InfeasibleError, UsageError
 from discreet.schema import Hierarchy
 from discreet.studio._goals import vocabulary
+from discreet.studio._jobs import Run
+from discreet.studio._plain import plain
 from discreet.studio._project import Project
-from discreet.studio._security import Access, Guard
+from discreet.studio._results import page_beside
+from discreet.studio._security import REPORT_POLICY, Access, Guard
 from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
 from discreet.studio._upload import TooLargeError, receive_file
 from discreet.studio._workspace import safe_name
 
-__all__ = ["make_app", "plain"]
+__all__ = ["make_app"]
 
 _STATIC = Path(__file__).parent / "static"
 _NOTHING = object()
+_LOOK, _QUIET = 0.15, 15.0
+"""Seconds between two looks at a job, and of silence before a sign of life."""
 
 
 class Asked:
@@ -46,6 +53,23 @@ class Asked:
     def project(self) -> Project:
         """The project of the address."""
         return self.studio.project(self.owner, self.request.path_params["project"])
+
+    def project_of(self, run: Run) -> Project:
+        """Return the project a job belongs to."""
+        return self.studio.project(self.owner, run.project)
+
+    @property
+    def run(self) -> Run:
+        """The job of the address."""
+        return self.studio.job(self.owner, self.request.path_params["job"])
+
+    @property
+    def done(self) -> Run:
+        """The job of the address, which must be done."""
+        run = self.run
+        if run.state != "done":
+            raise UsageError("The job is not done yet." if run.busy else "The job ended without a result.")
+        return run
 
     def text(self, name: str) -> str:
         """Return a part of the query."""
@@ -68,19 +92,6 @@ class Asked:
 
 Answer = Mapping[str, Any] | list[Any] | Response
 Endpoint = Callable[[Asked], Answer]
-
-
-def plain(value: Any) -> Any:
-    """Return something as JSON can hold it: what is infinite, or no number, is null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def error_answer(error: BaseException) -> JSONResponse:
@@ -166,7 +177,11 @@ def _projects(asked: Asked) -> Answer:
 
 
 def _told(asked: Asked, project: Project | None = None) -> Answer:
-    return (project or asked.project).told([])
+    return _document(asked.studio, project or asked.project)
+
+
+def _document(studio: Studio, project: Project) -> dict[str, Any]:
+    return project.told([run.told_briefly() for run in studio.jobs.of_project(project.id)])
 
 
 def _make_sample(asked: Asked) -> Answer:
@@ -193,7 +208,7 @@ def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
                 studio.workspace.remove(folder)
                 raise
             project = await run_in_threadpool(studio.open_file, owner, folder, file)
-            return JSONResponse(plain(await run_in_threadpool(project.told, [])), 201)
+            return JSONResponse(plain(await run_in_threadpool(_document, studio, project)), 201)
         except ClientDisconnect:
             raise
         except Exception as error:
@@ -226,10 +241,20 @@ def _redo(asked: Asked) -> Answer:
 
 
 def _rows(asked: Asked) -> Answer:
-    table = asked.project.table
+    """Send a page of the table; with ``release`` also what became of each row."""
+    project = asked.project
     offset, limit = asked.number("offset", 0), asked.number("limit", 50, PAGE)
-    page = table.page(offset, limit)
-    return {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": table.rows}
+    page = project.table.page(offset, limit)
+    told = {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": project.table.rows}
+    name = asked.request.query_params.get("release")
+    if name is None:
+        return told
+    run = asked.studio.job(asked.owner, name)
+    if run.project != project.id or run.kind != "release" or run.state != "done":
+        raise UsageError("This job has no release yet.")
+    kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
+    released = pl.scan_parquet(run.folder / "released.parquet", glob=False)
+    return {**told, **page_beside(page, offset, kept, released)}
 
 
 def _column(asked: Asked) -> Answer:
@@ -327,6 +352,138 @@ def _export_hierarchy(asked: Asked) -> Answer:
     return Response(text.getvalue(), media_type="text/csv", headers=_attached(f"{safe_name(column, 'column')}.csv"))
 
 
+def _check(asked: Asked) -> Answer:
+    """Say whether what is set now would run, and how it would be done."""
+    from discreet.solve import SOLVERS
+    from discreet.studio._goals import reason_for
+    from discreet.studio._script import write_job
+
+    project = asked.project
+    settings = project.settings
+    folder = asked.studio.workspace.new_folder()
+    try:
+        plan = write_job(project, settings, folder).plan()
+    except DiscreetError as error:
+        return {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+    finally:
+        asked.studio.workspace.remove(folder)
+    exact = SOLVERS.members()[plan.solver].exact
+    return {
+        "ok": True,
+        "message": None,
+        "field": None,
+        "solver": plan.solver,
+        "automatic": settings.goals.solver == "auto",
+        "exact": exact,
+        "why": reason_for(plan.solver, exact, plan.nodes),
+        "space": plan.nodes,
+        "rows": plan.rows,
+        "tuples": plan.tuples,
+        "most_suppressed": plan.most_suppressed,
+        "dropped": plan.dropped,
+        "sensitive": plan.sensitive,
+        "unchanged": plan.unchanged,
+        "attributes": plan.attributes,
+        "privacy": [{"text": text, "words": _words(text)} for text in settings.goals.privacy],
+    }
+
+
+def _words(text: str) -> str:
+    from discreet.problem import PRIVACY
+
+    return PRIVACY.make(text).words
+
+
+def _start_job(asked: Asked) -> Answer:
+    if not isinstance(asked.body, dict):
+        raise UsageError("A job is told as a mapping.")
+    return asked.studio.start_job(asked.project, asked.body).told()
+
+
+def _jobs(asked: Asked) -> Answer:
+    return [run.told_briefly() for run in asked.studio.jobs.of_project(asked.project.id)]
+
+
+def _job(asked: Asked) -> Answer:
+    return asked.run.told()
+
+
+def _cancel(asked: Asked) -> Answer:
+    asked.studio.jobs.cancel(asked.run, now=asked.field("now") is True)
+    return asked.run.told()
+
+
+def _remove_job(asked: Asked) -> Answer:
+    asked.studio.remove_job(asked.run)
+    return {}
+
+
+def _result(asked: Asked) -> Answer:
+    return _kept(asked.done, "result.json")
+
+
+def _evaluation(name: str) -> Endpoint:
+    def answer(asked: Asked) -> Answer:
+        run = asked.done
+        if run.kind != "release":
+            raise UsageError("Risk and utility are measured of a release; choose a point of the front first.")
+        if (run.folder / f"{name}.json").is_file():
+            return _kept(run, f"{name}.json")
+        if not run.busy:
+            asked.studio.jobs.evaluate(run)
+        return JSONResponse({"state": run.evaluation.get(name, "waiting")}, 202)
+
+    return answer
+
+
+def _kept(run: Run, name: str) -> Response:
+    return Response((run.folder / name).read_bytes(), media_type="application/json")
+
+
+async def _events(request: Request) -> Response:
+    """Tell a job again whenever it changed, until nothing more will."""
+    studio: Studio = request.app.state.studio
+    try:
+        run = studio.job(request.scope["user"], request.path_params["job"])
+    except DiscreetError as error:
+        return error_answer(error)
+
+    async def stream() -> AsyncIterator[str]:
+        seen, quiet = -1, 0.0
+        while not studio.closing:
+            version, busy = run.version, run.busy
+            if version != seen:
+                seen, quiet = version, 0.0
+                yield f"data: {json.dumps(plain(run.told()))}\n\n"
+            elif quiet >= _QUIET:
+                quiet = 0.0
+                yield ": still here\n\n"
+            if not busy and run.version == seen:
+                yield "event: end\ndata: {}\n\n"
+                return
+            await asyncio.sleep(_LOOK)
+            quiet += _LOOK
+
+    return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def _file(asked: Asked) -> Answer:
+    """Send something that can be downloaded; which there is is told by the job, never by the request."""
+    from discreet.studio._downloads import download
+
+    run = asked.done
+    found = download(run, asked.project_of(run).table.file, asked.request.path_params["name"])
+    if found is None:
+        raise NotFoundError("This job has no such file.")
+    shown = "inline" in asked.request.query_params and found.kind == "text/html"
+    headers = {"content-security-policy": REPORT_POLICY} if found.kind == "text/html" else {}
+    if not shown:
+        headers |= _attached(found.name)
+    if isinstance(found.content, Path):
+        return FileResponse(found.content, media_type=found.kind, headers=headers)
+    return Response(found.content, media_type=found.kind, headers=headers)
+
+
 def _attached(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"'}
 
@@ -343,6 +500,7 @@ def make_app(studio: Studio, access: Access) -> Guard:
     """Put everything together: the page, the addresses it talks to, and the guard in front of both."""
     rooms = _Rooms(studio)
     of_project = "/api/projects/{project}"
+    of_job = "/api/jobs/{job}"
     routes = [
         Route("/", _index),
         Mount("/static", StaticFiles(directory=_STATIC)),
@@ -359,5 +517,18 @@ def make_app(studio: Studio, access: Access) -> Guard:
         rooms.route(f"{of_project}/hierarchy", _hierarchy),
         rooms.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
         rooms.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
+        rooms.route(f"{of_project}/check", _check, "POST"),
+        rooms.route(f"{of_project}/jobs", _jobs),
+        rooms.route(f"{of_project}/jobs", _start_job, "POST"),
+        rooms.route(of_job, _job),
+        rooms.route(of_job, _remove_job, "DELETE"),
+        Route(f"{of_job}/events", _events),
+        rooms.route(f"{of_job}/cancel", _cancel, "POST"),
+        rooms.route(f"{of_job}/result", _result),
+        rooms.route(f"{of_job}/risk", _evaluation("risk")),
+        rooms.route(f"{of_job}/utility", _evaluation("utility")),
+        rooms.route(f"{of_job}/files/{{name}}", _file),
     ]
-    return Guard(Starlette(routes=routes, exception_handlers={404: _unknown}), access)
+    app = Starlette(routes=routes, exception_handlers={404: _unknown})
+    app.state.studio = studio
+    return Guard(app, access)

@@ -57,7 +57,7 @@ class Table:
         """Read the file ``file`` and write ``rows``."""
         self.file = file
         source = open_source(file)
-        self._parquet = rows
+        self.parquet = rows
         opened = open_file(file)
         with reading(f"'{file.name}'", opened.explain):
             opened.check_rows()
@@ -78,7 +78,7 @@ class Table:
 
     def scan(self) -> pl.LazyFrame:
         """Return the table as a plan."""
-        return pl.scan_parquet(self._parquet, glob=False)
+        return pl.scan_parquet(self.parquet, glob=False)
 
     def page(self, offset: int, limit: int) -> pl.DataFrame:
         """Return some rows as text."""
