@@ -136,6 +136,11 @@ function Page() {
     before.current = place;
   }, [route.project, route.step, project && project.name]);
 
+  // Where the reader was, so that the list of projects leads back there.
+  useEffect(() => {
+    if (project && project.id === route.project && route.step !== project.step) send("PATCH", at.project(project.id), { step: route.step }).catch(() => null);
+  }, [project && project.id, route.step]);
+
   /** One change after the other, so that none overtakes another; the answer is the project as it then is. */
   const change = useCallback((work) => {
     setSaving((number) => number + 1);

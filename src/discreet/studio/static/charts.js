@@ -4,11 +4,11 @@ import { texts } from "./texts.js";
 import { count, number, seconds, share, shorten, ticks } from "./format.js";
 
 /** The width a drawing has, so that its letters keep their size on every screen. */
-export function useWidth(first = 640) {
+export function useWidth(first = 640, least = 240) {
   const box = useRef(null);
   const [width, setWidth] = useState(first);
   useLayoutEffect(() => {
-    const see = () => box.current && setWidth(Math.max(240, Math.round(box.current.clientWidth)));
+    const see = () => box.current && setWidth(Math.max(least, Math.round(box.current.clientWidth)));
     see();
     const watch = new ResizeObserver(see);
     watch.observe(box.current);
@@ -79,7 +79,7 @@ function merged(before, after) {
 }
 
 /** The search as it goes: the best cost found (solid) sinks, the bound (dashed) rises, and where they meet is the proof. */
-export function LiveChart({ trace, now, height = 300, running }) {
+export function LiveChart({ trace, height = 300, running }) {
   const [box, width] = useWidth();
   const points = (trace || []).filter(([, best, bound]) => best !== null || bound !== null);
   if (points.length === 0) return html`<div ref=${box} class="chart-empty">${running ? texts.run.noCostYet : texts.run.noTrace}</div>`;
@@ -87,7 +87,7 @@ export function LiveChart({ trace, now, height = 300, running }) {
   let [low, high] = [Math.min(...known), Math.max(...known)];
   const air = (high - low || Math.abs(high) || 1) * 0.12;
   [low, high] = [Math.max(0, low - air), high + air];
-  const end = Math.max(now || 0, points[points.length - 1][0], 0.001);
+  const end = Math.max(points[points.length - 1][0] * 1.06, 0.001);
   const left = 62;
   const foot = 30;
   const x = (value) => round(left + (value / end) * (width - left - 14));
@@ -181,7 +181,7 @@ export function SizeBars({ bars, limit, height = 230, label }) {
     ${bars.map((bar, index) => {
       const risky = bar.to !== null && bar.to !== undefined && bar.to < limit;
       return html`<g><title>${`${bar.label}: ${share(bar.share)}`}</title>
-        <rect class=${risky ? "" : "after"} fill=${risky ? "url(#stripes)" : undefined} x=${round(index * band + band * 0.12)} width=${round(band * 0.76)} y=${round(y(bar.share))} height=${round(Math.max(0, height - foot - y(bar.share)))} rx="4" />
+        <rect class=${risky ? "" : "after"} fill=${risky ? "url(#stripes)" : undefined} x=${round(index * band + (band - Math.min(72, band * 0.76)) / 2)} width=${round(Math.min(72, band * 0.76))} y=${round(y(bar.share))} height=${round(Math.max(0, height - foot - y(bar.share)))} rx="4" />
         ${bar.share > 0 && html`<text class="strong" x=${round(index * band + band / 2)} y=${round(y(bar.share) - 6)} text-anchor="middle">${band > 44 ? share(bar.share) : share(bar.share, 0)}</text>`}
         <text x=${round(index * band + band / 2)} y=${height - foot + 17} text-anchor="middle">${bar.label}</text></g>`;
     })}
@@ -191,12 +191,14 @@ export function SizeBars({ bars, limit, height = 230, label }) {
 
 /** Two values on one line from 0 to 1: a hollow mark before, a filled one after. */
 export function Shift({ before, after, label }) {
-  const at = (value) => 4 + Math.max(0, Math.min(1, value)) * 192;
-  return html`<svg class="chart shift" viewBox="0 0 200 20" role="img" aria-label=${label} preserveAspectRatio="none">
-    <line class="axis" x1="4" x2="196" y1="10" y2="10" />
-    ${before !== null && before !== undefined && html`<line class="shift-line" x1=${at(before)} x2=${at(after)} y1="10" y2="10" /><circle class="shift-before" cx=${at(before)} cy="10" r="5" />`}
+  const [box, width] = useWidth(200, 110);
+  const at = (value) => round(7 + Math.max(0, Math.min(1, value)) * (width - 14));
+  const known = before !== null && before !== undefined;
+  return html`<div ref=${box} class="shift"><svg class="chart" viewBox=${`0 0 ${width} 20`} width=${width} height="20" role="img" aria-label=${label}>
+    <line class="gridline thick" x1="7" x2=${width - 7} y1="10" y2="10" />
+    ${known && html`<line class="shift-line" x1=${at(before)} x2=${at(after)} y1="10" y2="10" /><circle class="shift-before" cx=${at(before)} cy="10" r="5" />`}
     <rect class="shift-after" x=${at(after) - 4.5} y="5.500" width="9" height="9" rx="2" />
-  </svg>`;
+  </svg></div>`;
 }
 
 const DAY = 86400000;
@@ -256,7 +258,8 @@ export function Icicle({ levels, label }) {
   return html`<div ref=${box}><svg class="chart icicle" viewBox=${`0 0 ${width} ${levels.length * line}`} width=${width} height=${levels.length * line} role="img" aria-label=${label}>
     ${levels.map((boxes, depth) => {
       const y = depth * line;
-      if (!Array.isArray(boxes)) return html`<g><rect class="many" x="1" y=${y + 2} width=${width - 2} height=${line - 6} rx="6" /><text x=${width / 2} y=${y + line / 2 + 4} text-anchor="middle">${texts.explore.manyNodes(count(boxes))}</text></g>`;
+      const crowded = Array.isArray(boxes) && width / boxes.length < 7 && !boxes.some((each) => each.state === "released");
+      if (crowded || !Array.isArray(boxes)) return html`<g><rect class="many" x="1" y=${y + 2} width=${width - 2} height=${line - 6} rx="6" /><text x=${width / 2} y=${y + line / 2 + 4} text-anchor="middle">${texts.explore.manyNodes(count(crowded ? boxes.length : boxes))}</text></g>`;
       let at = 0;
       return boxes.map((each) => {
         const x = (at / whole) * width;

@@ -4,6 +4,7 @@ import { at, post } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
 import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
+import { frontPoints } from "../front.js";
 import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
 import { count, number, share } from "../format.js";
@@ -40,9 +41,8 @@ function Front({ job }) {
   const [starting, setStarting] = useState(false);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
   if (!found) return html`<${Waiting} tall />`;
-  const points = found.points.map((point) => ({ ...point, id: String(point.number), x: point.k ?? point.values[0], loss: point.normalized_loss ?? point.loss, title: words.pointTitle(point.k ?? point.values[0]) }));
+  const { points, knee } = frontPoints(found);
   if (!points.length) return html`<${Card} title=${words.front}><p>${words.noPoints}</p></${Card}>`;
-  const knee = found.knee ? String(found.knee.point) : null;
   const chosen = points.find((point) => point.id === route.query.point) || points.find((point) => point.id === knee) || points[0];
   const take = async () => {
     setStarting(true);
@@ -55,7 +55,7 @@ function Front({ job }) {
   };
   return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
     <div class="front">
-      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} /></div>
+      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} height=${420} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
         <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
         <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
@@ -124,21 +124,24 @@ function Rows({ job }) {
   const [offset, setOffset] = useState(0);
   const [both, setBoth] = useState(true);
   const [page, error] = useLoaded(at.rows(project.id, { offset, limit: SIZE, release: job.id }));
+  const dropped = (index) => page.dropped.includes(page.columns[index]);
+  const order = page ? page.columns.map((_, index) => index).sort((one, other) => dropped(one) - dropped(other)) : [];
   return html`<${Card} kind="flush" title=${words.table} text=${words.tableText} actions=${html`<${Switch} label=${words.both} checked=${both} onChange=${setBoth} />`}>
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
     ${!page && !error && html`<${Waiting} tall />`}
-    ${page && html`<div class="scroll" tabindex="0" role="region" aria-label=${words.table}><table class="grid compare"><thead><tr><th scope="col" class="num">${words.row}</th>${page.columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    ${page && html`<div class="scroll" tabindex="0" role="region" aria-label=${words.table}><table class="grid compare"><thead><tr><th scope="col" class="num">${words.row}</th>${order.map((index) => html`<th scope="col">${page.columns[index]}${dropped(index) && html` <span class="chip warn">${words.taken}</span>`}</th>`)}</tr></thead>
       <tbody>${page.before.map((row, place) => {
         const after = page.after[place];
-        const gone = !after;
-        return html`<tr key=${offset + place} class=${gone ? "gone" : ""}><th scope="row" class="num quiet">${count(offset + place + 1)}${gone && html`<span class="chip bad">${words.gone}</span>`}</th>
-          ${row.map((value, index) => {
-            const removed = !gone && page.dropped.includes(page.columns[index]);
-            const changed = !gone && (removed || (page.changed[place][index]));
-            const now = gone || removed ? null : after[index];
-            return html`<td class=${changed ? "changed" : ""}>${gone ? html`<s>${value ?? texts.data.none}</s>` : removed ? html`${both && html`<s>${value ?? texts.data.none}</s> `}<span class="taken">${words.taken}</span>` : changed ? html`${both && html`<s>${value ?? texts.data.none}</s> `}<b>${now ?? texts.data.none}</b>` : value === null ? html`<span class="none">${texts.data.none}</span>` : value}</td>`;
-          })}</tr>`;
+        return html`<tr key=${offset + place} class=${after ? "" : "gone"}><th scope="row" class="num quiet">${!after && html`<span class="chip bad">${words.gone}</span> `}${count(offset + place + 1)}</th>
+          ${order.map((index) => html`<${Cell} was=${row[index]} is=${after && after[index]} gone=${!after || dropped(index)} changed=${after && page.changed[place][index]} both=${both} />`)}</tr>`;
       })}</tbody></table></div>
       <${Pager} offset=${offset} size=${SIZE} total=${page.total} onMove=${setOffset} />`}
   </${Card}>`;
+}
+
+function Cell({ was, is, gone, changed, both }) {
+  const shown = (value) => (value === null ? html`<span class="none">${texts.data.none}</span>` : value);
+  if (gone) return html`<td class="away"><s>${shown(was)}</s></td>`;
+  if (!changed) return html`<td>${shown(was)}</td>`;
+  return html`<td class="changed">${both && html`<s>${shown(was)}</s> `}<b>${shown(is)}</b></td>`;
 }

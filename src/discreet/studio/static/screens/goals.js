@@ -212,6 +212,7 @@ function Plan() {
       clearTimeout(timer);
     };
   }, [stamp]);
+  const said = (form) => ((plan && plan.privacy) || []).find((each) => each.text === form)?.words || "";
   const start = async (kind) => {
     setStarting(true);
     try {
@@ -222,7 +223,7 @@ function Plan() {
     }
   };
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
-    <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><code>${form}</code></li>`)}<li><${Icon} name="person" size=${18} /><code>${project.goals.suppression}</code></li></ul>
+    <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${said(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}

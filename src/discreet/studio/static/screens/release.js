@@ -27,10 +27,10 @@ export function Release() {
   <div class="columns main-side"><div class="stack">
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
     <section class="card handover"><div class="seal"><${Icon} name="shield" size=${40} /></div><div><h2>${words.everything}</h2><p class="quiet">${words.everythingText}</p></div><a class="button main large" href=${at.file(job.id, "everything.zip")} download><${Icon} name="download" />${words.all}</a></section>
-    <ul class="files">${files.filter((file) => words.files[file.name || file]).map((file) => {
+    <ul class="files">${files.filter((file) => words.files[file.name || file] && !(found && found.scheme.startsWith("local") && (file.name || file) === "mapping.json")).map((file) => {
       const name = file.name || file;
       return html`<li key=${name} class="card"><${Icon} name=${ICONS[name] || "file"} size=${26} /><div><h3>${words.files[name].title}</h3><p class="small quiet">${words.files[name].text}</p><p class="small quiet mono">${name} ${bytes(file.bytes)}</p></div>
-        <a class="button compact" href=${at.file(job.id, name)} download aria-label=${words.download(words.files[name].title)}><${Icon} name="download" />${words.get}</a></li>`;
+        <a class="button icon" href=${at.file(job.id, name)} download title=${words.download(words.files[name].title)} aria-label=${words.download(words.files[name].title)}><${Icon} name="download" /></a></li>`;
     })}</ul>
     <${Card} title=${words.report} text=${words.reportText} actions=${html`<${Button} kind="compact" icon="eye" aria-expanded=${report ? "true" : "false"} onClick=${() => setReport(!report)}>${report ? words.hide : words.show}</${Button}>`}>
       ${report && html`<iframe class="report" title=${words.report} sandbox="" src=${`${at.file(job.id, "report.html")}?inline=1`}></iframe>`}

@@ -25,7 +25,7 @@ function Part({ part, id, state }) {
   const title = part === "risk" ? words.risk : words.utility;
   if (state === "failed" || error) return html`<${Card} title=${title}><${Notice} kind="warn"><p>${error ? error.message : words.failed}</p></${Notice}></${Card}>`;
   if (!found || found.state) return html`<${Card} title=${title}><p class="quiet" role="status"><span class="spinner"></span> ${words.measuring}</p></${Card}>`;
-  return part === "risk" ? html`<${RiskPart} found=${found} />` : html`<${UtilityPart} found=${found} />`;
+  return part === "risk" ? html`<${RiskPart} found=${found} id=${id} />` : html`<${UtilityPart} found=${found} />`;
 }
 
 /** The shares of people in crowds of each range of sizes, whose ranges begin at the edges. */
@@ -36,7 +36,9 @@ function ranged({ edges, rows }, total) {
   });
 }
 
-function RiskPart({ found }) {
+function RiskPart({ found, id }) {
+  const [result] = useLoaded(`${at.job(id)}/result`);
+  const sizes = result && result.class_sizes;
   const after = found;
   const before = found.original;
   const limit = Math.round(1 / (after.threshold || 0.2));
@@ -54,12 +56,12 @@ function RiskPart({ found }) {
       <${Stat} label=${words.uniques} value=${count(after.uniques)} of=${before && words.was(count(before.uniques))} />
       <${Stat} label=${words.atRisk(share(after.threshold))} value=${share(after.prosecutor.share_at_risk)} of=${before && words.was(share(before.prosecutor.share_at_risk))} /></div>
     <div class="columns two">
-      ${before && html`<${Card} title=${words.sizesBefore} text=${words.sizesBeforeText}><${SizeBars} bars=${ranged(before.sizes, before.rows)} limit=${limit} label=${words.sizesBefore} /></${Card}>`}
-      <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${ranged(after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
+      ${before && html`<${Card} title=${words.sizesBefore} text=${words.sizesBeforeText(limit)}><${SizeBars} bars=${ranged(sizes ? { edges: sizes.edges, rows: sizes.before } : before.sizes, before.rows)} limit=${limit} label=${words.sizesBefore} /></${Card}>`}
+      <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${ranged(sizes ? { edges: sizes.edges, rows: sizes.after } : after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
       <${Card} title=${words.attackers} text=${words.attackersText}><ul class="attackers">${attackers.map((each) => html`<li><div class="row spread"><h3>${words.names[each.name]}</h3><b class="figures">${share(each.after.average)}</b></div><p class="small quiet">${words.attackerTexts[each.name]}</p>
         <${Shift} before=${each.before ? each.before.average : null} after=${each.after.average} label=${words.shift(share(each.before && each.before.average), share(each.after.average))} /></li>`)}</ul><p class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><circle class="swatch-hollow" cx="13" cy="6" r="4.5" /></svg>${texts.chart.before}</span><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-full" x="8.500" y="1.500" width="9" height="9" rx="2" /></svg>${texts.chart.after}</span></p></${Card}>
-      ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, told]) => html`<h3>${column}</h3><dl class="pairs">
-        <dt>${words.confidence}</dt><dd>${share(told.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(told.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(told.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(told.t_equal)}</dd></dl>`)}</${Card}>`}
+      ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, told]) => html`<div class="told"><h3>${column}</h3><dl class="pairs">
+        <dt>${words.confidence}</dt><dd>${share(told.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(told.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(told.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(told.t_equal)}</dd></dl></div>`)}</${Card}>`}
     </div>
     ${(after.warnings || []).length > 0 && html`<${Notice} kind="warn"><ul>${after.warnings.map((warning) => html`<li>${warning.message || warning}</li>`)}</ul></${Notice}>`}
   </section>`;

@@ -1,9 +1,10 @@
 // Run: start a search, watch the best cost sink and the bound rise, stop when it is good enough.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
-import { useApp, useJob } from "../context.js";
+import { useApp, useJob, useLoaded } from "../context.js";
 import { Button, Card, Empty, Notice, Stat } from "../parts.js";
-import { LiveChart } from "../charts.js";
+import { FrontChart, LiveChart } from "../charts.js";
+import { frontPoints } from "../front.js";
 import { Icon } from "../icons.js";
 import { ago, number, seconds, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -45,7 +46,8 @@ export function Run() {
 }
 
 function Search({ job }) {
-  const { change, go, refresh } = useApp();
+  const { change, go, patch, refresh } = useApp();
+  const front = job.kind === "front";
   const [ending, setEnding] = useState(false);
   const [now, setNow] = useState(0);
   const running = ACTIVE.includes(job.state);
@@ -60,25 +62,25 @@ function Search({ job }) {
     await change(() => post(`${at.job(job.id)}/cancel`)).catch(() => null);
     refresh().catch(() => null);
   };
+  const [result] = useLoaded(job.state === "done" ? `${at.job(job.id)}/result` : null);
   const passed = running ? Math.max(now, job.seconds || 0) : job.seconds;
-  const front = job.kind === "front";
   const proven = job.state === "done" && (job.gap === 0 || job.status === "optimal");
   return html`
     <div class="status" role="status" aria-live="polite">
       ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? words.stage(job.stage_text) : ""}</p></${Notice}>`}
       ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
-      ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p></${Notice}>`}
+      ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>${job.more && job.more.smallest_budget ? html`<p><${Button} kind="compact" onClick=${() => patch({ goals: { suppression: `budget(${job.more.smallest_budget})` } }).then(() => go("goals"))}>${words.raise(number(job.more.smallest_budget))}</${Button}></p>` : null}</${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>
     <div class="stats">
-      <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(job.points) : number(job.best)} />
+      <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(result ? result.points.length : job.points) : number(job.best)} />
       ${!front && html`<${Stat} label=${words.boundNow} value=${number(job.bound)} /><${Stat} label=${words.gap} value=${job.gap === null || job.gap === undefined ? "–" : share(job.gap)} of=${words.gapText} />`}
       <${Stat} label=${words.time} value=${seconds(passed)} />
     </div>
     <${Card} title=${front ? words.frontChart : words.chart} text=${front ? null : words.chartText} actions=${running
       ? html`<${Button} kind="stop" icon="stop" disabled=${ending || job.cancelling} onClick=${cancel}>${ending || job.cancelling ? words.ending : words.cancel}</${Button}>`
       : job.state === "done" && html`<${Button} kind="main" end="next" onClick=${() => go("explore", { job: job.id })}>${front ? words.toFront : words.toResult}</${Button}>`}>
-      <${LiveChart} trace=${job.trace} now=${passed} running=${running} />
+      ${front ? (result ? html`<${FrontChart} ...${frontPoints(result)} onChoose=${(point) => go("explore", { job: job.id, point })} />` : html`<div class="chart-empty">${words.frontFound(number(job.points ?? 0), number(job.open))}</div>`) : html`<${LiveChart} trace=${result ? result.trace : job.trace} running=${running} />`}
       ${running && html`<p class="quiet small">${words.stay}</p>`}
     </${Card}>`;
 }
