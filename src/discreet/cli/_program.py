@@ -25,6 +25,7 @@ from discreet.cli.parts import parts
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
+from discreet.cli.studio import studio
 from discreet.cli.utility import utility
 from discreet.errors import DiscreetError, InterruptedRun, OutputError
 
@@ -127,6 +128,7 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Start here:
+  discreet studio                            everything below, in the browser
   discreet sample -n 1000 -o people.csv      a table to try things on
   discreet info people.csv                   what is in it, and what could identify people
   discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv
@@ -144,7 +146,10 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-_COMMANDS = (anonymize, pareto, audit, apply, risk, utility, run, compare, hierarchy, info, sample, parts, explain)
+_COMMANDS = (
+    *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
+    *(hierarchy, info, sample, parts, explain),
+)
 for _command in _COMMANDS:
     program.add_command(_command)
 

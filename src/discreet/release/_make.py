@@ -100,6 +100,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
             privacy=problem.privacy,
             missing=prepared.missing,
         ),
+        recoding=recoding,
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         read=prepared.stamp,

@@ -13,6 +13,8 @@ import numpy as np
 import polars as pl
 
 from discreet._places import Place
+from discreet.engines import Recoding, recode, to_lazy, unused, without_formulas
+from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, roles, unknown
@@ -104,6 +106,8 @@ class Release:
     """What it takes to carry the recoding out again, where equal values became equal ones."""
     behind: Behind | None = field(repr=False, default=None)
     """What it was made from, to measure risk and utility and to look around; it stays in this process."""
+    recoding: Recoding | None = field(default=None, repr=False)
+    """What was done to columns and rows, as the engine did it."""
 
     @property
     def frame(self) -> Any:
@@ -127,13 +131,37 @@ class Release:
             return dict(self.stats["shown"])
         return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
-    def write(self, path: str | PathLike[str]) -> Place:
-        """Write the released table to a file, a folder or a database; it appears there when it is complete."""
+    def rows_of(self, data: Any) -> pl.Series:
+        """Return for each released row, in order, which row of the original table it is, from 0 on.
+
+        ``data`` is that table: a path or a frame of polars. Who has this can undo the release: keep it as safe as
+        the data.
+
+        >>> from discreet import anonymize
+        >>> table = pl.DataFrame({"age": [31, 34, 38, 77, 39]})
+        >>> release = anonymize(
+        ...     table, quasi_identifiers={"age": "intervals(10)"}, privacy="k(2)", suppression="budget(1)"
+        ... )
+        >>> release.rows_of(table).to_list()
+        [0, 1, 2, 4]
+        """
+        if self.recoding is None:
+            raise UsageError("This release does not know how it was made; make it again.")
+        frame = to_lazy(data)
+        number = unused("row", frame.collect_schema())
+        return recode(frame.with_row_index(number), self.recoding).select(number).collect().to_series()
+
+    def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> Place:
+        """Write the released table to a file, a folder or a database; it appears there when it is complete.
+
+        With ``for_spreadsheets`` no cell can be taken for a formula: text that begins like one gets a ``'`` in front,
+        which spreadsheets do not show.
+        """
         output = check_output(path, self.table.place if isinstance(self.table, Written) else None)
         read = self.job.get("input")
         if isinstance(output, Output):
             check_apart([output.path], [] if read is None else place_files(read))
-        output.write(self.frame)
+        output.write(without_formulas(self.frame) if for_spreadsheets else self.frame)
         return output.place
 
     def report(
