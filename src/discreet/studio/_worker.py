@@ -204,25 +204,24 @@ def _evaluate_again(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None
 
 def _evaluate(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop: threading.Event) -> None:
     """Measure risk and utility, and put both into the report."""
+    from discreet.errors import DiscreetError
     from discreet.studio._results import write_json
 
-    sections = []
+    sections: list[Any] = []
     for name, measure in (("risk", _risk), ("utility", _utility)):
         if stop.is_set():
             return
         tell(evaluation=name, state="running")
         try:
             report, told = measure(job, release)
-            write_json(Path(f"{name}.json"), told)
             sections.append(report)
+            release.report(job.report[0], sections)
+            write_json(Path(f"{name}.json"), told)
             tell(evaluation=name, state="done")
+        except DiscreetError as error:
+            tell(evaluation=name, state="failed", message=error.message)
         except Exception as error:
-            from discreet.errors import DiscreetError
-
-            said = error.message if isinstance(error, DiscreetError) else f"an unexpected {type(error).__name__}"
-            tell(evaluation=name, state="failed", message=said)
-    if sections and job.report:
-        release.report(job.report[0], sections)
+            tell(evaluation=name, state="failed", message=f"It ended by an unexpected {type(error).__name__}.")
 
 
 def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
