@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from studio.browser import SECONDS, Studio, Visit, running_browser, running_studio, visiting
+from studio.browser import Studio, Visit, running_browser, running_studio, visiting
 
 QUASI = ["birth_date", "sex", "zip", "education", "marital_status"]
 REMOVED = ["city", "occupation", "children"]
@@ -149,7 +149,7 @@ def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit) -> None:
     visit.click("Find the best release")
     page.wait_for_url("**/run?job=*")
     job = re.search(r"job=([^&]+)", page.url).group(1)  # type: ignore[union-attr]
-    page.wait_for_function("document.querySelector('.chart .best') !== null", timeout=SECONDS)
+    page.locator(".chart .best").wait_for()
     page.reload()  # the search goes on without its page
     page.locator(".chart .best").wait_for()
     visit.click("Stop and keep the best so far")
@@ -193,7 +193,6 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     assert "Vocational" in under("Secondary")
     # Undo and redo, also by keys.
     page.keyboard.press("Control+z")
-    page.wait_for_function("() => [...document.querySelectorAll('[role=treeitem]')].length > 0")
     page.get_by_role("button", name=re.compile("^Redo")).wait_for()
     page.locator("button[aria-label^='Redo']:not([disabled])").wait_for()
     assert "Vocational" in under("Higher")
@@ -202,20 +201,20 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     assert "Vocational" in under("Secondary")
     # Rename, group, merge, add a level, take it out.
     item("Basic").press("F2")
-    page.get_by_label("Name").fill("School")
+    page.get_by_role("textbox", name="Name").fill("School")
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
     wait("Renamed to School.")
     item("Bachelor").click()
     item("Master").click(modifiers=["Control"])
     visit.click("Group")
-    page.get_by_label("Name").fill("University")
+    page.get_by_role("textbox", name="Name").fill("University")
     page.get_by_role("dialog").get_by_role("button", name="Group").click()
     wait("University is a group now.")
     assert under("University") == ["Bachelor", "Master"]
     item("University").click()
     item("Higher").click(modifiers=["Control"])
     visit.click("Merge")
-    page.get_by_label("Name").fill("High")
+    page.get_by_role("textbox", name="Name").fill("High")
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
     wait("Merged into High.")
     assert set(under("High")) == {"Bachelor", "Master", "Doctorate"}
@@ -280,7 +279,7 @@ def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
             page.set_viewport_size({"width": width, "height": 800})
             for step in ("data", "hierarchies", "goals", "run"):
                 visit.step(step)
-                page.wait_for_function("!document.querySelector('.ghost')")
+                page.locator(".ghost").first.wait_for(state="detached")
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (step, width)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
         visit.click("Colours as on your system; switch to light")
@@ -296,7 +295,7 @@ def test_everything_has_a_name(visit: Visit) -> None:
     visit.sample(ROWS)
     for step in ("data", "hierarchies", "goals", "run"):
         visit.step(step)
-        page.wait_for_function("!document.querySelector('.ghost')")
+        page.locator(".ghost").first.wait_for(state="detached")
         unnamed = page.evaluate(
             """() => [...document.querySelectorAll("button, a[href], input, select, textarea, [role=img], [role=tree]")]
             .filter((node) => node.offsetParent !== null || node.closest("svg"))
