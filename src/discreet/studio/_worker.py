@@ -59,6 +59,8 @@ class _Teller:
 def work(task: Mapping[str, Any], pipe: Connection) -> None:
     """Do a task: a release, a front, the release of a point of a front, or an evaluation."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the studio's, which ends its workers itself
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page goes first
     os.chdir(task["folder"])
 
     from discreet.errors import DiscreetError, InterruptedRun
@@ -233,7 +235,7 @@ def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     quasi = told["quasi_identifiers"]
     asked = {"sensitive": told["sensitive"], "types": told["types"]}
     report = risk(release, original=job.input, unknown=unknown, quasi_identifiers=quasi, **asked)
-    before = risk(job.input, quasi_identifiers=quasi, **asked)
+    before = risk(job.input, quasi_identifiers=quasi, depth=2, **asked)
     attacked = None
     if release.n <= _ATTACKED and told["sensitive"]:
         attacked = attacks(job.input, release, unknown=unknown, quasi_identifiers=quasi, **asked)
