@@ -1,8 +1,8 @@
 """List every package an installation of discreet brings, with version and licence, and ask for known weaknesses.
 
-The advisories come from a public database by pip-audit, which needs a connection. Without one this says so, and the list
-is all there is: it is not a clean bill of health. The exit code is 1 if a weakness is known, or if a licence is one that
-asks for more than attribution.
+The advisories come from a public database by pip-audit, which needs a connection. Without one this says so, and the
+list is all there is: it is not a clean bill of health. The exit code is 1 if a weakness is known, or a licence is one
+that asks for more than attribution.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ASKS_FOR_MORE = re.compile(r"\b(A?GPL|SSPL|Commons Clause|Proprietary)\b")
 def main() -> None:
     """Print the list, then what is known against it."""
     found = installed("discreet")
-    found.pop("discreet", None)
+    if found.pop("discreet", None) is None:
+        sys.exit("discreet is not installed here; make audit-dependencies installs it.")
     width = max(map(len, found))
     print(f"An installation brings {len(found)} packages:\n")
     doubtful = []
