@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def spark() -> Any:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "512m",
+            "spark.driver.maxResultSize": "1m",  # more than this is never brought to the driver
+            "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="discreet-warehouse-"),
             "spark.sql.session.timeZone": "UTC",
             "spark.ui.showConsoleProgress": "false",
         }

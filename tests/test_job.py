@@ -62,7 +62,7 @@ def test_yaml_without_surprises(tmp_path: Path) -> None:
         ({"sensitive": 7}, "The key 'sensitive' must be a mapping."),
         ({"privacy": []}, "The key 'privacy' must not be empty."),
         ({"privacy": [5]}, "The key 'privacy', entry '0', must be text."),
-        ({"privacy": {"k": 5}}, "The key 'privacy' must be a list."),
+        ({"privacy": {"k": 5}}, "The key 'privacy' must be text or a list of texts."),
         ({"time_limit": "soon"}, "The key 'time_limit' must be a number."),
         ({"time_limit": 0}, "The key 'time_limit' must be more than 0."),
         ({"seed": 1.5}, "The key 'seed' must be a whole number."),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         UnsupportedCombinationError,
         UsageError,
     )
-    from discreet.job import Job
+    from discreet.job import Job, compare
+    from discreet.job._comparison import Comparison
     from discreet.problem.costs.ambiguity import Ambiguity
     from discreet.problem.costs.average_class_size import AverageClassSize
     from discreet.problem.costs.certainty import Certainty
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
     from discreet.problem.privacy.average_risk import AverageRisk
     from discreet.problem.privacy.beta_likeness import BetaLikeness
     from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
+    from discreet.problem.privacy.delta_presence import DeltaPresence
     from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
     from discreet.problem.privacy.k_anonymity import KAnonymity
     from discreet.problem.privacy.k_map import KMap
     from discreet.problem.privacy.l_diversity import LDiversity
     from discreet.problem.privacy.l_plus_diversity import LPlusDiversity
+    from discreet.problem.privacy.population_uniqueness import PopulationUniqueness
     from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
     from discreet.problem.privacy.sample_uniqueness import SampleUniqueness
     from discreet.problem.privacy.t_closeness import TCloseness
@@ -96,7 +99,8 @@ _PLACES = {
         "UnsupportedCombinationError",
         "UsageError",
     ),
-    "discreet.job": ("Job",),
+    "discreet.job": ("Job", "compare"),
+    "discreet.job._comparison": ("Comparison",),
     "discreet.problem.costs.ambiguity": ("Ambiguity",),
     "discreet.problem.costs.average_class_size": ("AverageClassSize",),
     "discreet.problem.costs.certainty": ("Certainty",),
@@ -111,11 +115,13 @@ _PLACES = {
     "discreet.problem.privacy.average_risk": ("AverageRisk",),
     "discreet.problem.privacy.beta_likeness": ("BetaLikeness",),
     "discreet.problem.privacy.delta_disclosure": ("DeltaDisclosure",),
+    "discreet.problem.privacy.delta_presence": ("DeltaPresence",),
     "discreet.problem.privacy.entropy_l_diversity": ("EntropyLDiversity",),
     "discreet.problem.privacy.k_anonymity": ("KAnonymity",),
     "discreet.problem.privacy.k_map": ("KMap",),
     "discreet.problem.privacy.l_diversity": ("LDiversity",),
     "discreet.problem.privacy.l_plus_diversity": ("LPlusDiversity",),
+    "discreet.problem.privacy.population_uniqueness": ("PopulationUniqueness",),
     "discreet.problem.privacy.recursive_diversity": ("RecursiveDiversity",),
     "discreet.problem.privacy.sample_uniqueness": ("SampleUniqueness",),
     "discreet.problem.privacy.t_closeness": ("TCloseness",),
@@ -176,8 +182,10 @@ __all__ = [
     "ClassRecords",
     "ClassValues",
     "Classification",
+    "Comparison",
     "DataError",
     "DeltaDisclosure",
+    "DeltaPresence",
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",
@@ -197,6 +205,7 @@ __all__ = [
     "NoSuppression",
     "NonUniformEntropy",
     "OutputError",
+    "PopulationUniqueness",
     "PreSampling",
     "Precision",
     "Progress",
@@ -217,6 +226,7 @@ __all__ = [
     "apply_mapping",
     "audit",
     "auto",
+    "compare",
     "dates",
     "evaluate",
     "flat",

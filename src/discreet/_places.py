@@ -19,18 +19,20 @@ from discreet.errors import UsageError
 __all__ = ["DATABASES", "Place", "TableName", "TableUrl", "is_url", "located", "moved", "shown"]
 
 Place = str | PathLike[str]
-Database = Literal["duckdb", "sqlite", "postgresql"]
+Database = Literal["duckdb", "sqlite", "postgresql", "spark"]
 
 DATABASES: Mapping[str, Database] = {
     "duckdb": "duckdb",
     "sqlite": "sqlite",
     "postgresql": "postgresql",
     "postgres": "postgresql",
+    "spark": "spark",
 }
 _EXAMPLES = {
     "duckdb": "duckdb:///people.duckdb?table=people",
     "sqlite": "sqlite:///people.db?table=people",
     "postgresql": "postgresql://host/database?table=people",
+    "spark": "spark:///?table=people",
 }
 _SECRETS = ("password", "sslpassword")
 
@@ -109,6 +111,8 @@ class TableUrl:
                 f"The URL does not say which table is meant; end it in ?table=NAME: {_EXAMPLES[database]}.",
                 topic="database-url",
             )
+        if database == "spark":
+            return cls._spark(TableName.parse(table), parts.hostname or "", port, parts.path, told)
         if database != "postgresql":
             return cls._file(database, TableName.parse(table), parts.netloc, parts.path, told)
         return cls(
@@ -121,6 +125,15 @@ class TableUrl:
             name=unquote(parts.path.removeprefix("/")),
             options=tuple(told.items()),
         )
+
+    @classmethod
+    def _spark(cls, table: TableName, host: str, port: int | None, path: str, told: Mapping[str, str]) -> TableUrl:
+        if path.strip("/") or told:
+            raise UsageError(
+                f"The URL of a table of Spark names nothing but the table, and its cluster if it has one; write "
+                f"{_EXAMPLES['spark']} or spark://host:7077/?table=people."
+            )
+        return cls("spark", table, host=unquote(host), port=port)
 
     @classmethod
     def _file(cls, database: Database, table: TableName, netloc: str, path: str, told: Mapping[str, str]) -> TableUrl:
@@ -151,6 +164,8 @@ class TableUrl:
     @property
     def where(self) -> str:
         """What the database is called in messages."""
+        if self.database == "spark":
+            return "Spark"
         if self.path is not None:
             return f"'{self.path.name}'"
         return f"the database '{self.name}'" if self.name else "the database"

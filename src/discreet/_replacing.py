@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,15 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
     unfinished = _temporary(target)
     try:
         _clear_up(target)
-        if folder:
-            unfinished.mkdir()
-        else:
-            unfinished.touch()
-        with _locked(unfinished):
+        with ExitStack() as held:
+            while True:
+                if folder:
+                    unfinished.mkdir()
+                else:
+                    unfinished.touch()
+                if _locked(unfinished, held):
+                    break
+                unfinished = _temporary(target)  # somebody clearing up took it for a left-over, and it is gone
             yield unfinished
         _flush_folder(target.parent)
     except OSError as error:
@@ -140,34 +144,37 @@ def _clear_up(target: Path) -> None:
         return
     form = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
     for entry in target.parent.iterdir():
-        if form.fullmatch(entry.name) and not _is_locked(entry):
-            _remove(entry)
+        if form.fullmatch(entry.name):
+            _remove_unlocked(entry)
 
 
-def _is_locked(path: Path) -> bool:
+def _remove_unlocked(path: Path) -> None:
+    """Delete what nobody holds a lock on; the lock is held meanwhile, so that nobody takes it up."""
     with suppress(OSError):
         place = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
+            _remove(path)
         finally:
             os.close(place)
-    return False
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, held: ExitStack) -> bool:
+    """Hold a lock on a file or folder until the end; False if somebody else was faster and it is going away."""
     if fcntl is None:
-        yield
-        return
-    place = os.open(path, os.O_RDONLY)
+        return True
     try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(place)
+        place = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    held.callback(os.close, place)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return path.exists()
 
 
 def _remove(path: Path) -> None:

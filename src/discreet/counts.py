@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "compact"]
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "Population", "compact"]
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
@@ -133,13 +133,48 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
+class Population:
+    """The people a table was drawn from, counted by the same codes as its rows.
+
+    ``codes[i, p]`` is the leaf code of attribute ``i`` in tuple ``p`` of the population, ``people[p]`` how many have
+    that tuple, and ``place[j]`` where tuple ``j`` of the table is among them. Where the population is a table, it has
+    tuples besides, which no row of the table has and which count in the classes they are recoded to. Where it is only
+    estimated (``estimated``), by what the weights of a class add up to, there are none, and rows that are not
+    published take their weights along.
+    """
+
+    codes: NDArray[np.int32]
+    people: FloatArray
+    place: IntArray
+    estimated: bool = False
+
+    @cached_property
+    def size(self) -> float:
+        """How many people there are."""
+        return float(self.people.sum())
+
+    def of_tuples(self, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return for each tuple of the table how many people have the same released values."""
+        ids, count = _numbered(self.codes, blocks)
+        people: FloatArray = np.bincount(ids, weights=self.people, minlength=count).astype(np.float64)
+        return people[ids[self.place]]
+
+    def some(self, tuples: IntArray) -> Population:
+        """Return the population of some tuples of the table; nobody leaves it, unless it is estimated from the rows."""
+        if not self.estimated:
+            return replace(self, place=self.place[tuples])
+        held = self.place[tuples]
+        return Population(self.codes[:, held], self.people[held], np.arange(held.size), estimated=True)
+
+
+@dataclass(frozen=True, eq=False)
 class CountTable:
     """Distinct quasi-identifier tuples, their weights and the histograms that go with them.
 
     ``codes[i, j]`` is the leaf code of attribute ``i`` in tuple ``j``. Tuples are distinct and in lexicographic order
     of their codes, so that the row order of the data leaves no trace. ``joint`` counts, for each sensitive column,
     its values together with the class labels, where there are labels: value ``v`` with label ``c`` has the code
-    ``v * labels.cardinality + c``.
+    ``v * labels.cardinality + c``. ``population`` counts the people the rows were drawn from, where they are known.
     """
 
     attributes: tuple[CodedAttribute, ...]
@@ -148,6 +183,7 @@ class CountTable:
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
     labels: Histogram | None = None
     joint: Mapping[str, Histogram] = field(default_factory=dict)
+    population: Population | None = None
 
     @cached_property
     def n(self) -> int:
@@ -178,6 +214,7 @@ class CountTable:
             sensitive={name: histogram.some(tuples) for name, histogram in self.sensitive.items()},
             labels=None if self.labels is None else self.labels.some(tuples),
             joint={name: histogram.some(tuples) for name, histogram in self.joint.items()},
+            population=None if self.population is None else self.population.some(tuples),
         )
 
     def group(self, blocks: Sequence[IntArray]) -> Grouping:
@@ -185,21 +222,27 @@ class CountTable:
 
         ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to.
         """
-        key: IntArray = np.zeros(self.tuples, dtype=np.int64)
-        span = 1
-        for block, leaves in zip(blocks, self.codes, strict=True):
-            width = int(block.max(initial=0)) + 1
-            if width == 1:
-                continue
-            if span * width > max(_DIRECT, 8 * self.tuples):
-                key, span = compact(key, span)
-            key = key * width + block[leaves]
-            span *= width
-        ids, count = compact(key, span)
+        ids, count = _numbered(self.codes, blocks)
         first = np.empty(count, dtype=np.int64)
         first[ids[::-1]] = np.arange(self.tuples - 1, -1, -1)
         sizes = np.rint(np.bincount(ids, weights=self.weights, minlength=count)).astype(np.int64)
         return Grouping(ids.astype(np.int32), first, sizes)
+
+
+def _numbered(codes: NDArray[np.int32], blocks: Sequence[IntArray]) -> tuple[IntArray, int]:
+    """Number the classes of tuples in the order of their blocks; return that of each tuple and how many there are."""
+    tuples = codes.shape[1]
+    key: IntArray = np.zeros(tuples, dtype=np.int64)
+    span = 1
+    for block, leaves in zip(blocks, codes, strict=True):
+        width = int(block.max(initial=0)) + 1
+        if width == 1:
+            continue
+        if span * width > max(_DIRECT, 8 * tuples):
+            key, span = compact(key, span)
+        key = key * width + block[leaves]
+        span *= width
+    return compact(key, span)
 
 
 def compact(key: IntArray, span: int) -> tuple[IntArray, int]:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from discreet.counts import CountTable, Histogram
-from discreet.engines import _count, count, open_source
+from discreet.engines import _people, count, open_source
 from discreet.errors import DataError
 from discreet.schema import Hierarchy, Schema
 
@@ -139,7 +139,7 @@ def test_tuples_too_many_for_one_number() -> None:
     rng = np.random.default_rng(5)
     columns = [rng.integers(0, 50_000, 300) for _ in range(9)]
     columns = [np.concatenate([column, column[:100]]).astype(np.int32) for column in columns]
-    index, tuples = _count._collapse(columns, [50_000] * 9)
+    index, tuples = _people.collapse(columns, [50_000] * 9)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     assert [tuple(column) for column in tuples.T.tolist()] == sorted(set(rows))
     assert [sorted(set(rows))[place] for place in index] == rows

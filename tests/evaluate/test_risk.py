@@ -105,6 +105,29 @@ def test_expected_risk(fraction):
     assert expected_risk(sizes, 1.0) == pytest.approx(1 / sizes)
 
 
+def test_expected_risk_with_a_fraction_for_each_class():
+    sizes, fractions = np.array([1, 1, 2, 7, 70, 3]), np.array([0.1, 0.7, 0.02, 0.3, 0.2, 1.0])
+    want = [plain.expected_risk(f, p) for f, p in zip(sizes.tolist()[:-1], fractions.tolist()[:-1], strict=True)]
+    assert expected_risk(sizes, fractions) == pytest.approx([*want, 1 / 3])
+
+
+def test_weights_tell_the_population():
+    """The journalist's risk is that of sdcMicro: what is expected of 1 / F by the weights of the class."""
+    data = pl.DataFrame({"age": [20, 20, 30, 40, 40, 40], "w": [2.5, 7.5, 8.0, 0.5, 0.5, 0.5]})
+    report = risk(data, quasi_identifiers="age", weights="w", threshold=0.2)
+    each = [*[plain.expected_risk(2, 2 / 10)] * 2, plain.expected_risk(1, 1 / 8), *[1 / 3] * 3]
+    assert report.journalist.highest == pytest.approx(max(each))
+    assert report.journalist.average == report.marketer == pytest.approx(sum(each) / 6)
+    assert report.journalist.at_risk == sum(one > 0.2 for one in each)
+    assert report.population.size == 10 + 8 + 3
+    release = dc.anonymize(data, quasi_identifiers={"age": "intervals(20)"}, weights="w", privacy="k(2)")
+    assert risk(release).journalist is not None
+    with pytest.raises(UsageError, match="either a table or estimated by weights"):
+        risk(data, quasi_identifiers="age", weights="w", population=50)
+    with pytest.raises(DataError, match="in 1 rows; mend them"):
+        risk(data.with_columns(w=pl.Series([1.0, None, 1, 1, 1, 1])), quasi_identifiers="age", weights="w")
+
+
 def test_expected_risk_of_large_classes_is_the_scaled_one():
     assert expected_risk(np.array([100_000]), 0.1)[0] == pytest.approx(0.1 / 100_000, rel=1e-4)
 

@@ -10,11 +10,11 @@ import pytest
 
 import naive_risk as plain
 from discreet.evaluate import estimate_uniques
-from discreet.evaluate._risk._numerics import digamma, digammas, root
-from discreet.evaluate._risk._pitman import fit, pitman
-from discreet.evaluate._risk._snb import fit as snb_fit
-from discreet.evaluate._risk._snb import snb
-from discreet.evaluate._risk._zayatz import zayatz
+from discreet.problem._uniques._numerics import digamma, digammas, root
+from discreet.problem._uniques._pitman import fit, pitman
+from discreet.problem._uniques._snb import fit as snb_fit
+from discreet.problem._uniques._snb import snb
+from discreet.problem._uniques._zayatz import zayatz
 
 
 def arrays(sizes):

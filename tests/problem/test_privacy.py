@@ -10,6 +10,7 @@ import pytest
 
 import naive
 from discreet.errors import UsageError
+from discreet.problem._uniques import estimate_uniques
 from discreet.problem.privacy import PRIVACY
 from discreet.testing import PrivacyModelContract, all_histograms, as_classes, as_groups, classes_of, random_table
 from tables import random_sample
@@ -333,3 +334,45 @@ def test_k_map_needs_rows_that_few_classes_of_k_people_would_have(estimator):
 
         wanted = next(rows for rows in range(1, k + 1) if rows == k or beyond(rows) <= significance)
         assert PRIVACY.make(f"k-map({k}, {fraction}, {estimator}, {significance})").needed == wanted
+
+
+SIZES = np.repeat([1, 2, 3, 7], [60, 20, 4, 5])
+
+
+@pytest.mark.parametrize("model", ["dankar", "pitman", "zayatz", "snb"])
+@pytest.mark.parametrize("people", [300, 2_000])
+def test_population_uniqueness_is_the_estimate_over_the_population(model, people):
+    found = getattr(estimate_uniques(*np.unique(SIZES, return_counts=True), people), model)
+    assert found is not None
+    share = found / people
+    assert PRIVACY.make(f"population-uniqueness({share}, {model}, {people})").holds(SIZES)
+    assert not PRIVACY.make(f"population-uniqueness({0.99 * share}, {model}, {people})").holds(SIZES)
+    assert PRIVACY.make(f"population-uniqueness(0, {model}, {people})").holds(SIZES[SIZES > 1])
+
+
+def test_population_uniqueness_does_not_hold_where_its_model_does_not_fit():
+    alone = np.ones(50, dtype=np.int64)
+    assert estimate_uniques(*np.unique(alone, return_counts=True), 1_000).pitman is None
+    assert not PRIVACY.make("population-uniqueness(1, pitman, 1000)").holds(alone)
+    assert PRIVACY.make("population-uniqueness(1, dankar, 1000)").holds(alone)
+
+
+def test_population_uniqueness_of_a_population_smaller_than_the_table():
+    table = random_table(np.random.default_rng(1))
+    with pytest.raises(UsageError, match="give the size of the population"):
+        PRIVACY.make(f"population-uniqueness(0.1, dankar, {table.n - 1})").check(table)
+    PRIVACY.make(f"population-uniqueness(0.1, dankar, {table.n})").check(table)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ("population-uniqueness(2, dankar, 1000)", "share of unique people"),
+        ("population-uniqueness(0.1, poisson, 1000)", "dankar, pitman, zayatz, snb"),
+        ("population-uniqueness(0.1, dankar, 0)", "population of population-uniqueness"),
+        ("population-uniqueness(0.1)", "the form is population-uniqueness\\(share, model, population\\)"),
+    ],
+)
+def test_bad_population_uniqueness(form, message):
+    with pytest.raises(UsageError, match=message):
+        PRIVACY.make(form)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import naive
+import naive_risk
 from cases import built, plain_cost
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
@@ -55,6 +56,46 @@ def test_equals_exhaustive_search(model, cost):
         assert found.cost == pytest.approx(best, rel=1e-9, abs=1e-9), (int(seed), most, kind)
         if kind == "none":
             assert IncognitoSolver().solve(problem, Budget()).cost == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+def zayatz(sizes, population):
+    counts = {size: sizes.count(size) for size in sizes}
+    return naive_risk.zayatz(counts, population) / population if 1 in counts else 0.0
+
+
+@pytest.mark.parametrize("cost", ["LM", "DM", "score"])
+def test_population_uniqueness_equals_exhaustive_search(cost):
+    """Estimates go up and down along the lattice, so that nothing may be cut off by them; suppressed rows count not."""
+    rng = np.random.default_rng([len(cost), 77])
+    for seed in rng.integers(0, 1 << 30, size=25):
+        sample = random_sample(int(seed), rows=(3, 14), attributes=(1, 3), height=(1, 3))
+        most, k, people = float(rng.choice([0, 0.1, 0.3])), int(rng.integers(1, 4)), int(rng.integers(14, 60))
+        kind = str(rng.choice(["none", "budget(2)", "class-records"]))
+        privacy = [f"k({k})", f"population-uniqueness({most}, zayatz, {people})"]
+        problem = built(sample, privacy=privacy, cost=cost, suppression=kind)
+        if problem is None:
+            continue
+        table, best = sample.naive, None
+        name, options = plain_cost(cost, [])
+        for levels in naive.level_vectors(table):
+            members = naive.classes(table, levels)
+            stay = [rows for rows in members if len(rows) >= k]
+            gone = [row for rows in members if len(rows) < k for row in rows]
+            if len(gone) > problem.limit or zayatz([len(rows) for rows in stay], people) > most + 1e-9:
+                continue
+            total = naive.COSTS[name](table, levels, stay, gone, **options)
+            best = total if best is None else min(best, total)
+        found = LatticeSolver().solve(problem, Budget())
+        assert (found.status == "optimal") == (best is not None), (int(seed), most, kind)
+        if best is not None:
+            assert found.cost == pytest.approx(best, rel=1e-9, abs=1e-9), (int(seed), most, kind)
+
+
+def test_incognito_refuses_what_does_not_grow_along_the_lattice():
+    table = random_sample(3, attributes=(2, 2)).counts
+    problem = Problem.build(table, privacy=["population-uniqueness(0.1, dankar, 1000)"])
+    with pytest.raises(UnsupportedCombinationError, match="choose the solver lattice"):
+        IncognitoSolver().solve(problem, Budget())
 
 
 @pytest.mark.parametrize("parts", [{"scheme": "subtree"}, {"scheme": "local"}, {"suppression": "violating-records"}])

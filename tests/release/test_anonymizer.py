@@ -81,3 +81,34 @@ def test_with_scikit_learn(people: pl.DataFrame) -> None:
     assert len(steps.predict(frame)) == len(frame)
     steps.set_params(anonymizer__privacy="k(20)")
     assert step.get_params()["privacy"] == "k(20)"
+
+
+def test_rows_that_are_not_released_are_recoded_alike(people: pl.DataFrame) -> None:
+    step = dc.Anonymizer(**TOLD, broken="keep", unknown="top").fit(people)
+    assert step.transform(people).equals(step.release_.frame)
+    few = people.head(3)
+    assert step.transform(few).equals(step.release_.frame.head(3))
+    assert step.transform(few.with_columns(sex=pl.lit("other")))["sex"].to_list() == ["*"] * 3
+    with pytest.raises(dc.AuditError):
+        dc.Anonymizer(**TOLD).fit(people).transform(few)
+    with pytest.raises(UsageError, match="choose error or top"):
+        dc.Anonymizer(**TOLD, broken="keep", unknown="suppress").fit(people).transform(few)
+    with pytest.raises(UsageError, match="broken is one of error, suppress"):
+        dc.apply_mapping(step.release_.to_mapping(), few, broken="keep")  # type: ignore[arg-type]
+
+
+def test_grid_search_and_cross_validation(people: pl.DataFrame) -> None:
+    search = pytest.importorskip("sklearn.model_selection")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    encoder = pytest.importorskip("sklearn.preprocessing").OneHotEncoder(handle_unknown="ignore")
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier(random_state=0)
+    frame, labels = people.drop("diagnosis").to_pandas(), people["diagnosis"].is_null().to_numpy()
+    labels = labels | (people["sex"].to_numpy() == people["sex"][0])
+    step = dc.Anonymizer(**TOLD, broken="keep", unknown="top")
+    steps = pipeline.Pipeline([("safe", step), ("encode", encoder), ("tree", tree)])
+    grid = {"safe__privacy": ["k(3)", "k(60)"], "tree__max_depth": [1, 3]}
+    found = search.GridSearchCV(steps, grid, cv=3, error_score="raise").fit(frame, labels)
+    assert set(found.best_params_) == set(grid)
+    assert 0.5 < found.best_score_ <= 1
+    assert step.get_params()["privacy"] == "k(5)"
+    assert len(search.cross_val_score(steps, frame, labels, cv=3, error_score="raise")) == 3

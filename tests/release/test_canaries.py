@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +144,94 @@ def test_notes_count_no_few_people(table: pl.DataFrame) -> None:
     )
     assert any("fewer than 5 rows" in note for note in release.notes)
     assert "in 3 rows" not in json.dumps(release.to_dict())
+
+
+def leaks(text: str, released: str) -> list[str]:
+    """Return what a text holds that must not get out: names, and rare values that were not released."""
+    found = ["a name"] if "CANARY" in text else []
+    rare = [*CANARIES, RARE_ILLNESS]
+    return found + [canary for canary in rare if canary in text and canary not in released]
+
+
+def test_evaluations_comparisons_and_notebooks_hold_no_value(table: pl.DataFrame, tmp_path: Path) -> None:
+    """What is measured against the original, in every form it can be shown or written."""
+    common = {
+        "identifiers": ["name"],
+        "quasi_identifiers": {"town": "flat", "income": "intervals(10000)", "born": "dates(decade)", "job": "flat"},
+        "sensitive": ["illness"],
+        "suppression": "budget(20%)",
+    }
+    releases = {f"k={k}": dc.anonymize(table, privacy=f"k({k})", **common) for k in (3, 10)}
+    release = releases["k=3"]
+    assert release.suppressed > 0
+    released = " ".join(str(value) for column in release.frame.drop("illness") for value in column.unique())
+    comparison = dc.compare(releases, queries=20)
+    told = {
+        "notebook": release._repr_html_() + release.audit._repr_html_() + comparison._repr_html_(),
+        "repr": f"{release!r} {release} {comparison!r} {comparison} {release.neighbours!r}",
+        "risk": f"{release.risk()} {json.dumps(release.risk().to_dict())}",
+        "utility": f"{release.utility()} {json.dumps(release.utility().to_dict())}",
+        "attacks": f"{release.attacks()} {json.dumps(release.attacks().to_dict())}",
+        "comparison": json.dumps(comparison.to_dict()),
+    }
+    for suffix in ("html", "md", "txt", "json", "csv"):
+        told[f"comparison.{suffix}"] = comparison.save(tmp_path / f"c.{suffix}").read_text("utf-8")
+    for suffix in ("html", "md"):
+        file = release.report(tmp_path / f"r.{suffix}", [release.attacks()], evaluate=True)
+        told[f"report.{suffix}"] = file.read_text("utf-8")
+        assert "Utility before and after" in told[f"report.{suffix}"]
+        assert "A little more, a little less" in told[f"report.{suffix}"]
+    assert {name: leaks(text, released) for name, text in told.items() if leaks(text, released)} == {}
+
+
+def test_a_release_that_is_pickled_leaves_the_table_behind(table: pl.DataFrame) -> None:
+    release = dc.anonymize(
+        table.drop("income", "born", "illness"),
+        identifiers=["name"],
+        quasi_identifiers=["town", "job"],
+        privacy="k(5)",
+        suppression="budget(5%)",
+    )
+    assert release.behind is not None
+    assert b"CANARY" not in pickle.dumps(release.behind)
+    again = pickle.loads(pickle.dumps(release.behind))
+    assert again is None
+    with pytest.raises(dc.UsageError, match="original="):
+        replace(release, behind=again).utility()
+
+
+def test_a_mapping_says_what_it_holds(table: pl.DataFrame, tmp_path: Path) -> None:
+    """A mapping is made of values of the data; it is the one file that has them, and it says so first."""
+    release = dc.anonymize(
+        table.drop("income", "born", "illness"),
+        identifiers=["name"],
+        quasi_identifiers=["town", "job"],
+        privacy="k(5)",
+        suppression="budget(5%)",
+    )
+    told = json.loads(release.mapping(tmp_path / "mapping.json").read_text())
+    assert "values of the original data" in told["warning"]
+    assert "CANARY" not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"privacy": "k(500)"},
+        {"privacy": "k(300)", "max_levels": {"town": 0}},
+        {"privacy": "distinct-l(9, illness)"},
+        {"privacy": "k(2)", "quasi_identifiers": {"town": {"South": ["Ulm"], "West": ["Bonn"]}}},
+        {"privacy": "k(2)", "types": {"town": "integer"}},
+        {"privacy": "k(2)", "quasi_identifiers": {"town": "intervals(10)"}},
+    ],
+)
+def test_error_messages_hold_no_value(asked: dict[str, Any], table: pl.DataFrame) -> None:
+    told: dict[str, Any] = {
+        "identifiers": ["name"],
+        "quasi_identifiers": {"town": "flat"},
+        "sensitive": ["illness"],
+        **asked,
+    }
+    with pytest.raises(dc.DiscreetError) as error:
+        dc.anonymize(table.drop("income", "born", "job"), **told)
+    assert leaks(str(error.value), "") == []

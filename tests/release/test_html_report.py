@@ -269,3 +269,75 @@ def test_a_job_writes_it(people: pl.DataFrame, tmp_path: Path) -> None:
     for name in ("people.csv", "safe.csv"):
         assert sha256((tmp_path / name).read_bytes()).hexdigest() in page
     assert str(tmp_path) not in page
+
+
+def test_risk_utility_and_the_neighbourhood_are_told(release: Release, tmp_path: Path) -> None:
+    words = Reader(page_of(release, tmp_path)).words
+    for title in ("A little more, a little less", "Who could be found, and what they would lose"):
+        assert title in words
+    assert "Utility before and after" in words
+    assert words.index("Utility before and after") < words.index("Columns before and after")
+    bare = Reader(page_of(release, tmp_path, evaluate=False)).words
+    assert "Utility before and after" not in bare
+
+
+def test_an_evaluation_that_is_given_is_not_made_again(release: Release, tmp_path: Path) -> None:
+    given = release.utility(queries=7)
+    page = page_of(release, tmp_path, sections=[given])
+    assert page.count(">Utility before and after</h2>") == 1
+    assert "half of 7 random" in page
+
+
+def test_what_cannot_be_measured_is_said(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.select("sex", "education").write_csv(tmp_path / "people.csv")
+    release = dc.anonymize(tmp_path / "people.csv", quasi_identifiers=["sex", "education"], privacy="k(5)")
+    (tmp_path / "people.csv").unlink()
+    words = " ".join(Reader(page_of(release, tmp_path)).words)
+    assert "This was not measured" in words
+
+
+def test_neighbours_are_the_best_releases_for_other_promises(people: pl.DataFrame) -> None:
+    told: dict[str, Any] = {"quasi_identifiers": ["sex", "education", "zip"], "suppression": "budget(2%)"}
+    table = people.select(told["quasi_identifiers"])
+    release = dc.anonymize(table, privacy="k(5)", **told)
+    found = {one.value: one for one in release.neighbours}
+    assert list(found) == sorted(found)
+    assert [one.value for one in release.neighbours if one.chosen] == [5]
+    assert min(found) < 5 < max(found)
+    for k, one in found.items():
+        alone = dc.anonymize(table, privacy=f"k({k})", **told)
+        assert (one.cost, one.suppressed, one.classes) == (alone.cost, alone.suppressed, alone.classes)
+        assert one.promise == f"k({k})"
+        assert one.proven
+        assert one.to_dict()["cost"] == alone.cost
+
+
+def test_neighbours_that_cannot_be(people: pl.DataFrame, tmp_path: Path) -> None:
+    table = people.select("sex", "diagnosis").filter(pl.col("sex").is_in(["female", "male", "f", "m"]))
+    kinds = table["diagnosis"].n_unique()
+    release = dc.anonymize(
+        table,
+        quasi_identifiers={"sex": "flat"},
+        sensitive=["diagnosis"],
+        privacy=f"distinct-l({kinds - 1}, diagnosis)",
+        max_levels={"sex": 1},
+    )
+    assert {one.value for one in release.neighbours} <= set(range(2, kinds + 3))
+    assert "A little more, a little less" in page_of(release, tmp_path)
+    local = dc.anonymize(table, quasi_identifiers=["sex"], privacy="k(5)", scheme="local", cost="NCP")
+    assert local.neighbours == ()
+
+
+def test_folders_of_this_machine_are_not_told(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.select("sex").drop_nulls().write_csv(tmp_path / "people.csv")
+    values = people["sex"].drop_nulls().unique().to_list()
+    (tmp_path / "sexes.csv").write_text("".join(f"{value};*\n" for value in values))
+    job = Job(
+        input=str(tmp_path / "people.csv"),
+        output=str(tmp_path / "safe.csv"),
+        quasi_identifiers={"sex": str(tmp_path / "sexes.csv")},
+        privacy="k(5)",
+    )
+    page = page_of(job.run(), tmp_path)
+    assert "sexes.csv" in page
+    assert str(tmp_path) not in page

@@ -16,6 +16,7 @@ from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.audit import audit
+from discreet.cli.compare import compare
 from discreet.cli.explain import explain
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
@@ -24,6 +25,7 @@ from discreet.cli.parts import parts
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
+from discreet.cli.studio import studio
 from discreet.cli.utility import utility
 from discreet.errors import DiscreetError, InterruptedRun, OutputError
 
@@ -96,6 +98,8 @@ def _explain(error: BaseException) -> tuple[str, int, str]:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "discreet"
         sentence = " ".join(error.format_message().split())
+        for words, plain in (("a valid float range", "a number"), ("a valid integer range", "a whole number")):
+            sentence = sentence.replace(words, plain)
         return f"{sentence} (try: {command} --help)", _BAD_USAGE, _COMMAND_LINE
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click takes every EOFError for the end of what is typed
@@ -124,6 +128,7 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Start here:
+  discreet studio                            everything below, in the browser
   discreet sample -n 1000 -o people.csv      a table to try things on
   discreet info people.csv                   what is in it, and what could identify people
   discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv
@@ -141,7 +146,11 @@ def program() -> None:
     """Turn a table about people into one that is safe to share, with a proof that nothing better exists."""
 
 
-for _command in (anonymize, pareto, audit, apply, risk, utility, run, hierarchy, info, sample, parts, explain):
+_COMMANDS = (
+    *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
+    *(hierarchy, info, sample, parts, explain),
+)
+for _command in _COMMANDS:
     program.add_command(_command)
 
 

@@ -20,6 +20,10 @@ _OPTIONS = (
     qi_option,
     click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable."),
     sensitive_option,
+    click.option(
+        "--weights", "survey_weights", metavar="COLUMN", help="Survey weights: how many people each row stands for."
+    ),
+    click.option("--population", metavar="FILE", help="A table of the people the rows were drawn from."),
     click.option("--class-attribute", metavar="COLUMN", help="The column the cost CM wants to keep predictable."),
     click.option(
         "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How to generalize a column. Repeatable."
@@ -66,6 +70,8 @@ def table_fields(
     identifiers: Sequence[str],
     sensitive: Sequence[str],
     class_attribute: str | None,
+    survey_weights: str | None,
+    population: str | None,
     forms: Sequence[str],
     hierarchies: str | None,
     types: Sequence[str],
@@ -104,6 +110,8 @@ def table_fields(
         "quasi_identifiers": {name: known.get(name) for name in once("--qi", attributes)},
         "sensitive": {name: known.get(name) for name in once("--sensitive", secrets)},
         "class_attribute": class_attribute,
+        "weights": survey_weights,
+        "population": population,
         "types": pairs("--type", types),
         "cost": weighted(cost or "LM", weights) if cost or weights else None,
         "priorities": level_pairs("--priority", priorities),

@@ -33,6 +33,8 @@ Examples:
   discreet audit safe.csv --qi zip,sex --privacy 'l+(0.25, diagnosis)' --unknown '*'
   discreet audit safe.csv --qi zip,sex --sensitive diagnosis --reference people.csv \\
       --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
+  discreet audit safe.csv --qi zip,sex --privacy 'k-map(20)' --population everybody.csv \\
+      --hierarchy 'zip=mask(digits=5)'
   discreet audit safe.csv --certificate certificate.json --input people.csv
 
 \b
@@ -57,8 +59,11 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     "forms",
     multiple=True,
     metavar="NAME=FILE",
-    help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance. Repeatable.",
+    help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance, or of a quasi-identifier, to "
+    "find who of the population has its values. Repeatable.",
 )
+@click.option("--weights", metavar="COLUMN", help="Survey weights, for models about the population such as 'k-map(5)'.")
+@click.option("--population", metavar="FILE", help="A table of the population, for the same models.")
 @click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
 @click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
 @click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
@@ -75,6 +80,8 @@ def audit(
     reference: str | None,
     unknown: str | None,
     forms: tuple[str, ...],
+    weights: str | None,
+    population: str | None,
     certificate: str | None,
     original: str | None,
     job: str | None,
@@ -86,9 +93,9 @@ def audit(
 ) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
     if certificate is not None:
-        if qi or sensitive or k or ell or privacy or reference or unknown:
+        if qi or sensitive or k or ell or privacy or reference or unknown or weights:
             raise UsageError("The certificate says what was promised; leave out the options that say it again.")
-        _verify(file, certificate, original, job, pairs("--hierarchy", forms), as_json, quiet)
+        _verify(file, certificate, original, population, job, pairs("--hierarchy", forms), as_json, quiet)
         return
     if original is not None or job is not None:
         raise UsageError("--input and --job go with --certificate; name that too, or the promises alone.")
@@ -101,18 +108,20 @@ def audit(
     models = privacy_models(k, ell, privacy, secrets)
     trees = pairs("--hierarchy", forms)
     for name in trees:
-        if name not in secrets:
-            raise UsageError(f"--hierarchy names '{name}', which is not in --sensitive.", column=name)
+        if name not in secrets and name not in attributes:
+            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
 
     from discreet.release import audit as audit_table
 
     verdict = audit_table(
         file,
-        quasi_identifiers=attributes,
+        quasi_identifiers={name: trees.get(name) for name in once("--qi", attributes)},
         privacy=models,
         sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
+        weights=weights,
+        population=population,
         engine=engine,
         memory_limit=memory_limit,
         spark=spark,
@@ -129,6 +138,7 @@ def _verify(
     file: str,
     certificate: str,
     original: str | None,
+    population: str | None,
     job: str | None,
     trees: dict[str, str],
     as_json: bool,
@@ -136,7 +146,7 @@ def _verify(
 ) -> None:
     from discreet.release import verify
 
-    verdict = verify(file, certificate, original=original, job=job, hierarchies=trees)
+    verdict = verify(file, certificate, original=original, population=population, job=job, hierarchies=trees)
     if as_json:
         click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

@@ -93,7 +93,7 @@ def pareto(
         del told[unused]
     for name in outputs:
         check_front_file(Path(name))
-    target = None if release_to is None else check_output(release_to, told["data"])
+    target = None if release_to is None else check_output(release_to, told["data"], told["population"])
     released = [] if target is None or isinstance(target, TableOutput) else [target.path]
     check_apart([*map(Path, outputs), *released], job.files_read())
 

@@ -30,6 +30,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
 @click.option(
     "--population", metavar="FILE|N", help="The people FILE was drawn from: a table of them all, or their number."
 )
+@click.option("--weights", metavar="COLUMN", help="Survey weights, where there is no such table.")
 @click.option(
     "--original", metavar="FILE", help="The table the release was made from, to compare with and to attack with."
 )
@@ -70,6 +71,7 @@ def risk(
     qi: tuple[str, ...],
     sensitive: tuple[str, ...],
     population: str | None,
+    weights: str | None,
     original: str | None,
     threshold: float,
     privacy: tuple[str, ...],
@@ -105,7 +107,9 @@ def risk(
     from discreet.evaluate import risk as measure
 
     people = int(population) if population is not None and population.isdecimal() else population
-    report = measure(file, population=people, threshold=threshold, original=original, depth=depth, **asked)
+    report = measure(
+        file, population=people, weights=weights, threshold=threshold, original=original, depth=depth, **asked
+    )
     attacked = None if original is None else attacks(original, file, privacy=privacy, **asked)
     if as_json:
         told = report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()})

@@ -5,16 +5,21 @@ from discreet.engines._engine import Engine, EngineName
 from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
-from discreet.engines._held import held
-from discreet.engines._names import exactly
+from discreet.engines._held import as_written, held
+from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
+from discreet.engines._people import count_people
 from discreet.engines._polars import files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized
+from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
 from discreet.engines._source import Source, open_source, to_lazy
+from discreet.engines._spreadsheet import count_formulas, without_formulas
+from discreet.engines._together import count_together, together
+from discreet.engines._weights import ADDED, Weighed, of_polars, weighed
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
 
 __all__ = [
+    "ADDED",
     "SUFFIXES",
     "UNKNOWN",
     "Counted",
@@ -29,20 +34,31 @@ __all__ = [
     "TableFile",
     "TableFiles",
     "ValueMap",
+    "Weighed",
+    "as_written",
     "count",
+    "count_formulas",
+    "count_people",
+    "count_together",
     "exactly",
     "files_of",
     "files_read",
     "format_of",
     "held",
     "normalized",
+    "of_polars",
     "open_file",
     "open_source",
     "open_table",
     "plan_of",
     "reading",
+    "recode",
     "relation_of",
     "to_lazy",
+    "together",
+    "unused",
+    "weighed",
+    "without_formulas",
     "write_data",
     "write_parts",
     "write_table",

@@ -11,18 +11,20 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.counts import CodedAttribute, CountTable, Histogram, Population
 from discreet.engines._formats import Format
 from discreet.engines._held import held
 from discreet.engines._names import exactly
+from discreet.engines._people import collapse, everybody, joined_values
 from discreet.engines._source import Source
+from discreet.engines._together import put_together
+from discreet.engines._weights import Weighed, weighed
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
 
 __all__ = ["Counted", "Missing", "count"]
 
 Missing = Literal["value", "suppress", "error"]
-_LARGEST_KEY = 2**62
 
 
 class Apart(NamedTuple):
@@ -50,6 +52,10 @@ class Counted:
     dropped: int
     apart: Mapping[str, Apart] = field(default_factory=dict)
     """The sensitive columns that tell tuples apart too."""
+    people: pl.DataFrame | None = None
+    """A table of the population, counted by the quasi-identifiers."""
+    weighed: Weighed | None = None
+    """What the survey weights of each tuple add up to, and the least and the greatest of them."""
 
 
 def count(
@@ -61,19 +67,23 @@ def count(
     written_as: Format | None = None,
     without_hierarchy: Collection[str] = (),
     apart: Sequence[str] = (),
+    people: pl.DataFrame | None = None,
 ) -> Counted:
     """Count the distinct tuples of a source and the sensitive and class values that go with them.
 
     ``hierarchies`` are those of sensitive columns, where they have one. Sensitive values that a file
     ``written_as`` this format cannot tell apart are counted as one. Quasi-identifiers ``without_hierarchy`` need none,
-    so that none is made where none is given. Tuples are told ``apart`` by these sensitive columns too.
+    so that none is made where none is given. Tuples are told ``apart`` by these sensitive columns too. ``people`` are
+    those of a population, as :func:`count_people` counts them; what they have is part of each column's domain.
     """
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
-    groups = source.count(list(dict.fromkeys([*keys, *values])))
+    by = list(dict.fromkeys([*keys, *values]))
+    real = list(dict.fromkeys(part for name in by for part in schema.parts.get(name, (name,))))
+    groups = source.count(real, schema.weights)
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.", topic="no-rows")
-    weight = groups.columns[-1]
+    weight = groups.columns[len(real)]
     absent = {column: _missing_rows(groups, column, weight) for column in keys if groups[column].null_count()}
     dropped = 0
     if missing == "suppress" and absent:
@@ -84,28 +94,43 @@ def count(
             raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
     written = {column: groups[column].unique() for column in apart}
     if written_as is not None:
-        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive)
+        groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive_columns)
     rows = groups[weight].to_numpy()
-    factors = _factorize(groups.drop(weight), rows, apart)
-    domains, codes = {}, []
+    weighing = None if schema.weights is None else weighed(schema.weights, groups, real)
+    groups = put_together(groups, schema.combined)
+    factors = _factorize(groups.select(map(exactly, by)), rows, apart)
+    domains, codes, theirs = {}, [], {}
     for column, hierarchy in schema.quasi_identifiers.items():
         factor = factors[column]
+        occurring, counted = factor.values, factor.rows
+        if people is not None:
+            occurring, place = joined_values(column, factor.values, people[column])
+            counted = np.pad(factor.rows, (0, len(occurring) - len(factor.values)))
         domain = make_domain(
             column,
-            factor.values,
+            occurring,
             hierarchy,
             type=schema.types.get(column),
             missing=missing,
-            rows=factor.rows,
+            rows=counted,
             needed=column not in without_hierarchy,
         )
         domains[column] = domain
         codes.append(domain.codes[factor.place])
+        if people is not None:
+            theirs[column] = domain.codes[place]
     sizes = [domain.ancestors.shape[1] for domain in domains.values()]
     told = [factors[column] for column in apart]
-    index, tuples = _collapse([*codes, *(f.place for f in told)], [*sizes, *(len(f.values) for f in told)])
+    index, tuples = collapse([*codes, *(f.place for f in told)], [*sizes, *(len(f.values) for f in told)])
     tuples, places = tuples[: len(sizes)], tuples[len(sizes) :]
     weights = _add_up(index, rows, tuples.shape[1])
+    if weighing is not None:
+        weighing = _of_tuples(weighing, index, tuples.shape[1])
+    population = None
+    if people is not None:
+        population = everybody(tuples, theirs, people.to_series(-1).to_numpy(), sizes)
+    elif weighing is not None:
+        population = Population(tuples, weighing.people, np.arange(tuples.shape[1]), estimated=True)
     histograms, reference, coded = {}, {}, {}
     entries: dict[str, _Entries] = {}
     for column in dict.fromkeys(values):
@@ -134,13 +159,23 @@ def count(
         sensitive={column: histograms[column] for column in schema.sensitive},
         labels=None if schema.class_attribute is None else histograms[schema.class_attribute],
         joint={} if schema.class_attribute is None else _Joint(entries, schema.sensitive, schema.class_attribute),
+        population=population,
     )
     originals = {column: reference[column] for column in schema.sensitive}
-    by = {
+    divided = {
         column: Apart(written[column], _places(written[column], factor.values, written_as), place)
         for column, factor, place in zip(apart, told, places, strict=True)
     }
-    return Counted(table, domains, originals, coded, absent, dropped, by)
+    return Counted(table, domains, originals, coded, absent, dropped, divided, people, weighing)
+
+
+def _of_tuples(groups: Weighed, index: NDArray[np.int64], size: int) -> Weighed:
+    """Return the weights of tuples, of which the groups are parts."""
+    lightest, heaviest = np.full(size, np.inf), np.zeros(size)
+    np.minimum.at(lightest, index, groups.lightest)
+    np.maximum.at(heaviest, index, groups.heaviest)
+    people = np.bincount(index, weights=groups.people, minlength=size).astype(np.float64)
+    return Weighed(people, lightest, heaviest)
 
 
 def _places(values: pl.Series, distinct: pl.Series, written_as: Format | None) -> NDArray[np.int64]:
@@ -174,20 +209,6 @@ def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collecti
         column: _Factor(distinct, index[column], _add_up(index[column], rows, len(distinct)))
         for column, distinct in values.items()
     }
-
-
-def _collapse(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return for each row the number of its tuple, and the distinct tuples in lexicographic order."""
-    key = np.zeros(codes[0].size, dtype=np.int64)
-    span = 1
-    for column, size in zip(codes, sizes, strict=True):
-        if span * size >= _LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = distinct.size
-        key = key * size + column
-        span *= size
-    _, first, index = np.unique(key, return_index=True, return_inverse=True)
-    return index, np.array([column[first] for column in codes], dtype=np.int32)
 
 
 def _add_up(index: NDArray[Any], rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:

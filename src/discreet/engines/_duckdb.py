@@ -58,6 +58,10 @@ class DuckDB:
         """Join one by one."""
         return left_joins(frame, joins)
 
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast."""
+        return native.project(f"* REPLACE (TRY_CAST({_quoted(column)} AS DOUBLE) AS {_quoted(column)})")
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
         wide = [

@@ -31,9 +31,10 @@ class EagerSource:
         self.columns = [column for column in self.frame.columns if isinstance(column, str)]
         self._converted: dict[str, pl.Series] = {}
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
-        return count_rows(self.to_polars(by).rechunk().lazy(), by, "in-memory")
+        wanted = list(dict.fromkeys([*by, *([] if weights is None else [weights])]))
+        return count_rows(self.to_polars(wanted).rechunk().lazy(), by, "in-memory", weights=weights)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return the released table."""

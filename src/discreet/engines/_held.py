@@ -10,7 +10,7 @@ import polars as pl
 from discreet.engines._formats import Format
 from discreet.errors import OutputError
 
-__all__ = ["check_types", "held"]
+__all__ = ["as_written", "check_types", "held"]
 
 
 def held(values: pl.Series, layout: Format) -> pl.Series:
@@ -54,3 +54,27 @@ def _refused(column: str, what: str, where: str) -> OutputError:
         "or leave the column out by naming it as an identifier.",
         column=column,
     )
+
+
+def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return values with the type they had before they went through a file; null where that cannot be.
+
+    >>> as_written(pl.Series(["17", "4"]), pl.Int64()).to_list()
+    [17, 4]
+    """
+    if values.dtype == dtype:
+        return values
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        values = values.cast(pl.String)
+    if values.dtype != pl.String or not (dtype.is_temporal() or dtype == pl.Boolean):
+        return values.cast(dtype, strict=False)
+    if dtype == pl.Boolean:
+        return values.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+    if dtype == pl.Date:
+        return values.str.to_date("%Y-%m-%d", strict=False)
+    if isinstance(dtype, pl.Datetime):
+        zone = "%#z" if dtype.time_zone else ""
+        clock = values.str.replace("T", " ", literal=True)
+        form = f"%Y-%m-%d %H:%M:%S%.f{zone}"
+        return clock.str.to_datetime(form, strict=False, time_unit=dtype.time_unit).cast(dtype, strict=False)
+    return values.cast(dtype, strict=False)

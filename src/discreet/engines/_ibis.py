@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._relation import Join
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, UsageError
 
 __all__ = ["Ibis"]
 
@@ -53,6 +53,14 @@ class Ibis:
             columns += [table[name] for name in table.columns if name not in join.on.values()]
         selected: nw.LazyFrame[Any] = nw.from_native(joined.select(columns))
         return selected
+
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast, where the database can tell."""
+        from ibis.expr.operations import TryCast
+
+        if not native.get_backend().has_operation(TryCast):
+            raise UsageError("The survey weights are text, which this database cannot try to read; make them numbers.")
+        return native.mutate(**{column: native[column].try_cast("float64")})
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""

@@ -15,6 +15,7 @@ from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import Relation
 from discreet.engines._relation_recode import recode_relation
+from discreet.engines._weights import ADDED
 
 __all__ = ["RelationSource"]
 
@@ -32,10 +33,11 @@ class RelationSource:
         self.columns = relation.columns
         self.wrapped = wrapped
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
-        counted = self.relation.groups({self.relation.plain(column): column for column in by})
-        return counted.rename(dict(zip(counted.columns, [*by, unused("rows", by)], strict=True)))
+        counted = self.relation.groups({self.relation.plain(column): column for column in by}, weights)
+        added = [unused(name, by) for name in ("rows", *([] if weights is None else ADDED))]
+        return counted.rename(dict(zip(counted.columns, [*by, *added], strict=True)))
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return a plan for the released table."""

@@ -14,6 +14,7 @@ from discreet.engines._guard import reading
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
+from discreet.engines._weights import ADDED, of_polars
 from discreet.errors import DataError
 
 __all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows", "files_read"]
@@ -37,10 +38,11 @@ class PolarsSource:
         self.frame = frame
         self.columns = frame.columns
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
-        keys = self.frame.select(map(exactly, by)).rechunk()  # grouping many chunks costs twice as much
-        return count_rows(keys.lazy(), by, "in-memory")
+        wanted = dict.fromkeys([*by, *([] if weights is None else [weights])])
+        keys = self.frame.select(map(exactly, wanted)).rechunk()  # grouping many chunks costs twice as much
+        return count_rows(keys.lazy(), by, "in-memory", weights=weights)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
@@ -67,10 +69,10 @@ class LazySource:
         with self.guard():
             self.columns = frame.collect_schema().names()
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
-            return count_rows(self.frame, by, "streaming")
+            return count_rows(self.frame, by, "streaming", weights=weights)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan for the released table."""
@@ -101,17 +103,17 @@ class FileSource:
         self.separator = file.dialect.separator if file.dialect else None
         self._held: pl.DataFrame | None = None
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
             if self._held is None and self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
                 self._held = self._read()
             if self._held is not None:
-                return count_rows(self._held.lazy(), by, "streaming")
+                return count_rows(self._held.lazy(), by, "streaming", weights=weights)
             if self.file.dialect is None:
-                return count_rows(self.file.scan(), by, "streaming")
+                return count_rows(self.file.scan(), by, "streaming", weights=weights)
             last = exactly(self.file.last).is_null().any().alias(unused("short", self.columns))
-            counted = count_rows(self.file.scan(), by, "streaming", last)
+            counted = count_rows(self.file.scan(), by, "streaming", last, weights=weights)
             if counted.to_series(-1).any():
                 self.file.check_rows()
             return counted[:, :-1]
@@ -170,17 +172,28 @@ def _explain_plan(text: str) -> DataError | None:
     return DataError("The lazy frame cannot be run; collect it by itself to see what is wrong with its plan.")
 
 
-def count_rows(frame: pl.LazyFrame, by: Sequence[str], engine: Engine, *extra: pl.Expr) -> pl.DataFrame:
-    """Group a plan by some columns and count; ``extra`` aggregates come after the count."""
+def count_rows(
+    frame: pl.LazyFrame, by: Sequence[str], engine: Engine, *extra: pl.Expr, weights: str | None = None
+) -> pl.DataFrame:
+    """Group a plan by some columns and count; what ``weights`` add up to and ``extra`` aggregates come after that."""
     schema = frame.collect_schema()
     for column in by:
         _check_name(column)
         _check_dtype(column, schema[column])
     plan = frame.with_columns(normalized(column, schema[column]) for column in by if schema[column].is_float())
     rows = unused("rows", by)
-    counted = plan.group_by(map(exactly, by)).agg(pl.len().alias(rows), *extra).collect(engine=engine).rechunk()
+    sums = [] if weights is None else _sums(weights, schema, [*by, rows])
+    plan = plan.group_by(map(exactly, by)).agg(pl.len().alias(rows), *sums, *extra)
+    counted = plan.collect(engine=engine).rechunk()
     texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
     return counted.with_columns(pl.col(rows).cast(pl.Int64), *(exactly(column).cast(pl.String) for column in texts))
+
+
+def _sums(weights: str, schema: pl.Schema, taken: Sequence[str]) -> list[pl.Expr]:
+    _check_name(weights)
+    return [
+        sums.alias(unused(name, taken)) for name, sums in zip(ADDED, of_polars(weights, schema[weights]), strict=True)
+    ]
 
 
 def _check_name(column: str) -> None:

@@ -16,12 +16,20 @@ import polars as pl
 from polars import selectors
 
 from discreet._replacing import not_written
+from discreet.engines._weights import ADDED, HEAVIEST, MILLION, check_type
 from discreet.errors import DataError, DiscreetError, MissingColumnError
 
 __all__ = ["Backend", "Join", "LookUp", "Relation", "dtype_of", "left_joins"]
 
 VALUE = "value"
 """The column of a small table that is looked up in."""
+_ADDED = {
+    "people": nw.col("millionths").sum(),
+    "weighed": nw.col("millionths").count(),
+    "lightest": nw.col("weight").min(),
+    "heaviest": nw.col("weight").max(),
+}
+"""What is added to a count where there are weights."""
 _TEXT = (nw.Categorical, nw.Enum, nw.Unknown, nw.Duration)
 
 
@@ -58,6 +66,9 @@ class Backend(Protocol):
 
     def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
         """Add what small tables say to the rows of a large one, without the columns they are joined on."""
+
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Return the rows with a column of text as numbers, null where it is none."""
 
     def save(self, native: Any, path: Path) -> None:
         """Run a plan and write its rows as Parquet."""
@@ -169,16 +180,35 @@ class Relation:
         uploaded: nw.LazyFrame[Any] = nw.from_native(self.backend.upload(self.native, table))
         return uploaded
 
-    def groups(self, by: Mapping[str, str]) -> pl.DataFrame:
+    def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations of some columns and how many ``rows`` have each, all that ever comes here.
 
-        ``by`` says which column is to go under which name. A missing value is a value like any other.
+        ``by`` says which column is to go under which name. A missing value is a value like any other. What ``weights``
+        add up to comes after the rows.
         """
         with self.running():
-            keys = self.frame.select(self.key(column).alias(name) for name, column in by.items())
-            counted: pl.DataFrame = keys.group_by(*by).agg(rows=nw.len()).collect("polars").to_native()
-        counted = counted.select(*by, pl.col("rows").cast(pl.Int64))
+            rows, sums = self._weighing(weights)
+            keys = rows.select(*(self.key(column).alias(name) for name, column in by.items()), *sums)
+            added = {} if weights is None else _ADDED
+            counted: pl.DataFrame = keys.group_by(*by).agg(rows=nw.len(), **added).collect("polars").to_native()
+        whole = [pl.col(name).cast(pl.Int64) for name in ("rows", *([] if weights is None else ADDED[:2]))]
+        counted = counted.select(*by, *whole, *([] if weights is None else ADDED[2:]))
         return counted.cast({selectors.by_dtype(pl.Null, pl.Categorical): pl.String})
+
+    def _weighing(self, weights: str | None) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+        """Return the rows, of which a column of weights told as text is numbers, and the weights to be added up."""
+        if weights is None:
+            return self.frame, []
+        name = self.plain(weights)
+        dtype, frame = self.dtypes[name], self.frame
+        text = isinstance(dtype, (nw.String, *_TEXT))
+        check_type(weights, number=dtype.is_numeric(), text=text)
+        if text:
+            frame = nw.from_native(self.backend.as_numbers(frame.to_native(), name))
+        weight = nw.col(name).cast(nw.Float64)
+        valid = nw.when((weight >= 0) & (weight <= HEAVIEST)).then(weight)
+        millionths = (valid * float(MILLION) + 0.5).floor().cast(nw.Int64)
+        return frame, [millionths.alias("millionths"), valid.alias("weight")]
 
     def join(self, frame: nw.LazyFrame[Any], table: pl.DataFrame, on: Mapping[str, str]) -> nw.LazyFrame[Any]:
         """Add what a small table says; the keys are numbers, of which null is none."""

@@ -39,10 +39,11 @@ class Source(Protocol):
     def separator(self) -> str | None:
         """The separator of a file of delimited text."""
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations of some columns and, as last column, how many rows have each.
 
-        A missing value (null, None, NaN) is a value like any other here, and comes back as null.
+        A missing value (null, None, NaN) is a value like any other here, and comes back as null. What the survey
+        ``weights`` of the rows add up to comes after that (:data:`discreet.engines._weights.ADDED`).
         """
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
@@ -71,15 +72,24 @@ def open_source(data: Any, engine: Engine | None = None) -> Source:
     """
     chosen = engine or Engine()
     if isinstance(data, str) and is_url(data):
-        from discreet.engines.database import DatabaseSource
-
-        chosen.check_database(TableUrl.parse(data).database)
-        return DatabaseSource(TableUrl.parse(data))
+        return _open_table(TableUrl.parse(data), chosen)
     if isinstance(data, str | PathLike):
         return _open_file(open_table(data), chosen)
     source = _open_frame(data)
     chosen.check_frame(source.kind)
     return source
+
+
+def _open_table(url: TableUrl, engine: Engine) -> Source:
+    engine.check_database(url.database)
+    if url.database == "spark":
+        from discreet.engines._lazy import RelationSource
+        from discreet.engines._spark_table import spark_table
+
+        return RelationSource(spark_table(url, engine.spark))
+    from discreet.engines.database import DatabaseSource
+
+    return DatabaseSource(url)
 
 
 def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
@@ -112,9 +122,14 @@ def to_lazy(data: Any, columns: Sequence[str] | None = None) -> pl.LazyFrame:
     Frames may be cut down to some columns.
     """
     if isinstance(data, str) and is_url(data):
+        url = TableUrl.parse(data)
+        if url.database == "spark":
+            from discreet.engines._spark_table import scan_spark_table
+
+            return scan_spark_table(url)
         from discreet.engines.database import DatabaseSource
 
-        return DatabaseSource(TableUrl.parse(data)).scan()
+        return DatabaseSource(url).scan()
     if isinstance(data, str | PathLike):
         return open_table(data).scan()
     if isinstance(data, pl.LazyFrame):

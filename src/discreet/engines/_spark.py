@@ -18,7 +18,7 @@ from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, left_joins
 from discreet.errors import DiscreetError, UsageError
 
-__all__ = ["Spark", "read_file"]
+__all__ = ["Spark", "open_session", "read_file"]
 
 
 class Spark:
@@ -49,6 +49,12 @@ class Spark:
         """Join one by one."""
         return left_joins(frame, joins)
 
+    def as_numbers(self, native: Any, column: str) -> Any:
+        """Cast what can be cast."""
+        from pyspark.sql import functions
+
+        return native.withColumn(column, functions.expr(f"try_cast(trim(`{column}`) AS double)"))
+
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""
         native.write.parquet(path.absolute().as_uri())
@@ -64,7 +70,7 @@ class Spark:
 
 def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
     """Open a file, or several, in a session, which may be given by its cluster's address, or be the one there is."""
-    session = _session(spark)
+    session = open_session(spark)
     if isinstance(file, TableFile):
         return Relation(_read(file, session), Spark(), file.name)
     from pyspark.sql import functions
@@ -78,7 +84,8 @@ def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
     return Relation(rows.select(*(f"`{name.replace('`', '``')}`" for name in file.columns)), Spark(), file.name)
 
 
-def _session(spark: Any) -> Any:
+def open_session(spark: Any) -> Any:
+    """Return the session given, one on the cluster of this address, the one there is, or a new one on this machine."""
     if spark is not None and not isinstance(spark, str):
         return spark
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,11 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.counts import IntArray, compact
-from discreet.engines import Source, exactly
+from discreet.engines import Source, count_together, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
+from discreet.schema import parts_of
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Cells", "Int64Array", "add_up", "combined", "read_cells"]
+__all__ = ["Cells", "Int64Array", "add_up", "class_cells", "combined", "counted_cells", "read_cells"]
 
 Int64Array = NDArray[np.int64]
 
@@ -36,6 +37,10 @@ class Cells:
     group: Int64Array
     count: Int64Array
     secret: Mapping[str, IntArray]
+    people: NDArray[np.float64] | None = None
+    """What the survey weights of each class add up to."""
+    secret_parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of sensitive attributes that are several."""
 
     @cached_property
     def rows(self) -> int:
@@ -45,6 +50,10 @@ class Cells:
     def width(self, column: str) -> int:
         """The number of distinct values of a column."""
         return len(self.values[column])
+
+    def parts(self, column: str) -> tuple[str, ...]:
+        """The columns a sensitive attribute is."""
+        return self.secret_parts.get(column, (column,))
 
     def texts(self, column: str) -> pl.Series:
         """The distinct values of a column as text."""
@@ -57,15 +66,27 @@ class Cells:
         return keys // width, keys % width, add_up(entry, self.count, keys.size)
 
 
-def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Cells:
-    """Count the rows of a table by its quasi-identifiers and sensitive columns."""
+def read_cells(
+    source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), weights: str | None = None
+) -> Cells:
+    """Count the rows of a table by its quasi-identifiers and sensitive columns, and add up survey weights."""
     columns = [*quasi_identifiers, *sensitive]
-    for column in columns:
+    real = [part for name in columns for part in parts_of(name, source.columns)]
+    for column in (*real, *([] if weights is None else [weights])):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    counted = source.count(columns)
+    counted = count_together(source, columns, weights)
     if counted.is_empty():
         raise DataError("The data has no rows; there is nothing to measure.", topic="no-rows")
+    cells = counted_cells(counted, quasi_identifiers, sensitive, weights)
+    return replace(cells, secret_parts={name: parts_of(name, source.columns) for name in sensitive})
+
+
+def counted_cells(
+    counted: pl.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), weights: str | None = None
+) -> Cells:
+    """Return the classes of a table that was counted by its quasi-identifiers and sensitive columns."""
+    columns = [*quasi_identifiers, *sensitive]
     values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
     places = counted.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
@@ -78,7 +99,11 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
     order = np.lexsort([*codes[kinds:], group])
     group = group[order]
     first = np.searchsorted(group, np.arange(groups))
-    count = counted.to_series(-1).to_numpy()[order].astype(np.int64)
+    count = counted.to_series(len(columns)).to_numpy()[order].astype(np.int64)
+    people = None
+    if weights is not None:
+        there = weighed(weights, counted, columns).people[order]
+        people = np.bincount(group, weights=there, minlength=groups).astype(np.float64)
     return Cells(
         columns=tuple(quasi_identifiers),
         values=values,
@@ -87,7 +112,22 @@ def read_cells(source: Source, quasi_identifiers: Sequence[str], sensitive: Sequ
         group=group.astype(np.int64),
         count=count,
         secret={column: code[order] for column, code in zip(sensitive, codes[kinds:], strict=True)},
+        people=people,
     )
+
+
+def class_cells(classes: pl.DataFrame, columns: Sequence[str]) -> Cells:
+    """Return classes by a table with one row for each, in its order, whose columns are the quasi-identifiers.
+
+    Nothing is said about how many rows they have.
+    """
+    values = {column: classes.to_series(place).unique().sort(nulls_last=True) for place, column in enumerate(columns)}
+    codes = [
+        classes.to_series(place).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64).to_numpy()
+        for place, distinct in enumerate(values.values())
+    ]
+    none = np.zeros(0, dtype=np.int64)
+    return Cells(tuple(columns), values, codes, np.ones(classes.height, dtype=np.int64), none, none, {})
 
 
 def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray, int]:

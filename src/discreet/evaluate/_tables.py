@@ -20,7 +20,7 @@ from discreet.errors import DataError, MissingColumnError
 from discreet.evaluate._attribute import Attribute
 from discreet.evaluate._cover import Cells, Cover
 from discreet.evaluate._rows import link
-from discreet.schema import Schema, make_domain
+from discreet.schema import Schema, make_domain, parts_of
 from discreet.schema._column import plain, text_of
 
 __all__ = ["Pair", "number_classes", "read_pair", "read_rows"]
@@ -73,7 +73,9 @@ def read_pair(
     """Read both tables, and find out which rows belong together."""
     released = getattr(released, "frame", released)
     there, left = open_source(original).columns, open_source(released).columns
-    schema = Schema.make(there, (), quasi_identifiers, sensitive, class_attribute, types)
+    named = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    apart = list(dict.fromkeys(part for name in named for part in parts_of(name, there)))
+    schema = Schema.make(there, (), quasi_identifiers, apart, class_attribute, types)
     quasi = list(schema.quasi_identifiers)
     columns = list(dict.fromkeys([*quasi, *schema.sensitive, *filter(None, [class_attribute])]))
     for column in columns:

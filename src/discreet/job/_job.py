@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from discreet._places import Place, located, moved
+from discreet._places import Place, is_url, located, moved
 from discreet.errors import UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 
@@ -70,6 +70,8 @@ class Job(BaseModel):
     quasi_identifiers: Forms = Field(min_length=1)
     sensitive: Forms = Field(default_factory=dict)
     class_attribute: str | None = None
+    weights: str | None = None
+    population: str | None = None
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Names = Field(min_length=1)
     cost: str | None = None
@@ -142,7 +144,8 @@ class Job(BaseModel):
         from discreet.problem import make_schemes
         from discreet.release._describe import text_form
 
-        told = self._moved_to(Path()).model_dump(exclude={"seed"} if self.seed is None else None)
+        silent = {key for key in ("seed", "weights", "population") if getattr(self, key) is None}
+        told = self._moved_to(Path()).model_dump(exclude=silent)
         return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
     def plan(self) -> Plan:
@@ -160,7 +163,9 @@ class Job(BaseModel):
         from discreet.release._report import check_report
 
         output = self.locate(self.output)
-        target = None if output is None else check_output(output, located(self.input, self._folder))
+        target = None
+        if output is not None:
+            target = check_output(output, located(self.input, self._folder), self.locate(self.population))
         reports = [self._folder / name for name in self.report]
         for report in reports:
             check_report(report)
@@ -178,12 +183,13 @@ class Job(BaseModel):
         check_apart(written, [*self.files_read(), *kept])
 
     def files_read(self) -> list[Path]:
-        """Return the files of the table and of hierarchies."""
+        """Return the files of the table, of the population and of hierarchies."""
         from discreet.release._output import place_files
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
-        return [*place_files(located(self.input, self._folder)), *trees]
+        tables = [self.input, *([] if self.population is None else [self.population])]
+        return [*(path for place in tables for path in place_files(located(place, self._folder))), *trees]
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""
@@ -193,6 +199,8 @@ class Job(BaseModel):
             "quasi_identifiers": self._hierarchies(self.quasi_identifiers),
             "sensitive": self._hierarchies(self.sensitive),
             "class_attribute": self.class_attribute,
+            "weights": self.weights,
+            "population": self.locate(self.population),
             "types": self.types,
             "privacy": self.privacy,
             "cost": self.cost,
@@ -215,6 +223,11 @@ class Job(BaseModel):
         """Return where a place named in the job is."""
         return None if place is None else located(place, self._folder)
 
+    def located_input(self) -> Place:
+        """Return where the table is, the same for two jobs about one file."""
+        place = located(self.input, self._folder)
+        return place if is_url(place) else Path(place).resolve()
+
     def _hierarchies(self, forms: Mapping[str, Form]) -> dict[str, Any]:
         from discreet.schema import as_hierarchy
 
@@ -231,6 +244,7 @@ class Job(BaseModel):
             update={
                 "input": follow(self.input),
                 "output": None if self.output is None else follow(self.output),
+                "population": None if self.population is None else follow(self.population),
                 "report": [follow(path) for path in self.report],
                 "certificate": None if self.certificate is None else follow(self.certificate),
                 "mapping": None if self.mapping is None else follow(self.mapping),
@@ -254,7 +268,7 @@ _WANTED = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
-    "list_type": "must be a list",
+    "list_type": "must be text or a list of texts",
     "dict_type": "must be a mapping",
     "too_short": "must not be empty",
     "greater_than": "must be more than 0",

@@ -24,6 +24,8 @@ class Plan:
     dropped: tuple[str, ...]
     attributes: tuple[dict[str, Any], ...]
     sensitive: tuple[str, ...]
+    population: str | None
+    """How many people the rows were drawn from, and how that is known."""
     unchanged: tuple[str, ...]
     privacy: tuple[str, ...]
     cost: str
@@ -47,6 +49,7 @@ class Plan:
             ("input", f"{self.rows:,} rows, {self.tuples:,} different combinations of quasi-identifiers"),
             *((f"'{each['name']}'", _describe(each)) for each in self.attributes),
             ("sensitive", ", ".join(self.sensitive)),
+            ("population", self.population or ""),
             ("left out", ", ".join(self.dropped)),
             ("as it is", ", ".join(self.unchanged)),
             ("privacy", " and ".join(self.privacy)),
@@ -65,6 +68,7 @@ def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
     from discreet.engines import Engine
     from discreet.problem import PRIVACY, Problem, make_schemes
+    from discreet.release._describe import population_text
     from discreet.release._prepare import prepare
     from discreet.release._wishes import cost_by_priorities, highest_levels
     from discreet.schema import shown_hierarchy
@@ -73,7 +77,8 @@ def make_plan(job: Job) -> Plan:
     told = job.arguments()
     job.check_targets()
     cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
-    roles = ("data", "identifiers", "quasi_identifiers", "sensitive", "class_attribute", "types", "missing")
+    columns = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "weights")
+    roles = ("data", *columns, "population", "types", "missing")
     prepared = prepare(
         **{role: told[role] for role in roles},
         models=[PRIVACY.make(model) for model in told["privacy"]],
@@ -110,6 +115,7 @@ def make_plan(job: Job) -> Plan:
             for (name, domain), (scheme, low, high) in zip(counted.domains.items(), limits, strict=True)
         ),
         sensitive=schema.sensitive,
+        population=population_text(problem.whole, schema.weights),
         unchanged=schema.insensitive,
         privacy=tuple(model.shown for model in problem.privacy),
         cost=problem.cost.shown,

@@ -24,6 +24,8 @@ class Classes:
     table: CountTable
     sizes: NDArray[np.int64]
     """(c,) rows in the class."""
+    population: FloatArray | None = None
+    """(c,) people of the population who have the released values, the rows of the class among them."""
     sensitive: Mapping[str, IntArray] = field(default_factory=dict)
     """name -> (c, v) how often each sensitive value occurs."""
     labels: IntArray | None = None

@@ -78,6 +78,7 @@ class Problem:
                 model.check(table)
         kind.check(models)
         _check_of_table(models, kind, schemes)
+        _check_population(models, kind, schemes)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
@@ -106,6 +107,11 @@ class Problem:
     def smallest_class(self) -> int:
         """No class with fewer rows than this can be ok."""
         return max(model.minimum_size for model in self.privacy)
+
+    @property
+    def looks_at_population(self) -> bool:
+        """Whether a model asks how many people of the population are in a class."""
+        return any(model.looks_at_population for model in self.privacy)
 
     @property
     def union_closed(self) -> bool:
@@ -150,6 +156,21 @@ def _check_of_table(models: Sequence[PrivacyModel], kind: Suppression, schemes: 
     if not kind.whole_classes or kind.hides_values:
         raise UnsupportedCombinationError(
             f"The privacy model {model.name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+        )
+
+
+def _check_population(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse to count people where the same released values, or whole classes, are not what is published."""
+    model = next((model for model in models if model.looks_at_population), None)
+    if model is None:
+        return
+    if not all(scheme.is_global for scheme in schemes):
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.shown}", "the scheme local", "choose full-domain, or subtree by annealing"
+        )
+    if not kind.whole_classes or kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The privacy model {model.shown}", f"the suppression {kind.name}", "choose none, a budget or class-records"
         )
 
 

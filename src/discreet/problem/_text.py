@@ -96,6 +96,8 @@ def _split(body: str, text: str) -> list[str]:
         elif char == "," and depth == 0:
             items.append(body[start:position])
             start = position + 1
+    if depth < 0:
+        raise UsageError(f"'{text}' is not a text form; it has more closing brackets than opening ones.")
     if quote or depth:
         raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.", topic="text-form")
     items.append(body[start:])

@@ -12,6 +12,7 @@ from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme
 from discreet.release._infeasible import infeasible
 from discreet.release._make import make_release
 from discreet.release._prepare import (
+    check_divided,
     check_time_limit,
     check_unknown,
     interruptible,
@@ -36,6 +37,8 @@ def anonymize(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
     types: Mapping[str, Any] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
     cost: str | Cost | None = None,
@@ -70,9 +73,18 @@ def anonymize(
         Columns others could know about a person, as a list or as a mapping to hierarchies (builders, text
         forms, files; None for an automatic one, or none at all where the scheme needs none).
     sensitive
-        Columns nobody should learn, as a list or as a mapping to hierarchies.
+        Columns nobody should learn, as a list or as a mapping to hierarchies. Several columns together are one
+        attribute if they are written ``disease+stage``; models name it so.
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
+    weights
+        The column with the survey weights: how many people of the population each row stands for. Rows are counted as
+        ever; models about the population (``k-map(5)``, ``delta-presence(0.1, 0.6)``) take what the weights of a class
+        add up to. The column is released as it is.
+    population
+        A table of the people the data was drawn from, of any kind, for the same models: they count how many of them
+        have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
+        their domains: a hierarchy has to cover them.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
     privacy
@@ -128,6 +140,8 @@ def anonymize(
             quasi_identifiers=quasi_identifiers,
             sensitive=sensitive,
             class_attribute=class_attribute,
+            weights=weights,
+            population=population,
             types=types,
             models=models,
             schemes=schemes,
@@ -146,6 +160,7 @@ def anonymize(
                 min_levels=min_levels,
                 max_levels=highest,
             )
+            check_divided(problem, prepared.schema)
             if kind.hides_values:
                 check_unknown(problem, prepared.counted)
             solution = _solve(problem, solver, time_limit, seed, progress, budget)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
-from discreet.release._apply import Applied, apply_mapping
+from discreet.release._apply import Applied, apply_mapping, recode_rows
 from discreet.release._release import Release
 
 __all__ = ["Anonymizer"]
@@ -25,7 +25,9 @@ class Anonymizer:
     It takes the arguments of :func:`discreet.anonymize`, and ``unknown`` and ``broken`` as
     :func:`discreet.apply_mapping` does. After ``fit`` it has ``release_`` and, where equal values became equal ones,
     ``mapping_``. Rows that are left out are missing from what ``transform`` returns, so that a pipeline with labels
-    should ask for no suppression.
+    should ask for no suppression. What ``transform`` returns is audited, and a few rows by themselves rarely keep the
+    promises. With ``broken="keep"`` every row is recoded and nothing is audited: such rows are no release, but what a
+    model that was learnt from the release is tested on, as in cross-validation and searches for parameters.
 
     >>> from discreet import sample
     >>> people = sample(400, seed=1).select("sex", "education", "diagnosis")
@@ -77,6 +79,10 @@ class Anonymizer:
         if self.mapping_ is None:
             self.release_.to_mapping()  # says why there is none
         own = {name: self._params.get(name, default) for name, default in _OWN.items()}
+        if own["broken"] == "keep":
+            if own["unknown"] == "suppress":
+                raise UsageError("With broken='keep' every row stays; choose error or top for unknown.")
+            return recode_rows(self.mapping_ or {}, X, own["unknown"])
         self.applied_ = apply_mapping(self.mapping_ or {}, X, **own)
         return self.applied_.frame
 

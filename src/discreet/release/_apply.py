@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet.counts import IntArray
-from discreet.engines import Recoding, Source, ValueMap, open_source
+from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
@@ -22,9 +22,9 @@ from discreet.release._output import check_output
 from discreet.release._publish import Promises, publish
 from discreet.release._release import Release, Written
 from discreet.release._small import few
-from discreet.schema import Hierarchy, as_hierarchy, make_domain, plain, text_of
+from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
 
-__all__ = ["Applied", "Broken", "Unknown", "apply_mapping"]
+__all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
 
 Unknown = Literal["error", "suppress", "top"]
 Broken = Literal["error", "suppress"]
@@ -125,6 +125,11 @@ def apply_mapping(
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
     }
     models = [PRIVACY.make(text) for text in told["privacy"]]
+    if "weights" not in told and any(model.looks_at_population for model in models):
+        raise UsageError(
+            "The mapping promises something about a table of the population, which only a new release can keep; make "
+            "one, as with discreet anonymize."
+        )
     trees = {name: _tree(form) for name, form in told["sensitive"].items()}
     types = {name: kind for name, kind in told["types"].items() if name in trees}
     promises = Promises(
@@ -135,6 +140,7 @@ def apply_mapping(
         reference={name: _counted(source, name) for name in trees},
         unknown=None,
         rows=None,
+        weights=told.get("weights"),
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":
@@ -144,6 +150,20 @@ def apply_mapping(
         recoding = replace(recoding, everything=True)
     table, verdict = publish(source, recoding, promises, target, clock)
     return Applied(audit=verdict, table=table, **facts)
+
+
+def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
+    """Recode every row of a table by a mapping without asking whether the result keeps any promise.
+
+    It is no release, and must not become one: for what stays in memory, such as rows a model is tested on.
+    """
+    told, source = read_mapping(mapping), open_source(data)
+    dropped = _check_columns(source, told, [])
+    recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
+    maps = {name: column.map for name, column in recoded.items() if not column.kept}
+    kept = tuple(name for name, column in recoded.items() if column.kept)
+    with source.guard():
+        return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
 
 
 def _without_broken_classes(
@@ -163,6 +183,7 @@ def _without_broken_classes(
             sensitive=promises.sensitive,
             types=promises.types,
             privacy=promises.privacy,
+            weights=promises.weights,
             suppression="class-records",
             output=output,
         )
@@ -184,10 +205,12 @@ class _Recoded:
 
 def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to leave out; refuse a table that lacks columns, or has ones nobody knows anything about."""
-    for column in (*told["columns"], *told["sensitive"], *identifiers):
+    weighed = [told["weights"]] if told.get("weights") else []
+    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    for column in (*told["columns"], *secrets, *weighed, *identifiers):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
-    known = {*told["columns"], *told["sensitive"], *told["others"], told["class_attribute"]}
+    known = {*told["columns"], *secrets, *told["others"], *weighed, told["class_attribute"]}
     out = [column for column in source.columns if column in (*told["identifiers"], *identifiers)]
     new = [column for column in source.columns if column not in known and column not in out]
     if new:
@@ -312,7 +335,7 @@ def _of_unknown_values(source: Source, recoded: Mapping[str, _Recoded]) -> pl.Da
 
 
 def _counted(source: Source, name: str) -> pl.DataFrame:
-    counted = source.count([name])
+    counted = count_together(source, [name])
     return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
 
 

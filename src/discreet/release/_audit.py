@@ -5,11 +5,9 @@ Nothing here knows how a release was searched, counted or recoded.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from numbers import Real
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,22 +17,28 @@ from numpy.typing import NDArray
 
 from discreet._places import TableUrl, is_url
 from discreet.engines import (
+    ADDED,
     Engine,
     EngineName,
     TableFile,
     TableFiles,
     exactly,
+    of_polars,
     open_source,
     open_table,
     reading,
     relation_of,
     to_lazy,
+    together,
+    weighed,
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._notebook import audit_html
+from discreet.release._people import people_of_classes
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes
+from discreet.schema import parts_of
 
 __all__ = ["Audit", "Check", "audit"]
 
@@ -47,8 +51,11 @@ class Countable(Protocol):
 
     url: TableUrl
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct combinations of some columns and, as last column, how many rows have each."""
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
+        """Return the distinct combinations of some columns and, as last column, how many rows have each.
+
+        What ``weights`` add up to comes after that.
+        """
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,8 @@ def audit(
     reference: Any = None,
     unknown: str | None = None,
     rows: int | None = None,
+    weights: str | None = None,
+    population: Any = None,
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -142,7 +151,10 @@ def audit(
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
     is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
     no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
-    released rows is checked too. ``engine``, ``memory_limit`` and ``spark`` are as for :func:`discreet.anonymize`.
+    released rows is checked too. Models about the population take what the survey ``weights`` of a class add up to, or
+    count who of a table of the ``population`` has its released values; what those stand for is told by hierarchies, if
+    ``quasi_identifiers`` maps columns to them. ``engine``, ``memory_limit`` and ``spark`` are as for
+    :func:`discreet.anonymize`.
 
     >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
@@ -150,7 +162,8 @@ def audit(
     """
     chosen = Engine(engine, memory_limit, spark)
     if isinstance(data, str) and is_url(data):
-        data = open_source(data, chosen)
+        source = open_source(data, chosen)
+        data = getattr(source, "relation", source)  # Spark is asked as a frame of it is
     elif isinstance(data, str | PathLike):
         file = open_table(data)
         relation = chosen.open(file)
@@ -168,6 +181,9 @@ def audit(
         reference=reference,
         unknown=unknown,
         rows=rows,
+        weights=weights,
+        population=population,
+        engine=chosen,
     )
 
 
@@ -181,11 +197,14 @@ def audit_table(
     reference: Any = None,
     unknown: str | None = None,
     rows: int | None = None,
+    weights: str | None = None,
+    population: Any = None,
+    engine: Engine | None = None,
     categories: Sequence[str] = (),
 ) -> Audit:
     """Do the audit of a frame, an opened file or a table of a database.
 
-    ``categories`` are columns known to have few values.
+    ``categories`` are columns known to have few values. The ``engine`` is for the file of a population.
     """
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
@@ -198,33 +217,47 @@ def audit_table(
         raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
     named = _names(sensitive, "sensitive columns") or _looked_at(models)
     models = [model.resolve(named) for model in models]
-    secrets = _looked_at(models)
+    attributes = _parts(data, _looked_at(models))
+    secrets = list(dict.fromkeys(part for parts in attributes.values() for part in parts))
+    looking = next((model for model in models if model.looks_at_population), None)
+    if looking is not None and weights is None and population is None:
+        raise looking.nobody_known()
+    if looking is None:
+        weights = None
+    elif weights is not None and population is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     if isinstance(data, Countable):
-        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets]))), columns, secrets)
+        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets])), weights), columns, secrets, weights)
     elif isinstance(data, TableFile | TableFiles):
         with reading(data.name, data.explain):
             repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
             if repeated is None:
-                classes = _count(data.scan(categories), columns, secrets)
+                classes = _count(data.scan(categories), columns, secrets, weights=weights)
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
     elif (relation := relation_of(data)) is not None:
         keys, names = _short(columns, secrets)
-        groups = relation.groups({**keys, **{name: column for column, name in names.items()}})
-        classes = _gather(groups, list(keys), names)
+        groups = relation.groups({**keys, **{name: column for column, name in names.items()}}, weights)
+        classes = _gather(groups, list(keys), names, weights)
     else:
         with reading("The frame"):
-            classes = _count(to_lazy(data, [*columns, *secrets]), columns, secrets)
+            wanted = [*columns, *secrets, *([] if weights is None else [weights])]
+            classes = _count(to_lazy(data, list(dict.fromkeys(wanted))), columns, secrets, weights=weights)
     layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
+    people = classes.people
+    if looking is not None and people is None:
+        hierarchies = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else {}
+        people = people_of_classes(classes.keys, columns, population, hierarchies, types or {}, engine)
     known, seen = {}, {}
-    for column, values in classes.values.items():
+    for column, parts in attributes.items():
+        values = classes.attribute(parts)
         told = _told(values, unknown)
         released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
-        counted = original_counts(column, reference, released, layout)
+        counted = original_counts(column, reference, released, layout, parts)
         known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
         seen[column] = _groups(classes, released["value"], told.to_numpy(), known[column])
-    checks = [_check(model, classes, seen) for model in models]
+    checks = [_check(model, classes, seen, people) for model in models]
     total = int(classes.sizes.sum())
     if rows is not None:
         checks.append(Check("number of rows", rows, total, total == rows))
@@ -235,30 +268,50 @@ def audit_table(
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """The classes as they were read: sizes, and for each class its sensitive values in long form."""
+    """The classes as they were read: sizes, and for each class its sensitive values in long form.
 
+    ``people`` is what the weights of each class add up to, where they were asked for.
+    """
+
+    keys: pl.DataFrame
     sizes: NDArray[np.int64]
     group: NDArray[np.int64]
     count: NDArray[np.int64]
     values: Mapping[str, pl.Series]
+    people: NDArray[np.float64] | None = None
+
+    def attribute(self, parts: Sequence[str]) -> pl.Series:
+        """Return the values of a column, or of several together."""
+        if len(parts) == 1:
+            return self.values[parts[0]]
+        columns = pl.DataFrame({f"p{place}": self.values[part] for place, part in enumerate(parts)})
+        return columns.select(together([pl.col(name) for name in columns.columns])).to_series()
 
 
-def _count(frame: pl.LazyFrame, columns: list[str], sensitive: list[str], weight: str | None = None) -> _Classes:
+def _count(
+    frame: pl.LazyFrame,
+    columns: list[str],
+    sensitive: list[str],
+    repeated: str | None = None,
+    *,
+    weights: str | None = None,
+) -> _Classes:
     """Group by the released values (null is one), and again without the sensitive ones.
 
-    Each row counts once, or as often as the column ``weight`` says.
+    Each row counts once, or as often as the column ``repeated`` says.
     """
     schema = frame.collect_schema()
-    for column in (*columns, *sensitive):
+    for column in (*columns, *sensitive, *([] if weights is None else [weights])):
         if column not in schema:
             raise MissingColumnError(column, schema.names())
     keys, secrets = _short(columns, sensitive)
     named = {**keys, **{name: column for column, name in secrets.items()}}
     values = (_value(column, schema[column]).alias(name) for name, column in named.items())
-    weights = [] if weight is None else [exactly(weight).alias("rows")]
-    number = pl.col("rows").sum() if weights else pl.len()
-    plan = frame.select(*values, *weights).group_by(*named).agg(rows=number)
-    return _gather(plan.collect(engine="streaming"), list(keys), secrets)
+    also = [exactly(column).alias(name) for column, name in ((repeated, "rows"), (weights, "weight")) if column]
+    number = pl.len() if repeated is None else pl.col("rows").sum()
+    sums = {} if weights is None else dict(zip(ADDED, of_polars(weights, schema[weights], "weight"), strict=True))
+    plan = frame.select(*values, *also).group_by(*named).agg(rows=number, **sums)
+    return _gather(plan.collect(engine="streaming"), list(keys), secrets, weights)
 
 
 def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -267,25 +320,33 @@ def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], di
     return keys, {column: f"s{number}" for number, column in enumerate(sensitive)}
 
 
-def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str]) -> _Classes:
+def _counted(groups: pl.DataFrame, columns: list[str], sensitive: list[str], weights: str | None) -> _Classes:
     """Take the groups a database counted."""
     keys = [f"q{number}" for number in range(len(columns))]
     secrets = {column: f"s{number}" for number, column in enumerate(sensitive)}
     named = zip((*columns, *sensitive), (*keys, *secrets.values()), strict=True)
-    cells = groups.select(*(exactly(column).alias(name) for column, name in named), rows=pl.nth(-1))
-    return _gather(cells, keys, secrets)
+    first = len(set(columns) | set(sensitive))
+    counts = {name: pl.nth(first + place) for place, name in enumerate(["rows", *([] if weights is None else ADDED)])}
+    cells = groups.select(*(exactly(column).alias(name) for column, name in named), **counts)
+    return _gather(cells, keys, secrets, weights)
 
 
-def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str]) -> _Classes:
+def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str], weights: str | None = None) -> _Classes:
     """Put the groups of each class together; ``sensitive`` says under which names the values are."""
     rows, secrets = pl.col("rows").cast(pl.Int64), list(sensitive.values())
-    grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, size=rows.sum())
+    if weights is not None:
+        people = weighed(weights, cells.select("rows", *ADDED), []).people
+        cells = cells.with_columns(people=pl.Series(people))
+    sums = [] if weights is None else [pl.col("people").sum()]
+    grouped = cells.group_by(keys, maintain_order=True).agg(rows, *secrets, *sums, size=rows.sum())
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return _Classes(
+        keys=grouped.select(keys),
         sizes=grouped["size"].to_numpy().astype(np.int64),
         group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
         count=grouped["rows"].explode().to_numpy().astype(np.int64),
         values={column: grouped[name].explode() for column, name in sensitive.items()},
+        people=None if weights is None else grouped["people"].to_numpy(),
     )
 
 
@@ -296,13 +357,15 @@ def _told(values: pl.Series, unknown: str | None) -> pl.Series:
     return values.cast(pl.String).ne_missing(unknown)
 
 
-def _check(model: PrivacyModel, classes: _Classes, seen: Mapping[str, Groups]) -> Check:
+def _check(
+    model: PrivacyModel, classes: _Classes, seen: Mapping[str, Groups], people: NDArray[np.float64] | None
+) -> Check:
     none = np.zeros(0, dtype=np.int64)
     groups = Groups(classes.sizes, none, none, none, none)
     for column in _looked_at([model]):
         groups = seen[column]
-    reached = float(model.reached(groups))
-    return Check(model.shown, _promised(model), reached, bool(model.satisfied_by(reached)))
+    reached = float(model.reached(replace(groups, population=people)))
+    return Check(model.shown, model.promised, reached, bool(model.satisfied_by(reached)))
 
 
 def _groups(classes: _Classes, values: pl.Series, told: NDArray[np.bool_], known: Reference) -> Groups:
@@ -318,14 +381,18 @@ def _value(column: str, dtype: pl.DataType) -> pl.Expr:
     return exactly(column).fill_nan(None) if dtype.is_float() else exactly(column)
 
 
-def _promised(model: PrivacyModel) -> float | None:
-    first = next((getattr(model, field.name) for field in dataclasses.fields(model)), None)  # type: ignore[arg-type]
-    return first if isinstance(first, Real) else None  # type: ignore[return-value]
-
-
 def _looked_at(models: Sequence[PrivacyModel]) -> list[str]:
     named = [getattr(model, "attribute", None) for model in models if model.looks_at_sensitive]
     return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _parts(data: Any, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns each sensitive attribute is."""
+    if not any("+" in name for name in names):
+        return {name: (name,) for name in names}
+    known = not isinstance(data, pl.LazyFrame) and hasattr(data, "columns")
+    columns = data.columns if known else open_source(data).columns
+    return {name: parts_of(name, list(map(str, columns))) for name in names}
 
 
 def _names(columns: str | Sequence[str] | Mapping[str, Any], role: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet._places import is_url
 from discreet._replacing import check_target, replacing
 from discreet.engines import UNKNOWN, normalized, to_lazy
 from discreet.errors import DataError, UsageError
@@ -46,6 +47,7 @@ def make_certificate(release: Release) -> dict[str, Any]:
         "format": _FORMAT,
         "made": release.made,
         "input": None if release.read is None else release.read.facts(),
+        **({} if release.drawn_from is None else {"population": release.drawn_from.facts()}),
         "output": release.wrote.facts(),
         "job": {"sha256": job_digest(job), "text": plain_data(shown_job(job))},
         "quasi_identifiers": list(release.audit.quasi_identifiers),
@@ -134,6 +136,7 @@ def verify(
     certificate: str | PathLike[str],
     *,
     original: str | PathLike[str] | None = None,
+    population: Any = None,
     job: str | PathLike[str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Verification:
@@ -141,7 +144,9 @@ def verify(
 
     With the ``original`` table and the ``job`` file these are compared too. The original is needed where a promise
     compares with it (t-closeness), the job file where a promise names values of the data, which a certificate does not
-    hold, and ``hierarchies`` of sensitive columns for hierarchical t-closeness without a job file.
+    hold, and ``hierarchies`` of sensitive columns for hierarchical t-closeness without a job file. The ``population``
+    is needed where a promise counts its people in a table; then the job file or ``hierarchies`` say what the released
+    values of columns stand for.
     """
     told = _read(Path(certificate))
     known = None if job is None else _load(job)
@@ -152,11 +157,18 @@ def verify(
     if told.get("input") is not None:
         same = None if original is None else _digest_of(original) == told["input"]["sha256"]
         files.append(("the original file", same))
+    if told.get("population") is not None:
+        same = None
+        if population is not None:
+            is_file = isinstance(population, str | PathLike) and not is_url(population)
+            same = is_file and _digest_of(population) == told["population"]["sha256"]
+        files.append(("the population", same))
     files.append(("the job", None if known is None else job_digest(known.told()) == told["job"]["sha256"]))
     models = _promised(told, known)
     trees = dict(hierarchies or {})
     if known is not None:
-        trees = {**known.arguments()["sensitive"], **trees}
+        arguments = known.arguments()
+        trees = {**arguments["sensitive"], **arguments["quasi_identifiers"], **trees}
     if original is None and any(model.compares for model in models):
         model = next(model for model in models if model.compares)
         raise UsageError(
@@ -165,15 +177,26 @@ def verify(
         )
     fresh = audit(
         released,
-        quasi_identifiers=told["quasi_identifiers"],
+        quasi_identifiers={column: _released_by(told, column, trees) for column in told["quasi_identifiers"]},
         privacy=models,
         sensitive={column: trees.get(column) for column in told["sensitive"]},
         types=told["job"]["text"].get("types"),
         reference=None if original is None else _original(original, told),
         unknown=told["unknown"],
         rows=told["released"],
+        weights=told["job"]["text"].get("weights"),
+        population=population,
     )
     return Verification(tuple(files), fresh, tuple(_differences(told, fresh)))
+
+
+def _released_by(told: Mapping[str, Any], column: str, trees: Mapping[str, Any]) -> Any:
+    """Return the hierarchy of a column: that given, or else the builder a certificate can tell."""
+    from discreet.schema.builders import BUILDERS
+
+    form = told["job"]["text"]["quasi_identifiers"].get(column)
+    builder = isinstance(form, str) and form.partition("(")[0].strip() in BUILDERS and "values" not in form
+    return trees.get(column) or (form if builder else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

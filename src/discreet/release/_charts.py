@@ -18,9 +18,21 @@ if TYPE_CHECKING:
     from discreet.release._columns import Bar, Box, ReleasedColumn
     from discreet.solve import Progress
 
-__all__ = ["PATTERNS", "bar_chart", "size_chart", "size_names", "spread_chart", "trace_chart", "tree_chart"]
+__all__ = [
+    "PATTERNS",
+    "WIDTH",
+    "bar_chart",
+    "chart",
+    "legend",
+    "shortened",
+    "size_chart",
+    "size_names",
+    "spread_chart",
+    "trace_chart",
+    "tree_chart",
+]
 
-_WIDTH = 460.0
+WIDTH = 460.0
 _C = ON_PAGE
 PATTERNS = (
     f'<svg xmlns="{NAMESPACE}" class="patterns" width="0" height="0" aria-hidden="true"><defs>'
@@ -32,15 +44,16 @@ PATTERNS = (
 """What fills shapes; once on each page, before the charts."""
 
 
-def _svg(height: float, label: str, parts: Iterator[str]) -> str:
+def chart(height: float, label: str, parts: Iterator[str]) -> str:
+    """Return a drawing of a given height with its parts."""
     head = (
-        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {_WIDTH:g} {height:g}" role="img" '
+        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
         f'aria-label="{escape(label, quote=True)}" font-family="{FONT}" font-size="13">'
     )
     return head + "".join(parts) + "</svg>"
 
 
-def _key(x: float, y: float, mark: str, words: str) -> str:
+def legend(x: float, y: float, mark: str, words: str) -> str:
     """Return an entry of a legend."""
     return f'<g transform="translate({x:g} {y:g})">{mark}</g>{words_at(x + 24, y + 4, words, _C.soft)}'
 
@@ -54,26 +67,27 @@ _DASHED = f'<path d="M0 0H18" stroke="{_C.knee}" stroke-width="2" stroke-dasharr
 def trace_chart(trace: Sequence[Progress]) -> str:
     """Draw the best cost and the lower bound over time; nothing where there is nothing to see."""
     moments = [moment for moment in trace if np.isfinite(moment.best)]
-    if len(moments) < 2 or moments[-1].seconds <= 0:
+    if len(moments) < 2 or moments[-1].seconds <= moments[0].seconds:
         return ""
     known = [value for m in moments for value in (m.best, m.bound) if np.isfinite(value)]
     scale = Scale.over(known)
     last = moments[-1]
     ends = f"the best cost fell to {plain(last.best)}, the bound rose to {plain(last.bound)}"
-    return _svg(240, f"Over {last.seconds:.3g} seconds {ends}", _trace_parts(moments, scale))
+    spent = last.seconds - moments[0].seconds
+    return chart(240, f"Over {spent:.3g} seconds {ends}", _trace_parts(moments, scale))
 
 
 def _trace_parts(moments: Sequence[Progress], scale: Scale) -> Iterator[str]:
-    left, right, top, bottom = 56.0, _WIDTH - 14, 40.0, 196.0
-    begin, end = moments[0].seconds, moments[-1].seconds
-    begin = 0.0 if end > 3 * (end - begin) else begin
+    left, right, top, bottom = 56.0, WIDTH - 14, 40.0, 196.0
+    begin = moments[0].seconds
+    end = moments[-1].seconds - begin
 
     def at(seconds: float, value: float) -> tuple[float, float]:
-        across = (seconds - begin) / max(end - begin, 1e-9)
+        across = (seconds - begin) / max(end, 1e-9)
         return left + across * (right - left), bottom - float(scale.at(value)) * (bottom - top)
 
-    yield _key(left, 14, f'<path d="M0 0H18" stroke="{_C.front}" stroke-width="3"/>', "best cost found")
-    yield _key(left + 140, 14, _DASHED, "no release costs less")
+    yield legend(left, 14, f'<path d="M0 0H18" stroke="{_C.front}" stroke-width="3"/>', "best cost found")
+    yield legend(left + 140, 14, _DASHED, "no release costs less")
     for tick in scale.ticks(5, short=True):
         y = bottom - tick.place * (bottom - top)
         yield f'<path d="M{left:g} {y:.1f}H{right:g}" stroke="{_C.grid}"/>'
@@ -87,12 +101,11 @@ def _trace_parts(moments: Sequence[Progress], scale: Scale) -> Iterator[str]:
         yield (f'<path d="{_stairs(bound)}" fill="none" stroke="{_C.knee}" stroke-width="2" stroke-dasharray="5 3"/>')
     yield f'<path d="{_stairs(best)}" fill="none" stroke="{_C.front}" stroke-width="3"/>'
     yield f'<path d="M{left:g} {top:g}V{bottom:g}H{right:g}" stroke="{_C.soft}" fill="none"/>'
-    seconds = Scale("linear", begin, end)
-    for tick in seconds.ticks(5):
+    for tick in Scale("linear", 0.0, end).ticks(5):
         x = left + tick.place * (right - left)
         yield f'<path d="M{x:.1f} {bottom:g}v4" stroke="{_C.soft}"/>'
         yield words_at(x, bottom + 17, tick.text, _C.soft, anchor="middle", size=12)
-    yield words_at(right, bottom + 35, "seconds of search", _C.ink, anchor="end")
+    yield words_at(right, bottom + 35, "seconds since the first release found", _C.ink, anchor="end")
     yield words_at(4, bottom + 35, "↑ cost" + ("" if scale.kind == "linear" else " (log scale)"), _C.ink)
 
 
@@ -120,13 +133,13 @@ def size_chart(before: ClassSizes, after: ClassSizes, least: int) -> str:
     """Draw which share of the people is in classes of which size, before and after."""
     edges = edges_for(before, after)
     label = "Which share of the people is in classes of which size, before and after"
-    return _svg(256, label, _size_parts(before, after, edges, least))
+    return chart(256, label, _size_parts(before, after, edges, least))
 
 
 def _size_parts(before: ClassSizes, after: ClassSizes, edges: tuple[int, ...], least: int) -> Iterator[str]:
-    left, right, top, bottom = 38.0, _WIDTH - 8, 56.0, 190.0
-    yield _key(right - 170, 14, _HATCHED, "before")
-    yield _key(right - 80, 14, _SOLID, "after")
+    left, right, top, bottom = 38.0, WIDTH - 8, 56.0, 190.0
+    yield legend(right - 170, 14, _HATCHED, "before")
+    yield legend(right - 80, 14, _SOLID, "after")
     sides = [(before, 'fill="url(#hatch)" ' + f'stroke="{_C.soft}"'), (after, f'fill="{_C.front}"')]
     shares = [[rows / max(table.rows, 1) for rows in table.ranges(edges)] for table, _ in sides]
     small = [[0 < rows < least for rows in table.ranges(edges)] for table, _ in sides]
@@ -167,11 +180,11 @@ def spread_chart(column: ReleasedColumn) -> str:
     if before is None:
         return ""
     label = f"How {column.name} is spread from {before.name(before.edges[0])} to {before.name(before.edges[-1])}"
-    return _svg(190, label, _spread_parts(before, after))
+    return chart(190, label, _spread_parts(before, after))
 
 
 def _spread_parts(before: Steps, after: Steps | None) -> Iterator[str]:
-    left, right, top, bottom = 8.0, _WIDTH - 8, 34.0, 158.0
+    left, right, top, bottom = 8.0, WIDTH - 8, 34.0, 158.0
     low, high = before.edges[0], before.edges[-1]
     drawn = [before] if after is None else [before, after]
     peak = max(density for steps in drawn for density in steps.densities)
@@ -182,7 +195,7 @@ def _spread_parts(before: Steps, after: Steps | None) -> Iterator[str]:
     def y(rows: float, a: float, b: float) -> float:
         return bottom - rows / (b - a) / peak * (bottom - top)
 
-    yield _key(left, 14, _HATCHED, "before")
+    yield legend(left, 14, _HATCHED, "before")
     for rows, (a, b) in zip(before.rows, pairwise(before.edges), strict=True):
         if rows:
             height = y(rows, a, b)
@@ -191,7 +204,7 @@ def _spread_parts(before: Steps, after: Steps | None) -> Iterator[str]:
                 f'fill="url(#hatch)" stroke="{_C.soft}"/>'
             )
     if after is not None:
-        yield _key(left + 90, 14, _LINE, "after, each value spread evenly over its range")
+        yield legend(left + 90, 14, _LINE, "after, each value spread evenly over its range")
         steps = [(x(a), x(b), y(rows, a, b)) for rows, (a, b) in zip(after.rows, pairwise(after.edges), strict=True)]
         line = f"M{steps[0][0]:.1f} {bottom:g}" + "".join(f"V{h:.1f}H{b:.1f}" for _, b, h in steps) + f"V{bottom:g}"
         yield f'<path d="{line}" fill="none" stroke="{_C.paper}" stroke-width="5.5"/>'
@@ -214,26 +227,26 @@ def bar_chart(column: ReleasedColumn, total: int, least: int) -> str:
     gone = any(bar.left_out is None or bar.left_out for bar in column.bars)
     head = 26.0 if several or gone else 4.0
     label = f"{column.name}: how many people have each of {column.values:,} released values"
-    return _svg(head + 24 * len(column.bars) + 4, label, _bar_parts(column.bars, total, least, head, several, gone))
+    return chart(head + 24 * len(column.bars) + 4, label, _bar_parts(column.bars, total, least, head, several, gone))
 
 
 def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several: bool, gone: bool) -> Iterator[str]:
     names = [_name(bar) for bar in bars]
     left = min(max(7.5 * max(map(len, names)) + 12, 50), 180.0)
-    right = _WIDTH - (154 if gone else 104)
+    right = WIDTH - (154 if gone else 104)
     peak = max(bar.rows + (bar.left_out or 0) for bar in bars)
     at = 2.0
     if several:
         divided = f'{_SOLID}<path d="M9 -6V5" stroke="{_C.paper}" stroke-width="1.5"/>'
-        yield _key(at, 11, divided, "original values in it")
+        yield legend(at, 11, divided, "original values in it")
         at += 160
     if gone:
         look = f'fill="none" stroke="{_C.knee}" stroke-dasharray="3 2"'
-        yield _key(at, 11, f'<rect x="0.5" y="-5.5" width="17" height="10" {look}/>', "left out")
+        yield legend(at, 11, f'<rect x="0.5" y="-5.5" width="17" height="10" {look}/>', "left out")
     for place, (bar, name) in enumerate(zip(bars, names, strict=True)):
         y = head + 24 * place
         width = bar.rows / peak * (right - left)
-        yield words_at(left - 7, y + 15, _cut(name, int((left - 10) / 6.9)), _C.ink, anchor="end")
+        yield words_at(left - 7, y + 15, shortened(name, int((left - 10) / 6.9)), _C.ink, anchor="end")
         yield f'<rect x="{left:g}" y="{y + 3:g}" width="{max(width, 1):.1f}" height="17" fill="{_C.front}"/>'
         whole, done = sum(bar.parts) or 1, 0
         for part in bar.parts[:-1]:
@@ -257,7 +270,8 @@ def _name(bar: Bar) -> str:
     return bar.name or f"{bar.values:,} other values"
 
 
-def _cut(words: str, letters: int) -> str:
+def shortened(words: str, letters: int) -> str:
+    """Return words cut off after so many letters."""
     return words if len(words) <= letters else words[: max(letters - 1, 1)] + "…"
 
 
@@ -267,11 +281,11 @@ def tree_chart(column: ReleasedColumn) -> str:
         return ""
     height = 26.0 * len(column.tree) + 6
     label = f"The hierarchy of {column.name}; what is released is outlined"
-    return _svg(height, label, _tree_parts(column))
+    return chart(height, label, _tree_parts(column))
 
 
 def _tree_parts(column: ReleasedColumn) -> Iterator[str]:
-    left, right = 62.0, _WIDTH - 3
+    left, right = 62.0, WIDTH - 3
     top = len(column.tree) - 1
     for place, row in enumerate(column.tree):
         y, level = 3 + 26.0 * place, top - place
@@ -319,5 +333,5 @@ def _box(x: float, y: float, width: float, box: Box) -> str:
     letters = int((width - 6) / 6.6)
     if box.name and letters >= min(len(box.name), 4):
         colour = _C.paper if shown else _C.ink
-        drawn += words_at(x + width / 2, y + 15, _cut(box.name, letters), colour, anchor="middle", size=12)
+        drawn += words_at(x + width / 2, y + 15, shortened(box.name, letters), colour, anchor="middle", size=12)
     return drawn

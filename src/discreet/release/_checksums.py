@@ -17,7 +17,8 @@ from discreet.errors import DataError
 
 __all__ = ["FileStamp", "digest", "job_digest"]
 
-_SILENT = ("input", "output", "report", "certificate", "mapping", "time_limit", "engine", "memory_limit", "spark")
+_PLACES = ("input", "population", "output", "report", "certificate", "mapping")
+_SILENT = (*_PLACES, "time_limit", "engine", "memory_limit", "spark")
 """What a job says about where files are and what may work on them, which does not change what it asks for."""
 
 
@@ -37,9 +38,14 @@ class FileStamp:
         files = [(path.resolve(), path.stat()) for path in sorted(files_of(place))]
         return cls(Path(place).name, tuple((path, facts.st_size, facts.st_mtime_ns) for path, facts in files))
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the files are still what they were."""
+        return all(_unchanged(*file) for file in self.files)
+
     def facts(self) -> dict[str, Any]:
         """Return the name, size and SHA-256 of the files, which must still be what they were."""
-        if not all(_unchanged(*file) for file in self.files):
+        if not self.unchanged:
             raise DataError(
                 f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
                 "make the release again.",

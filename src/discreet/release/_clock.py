@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
-__all__ = ["Clock"]
+__all__ = ["Clock", "told_of_stages"]
+
+_TOLD: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def told_of_stages(tell: Callable[[str], None]) -> Iterator[None]:
+    """Tell somebody of every stage that begins: read, count, solve, recode and audit; for user interfaces.
+
+    >>> with told_of_stages(print), Clock()("count"):
+    ...     pass
+    count
+    """
+    before = _TOLD.set(tell)
+    try:
+        yield
+    finally:
+        _TOLD.reset(before)
 
 
 class Clock:
@@ -25,6 +43,9 @@ class Clock:
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         """Add the time spent inside to a stage."""
+        tell = _TOLD.get()
+        if tell is not None:
+            tell(stage)
         start = time.perf_counter()
         try:
             yield

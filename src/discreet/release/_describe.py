@@ -17,13 +17,16 @@ from discreet.release._small import few
 from discreet.schema import may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
-    from discreet.engines import Counted, Source
+    from numpy.typing import NDArray
+
+    from discreet.counts import CountTable
+    from discreet.engines import Counted, Source, Weighed
     from discreet.problem import Scheme
     from discreet.release._output import Target
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "plain_data", "shown_job", "text_form", "versions"]
+__all__ = ["notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -90,6 +93,7 @@ def notes(
     else:
         for name, rows in counted.missing.items():
             yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+    yield from _about_people(schema, counted, solution)
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:
@@ -100,6 +104,66 @@ def notes(
             if output is not None
             else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
         )
+
+
+def population_text(table: CountTable, weights: str | None) -> str | None:
+    """Return how many people the rows were drawn from, and how that is known.
+
+    >>> population_text(CountTable((), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=np.int64)), None)
+    """
+    if table.population is None:
+        return None
+    how = "in a table of them" if weights is None else f"by the weights in '{weights}'"
+    return f"{table.population.size:,.0f} people, {how}"
+
+
+def _about_people(schema: Schema, counted: Counted, solution: Solution) -> Iterator[str]:
+    """Yield what a user should know about the population and the weights."""
+    table, weighing = counted.table, counted.weighed
+    if counted.people is not None and table.population is not None:
+        lacking = table.weights > table.population.people[table.population.place]
+        if lacking.any():
+            yield (
+                f"The population has fewer people with the values of {few(int(table.weights[lacking].sum()))} rows "
+                "than the data has; it should hold everybody the data was drawn from, the data among them."
+            )
+    if weighing is None:
+        return
+    light = int(table.weights[weighing.lightest < 1].sum())
+    if light:
+        yield (
+            f"The weights in '{schema.weights}' may be below 1 in up to {few(light)} rows; a survey weight says how "
+            "many people a row stands for, itself among them."
+        )
+    told = int(table.weights[told_by_weight(table, weighing, solution)].sum())
+    yield f"The weights in '{schema.weights}' are released as they are" + (
+        f", and tell {few(told)} rows apart that look the same otherwise: in their class no other original values have "
+        "such a weight; round them before, or make them the same for all rows of a stratum that is released as one."
+        if told
+        else "."
+    )
+
+
+def told_by_weight(table: CountTable, weighing: Weighed, solution: Solution) -> NDArray[np.bool_]:
+    """Return which tuples of classes of several have weights that no other tuple of their class comes near."""
+    none = np.zeros(table.tuples, dtype=np.bool_)
+    if not solution.blocks or not table.tuples:
+        return none
+    group = table.group(solution.blocks).ids.astype(np.int64)
+    order = np.lexsort((weighing.heaviest, weighing.lightest, group))
+    group, low, high = group[order], weighing.lightest[order], weighing.heaviest[order]
+    number = np.searchsorted(np.unique(high), high) + group * (table.tuples + 1)
+    so_far = np.maximum.accumulate(number)
+    heaviest = np.unique(high)[so_far % (table.tuples + 1)]
+    first = np.diff(group, prepend=-1) != 0
+    last = np.append(first[1:], True)
+    alone_below = first | (low > np.roll(heaviest, 1))
+    alone_above = last | (np.roll(low, -1) > high)
+    found = none.copy()
+    found[order] = alone_below & alone_above & ~(first & last)
+    if solution.suppressed.size:
+        found &= ~solution.suppressed
+    return found
 
 
 def versions() -> dict[str, str]:

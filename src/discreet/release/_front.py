@@ -190,7 +190,7 @@ class Front:
         chosen = point or (self.knee().point if k is None else self.point(k))
         prepared = self.prepared
         if output is not None:
-            prepared = replace(prepared, output=output, target=check_output(output, prepared.data))
+            prepared = replace(prepared, output=output, target=check_output(output, prepared.data, prepared.population))
         with interruptible():
             problem, solution = self._solution(chosen)
             privacy = [model.text for model in problem.privacy]

@@ -10,9 +10,10 @@ import numpy as np
 
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
+from discreet.release._behind import Behind
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import tell_columns
-from discreet.release._describe import notes, text_form, versions
+from discreet.release._describe import notes, population_text, text_form, versions
 from discreet.release._mapping import Recipe
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
@@ -20,6 +21,7 @@ from discreet.release._recode import make_recoding
 from discreet.release._release import Release
 from discreet.release._sizes import ClassSizes
 from discreet.release._small import least_cell
+from discreet.schema import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -50,6 +52,10 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         reference=counted.reference,
         unknown=UNKNOWN if problem.suppression.hides_values else None,
         rows=problem.whole.n - solution.suppressed_rows,
+        read=prepared.stamp,
+        weights=schema.weights,
+        population=None if counted.people is None else {"counted": counted.people},
+        hierarchies={name: _tree(prepared, name) for name in schema.quasi_identifiers},
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
@@ -68,7 +74,13 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         audit=verdict,
         job=text_form({**prepared.told(), **job}),
         notes=tuple(notes(prepared.source, schema, prepared.schemes, counted, solution, prepared.target)),
-        stats={**figures, **solution.stats, **_shown_counts(recoding), "seconds": prepared.clock.seconds},
+        stats={
+            **_people(prepared),
+            **figures,
+            **solution.stats,
+            **_shown_counts(recoding),
+            "seconds": prepared.clock.seconds,
+        },
         trace=solution.trace,
         versions=versions(),
         table=table,
@@ -88,11 +100,31 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
             privacy=problem.privacy,
             missing=prepared.missing,
         ),
+        recoding=recoding,
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         read=prepared.stamp,
+        drawn_from=FileStamp.of(prepared.population),
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
+        behind=Behind.of(prepared, problem),
     )
+
+
+def _tree(prepared: Prepared, column: str) -> Any:
+    """Return the hierarchy a column was released by, also an automatic one; None where there was none."""
+    domain = prepared.counted.domains[column]
+    if not domain.automatic:
+        return prepared.schema.quasi_identifiers[column]
+    if domain.labels[0][-1] is not None:
+        return Hierarchy(domain.labels, domain.ancestors.copy())  # type: ignore[arg-type]
+    labels = [[name for name in level if name is not None] for level in domain.labels]
+    return Hierarchy(labels, domain.ancestors[:, :-1].copy())
+
+
+def _people(prepared: Prepared) -> dict[str, str]:
+    """Return how many people the rows were drawn from, where that is known."""
+    text = population_text(prepared.counted.table, prepared.schema.weights)
+    return {} if text is None else {"population": text}
 
 
 def _sizes_before(counted: Counted) -> IntArray:

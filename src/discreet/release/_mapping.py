@@ -117,6 +117,7 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "others": list(schema.insensitive),
         "sensitive": {name: _tree(recipe.trees.get(name)) for name in schema.sensitive},
         "class_attribute": schema.class_attribute,
+        **({} if schema.weights is None else {"weights": schema.weights}),
         "types": {name: str(kind) for name, kind in schema.types.items()},
         "missing": recipe.missing,
         "privacy": [model.text for model in recipe.privacy],

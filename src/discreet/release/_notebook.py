@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from discreet.release._audit import Audit
     from discreet.release._release import Release
 
-__all__ = ["audit_html", "release_html"]
+__all__ = ["audit_html", "release_html", "table_html"]
 
 
 def audit_html(audit: Audit) -> str:
@@ -28,7 +28,7 @@ def audit_html(audit: Audit) -> str:
         )
         for check in audit.checks
     ]
-    return _table(title, ("promise", "promised", "reached", "verdict"), rows)
+    return table_html(title, ("promise", "promised", "reached", "verdict"), rows)
 
 
 def release_html(release: Release) -> str:
@@ -36,10 +36,11 @@ def release_html(release: Release) -> str:
     from discreet.release._report_sections import report_tiles
 
     tiles = [(name, figure, hint) for name, figure, hint, _ in report_tiles(release).tiles]
-    return _table("Release", (), tiles) + audit_html(release.audit)
+    return table_html("Release", (), tiles) + audit_html(release.audit)
 
 
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table_html(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table with a title."""
     heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(
         "<tr>"

@@ -20,6 +20,7 @@ from discreet.errors import OutputError
 __all__ = [
     "FolderOutput",
     "Output",
+    "SparkOutput",
     "TableOutput",
     "Target",
     "check_apart",
@@ -96,11 +97,31 @@ class TableOutput:
         return DatabaseSource(self.url).scan()
 
 
+@dataclass(frozen=True)
+class SparkOutput(TableOutput):
+    """A table of Spark."""
+
+    def write(self, data: Any) -> None:
+        """Write a frame of any kind; the table appears when it is complete."""
+        from discreet.engines._spark_table import replacing_spark_table
+
+        with replacing_spark_table(self.url, data) as staged:
+            staged.write(data)
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the rows of the table, which are fetched."""
+        from discreet.engines._spark_table import scan_spark_table
+
+        return scan_spark_table(self.url)
+
+
 Target = Output | FolderOutput | TableOutput
 
 
-def check_output(place: Place, data: Any) -> Target:
-    """Refuse what could not be written in the end: a missing folder, an unknown format, the input itself."""
+def check_output(place: Place, data: Any, population: Any = None) -> Target:
+    """Refuse what could not be written in the end: a missing folder, an unknown format, what is read itself."""
+    if population is not None:
+        check_output(place, population)
     if isinstance(place, str) and is_url(place):
         return _check_table(TableUrl.parse(place), data)
     if fspath(place).endswith("/"):
@@ -144,14 +165,19 @@ def _check_folder(target: Path, data: Any) -> FolderOutput:
 
 
 def _check_table(url: TableUrl, data: Any) -> TableOutput:
-    from discreet.engines.database import check_table
-
     if isinstance(data, str) and is_url(data):
         source = TableUrl.parse(data)
         if source.same_database(url) and source.table == url.table:
             raise OutputError(
                 f"The output '{url.table}' is the input itself; give the release another name.", topic="output-is-input"
             )
+    if url.database == "spark":
+        from discreet.engines._spark_table import check_spark_table
+
+        check_spark_table(url)
+        return SparkOutput(url)
+    from discreet.engines.database import check_table
+
     check_table(url)
     return TableOutput(url)
 

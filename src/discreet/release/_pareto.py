@@ -28,6 +28,8 @@ def pareto(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
     types: Mapping[str, Any] | None = None,
     privacy: str | Axis | Sequence[str | Axis] = "k",
     cost: str | Cost | None = None,
@@ -52,7 +54,7 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, types, missing
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types, missing
         As for :func:`discreet.anonymize`.
     priorities, keep_at_least, min_levels, max_levels
         As for :func:`discreet.anonymize`.
@@ -106,6 +108,8 @@ def pareto(
             quasi_identifiers=quasi_identifiers,
             sensitive=sensitive,
             class_attribute=class_attribute,
+            weights=weights,
+            population=population,
             types=types,
             schemes=schemes,
             missing=missing,

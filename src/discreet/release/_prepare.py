@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, open_source
-from discreet.errors import InterruptedRun, UsageError
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, open_source
+from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
@@ -23,7 +23,16 @@ from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 if TYPE_CHECKING:
     from discreet.solve import Budget
 
-__all__ = ["Prepared", "check_time_limit", "check_unknown", "interruptible", "prepare", "search_budget", "several"]
+__all__ = [
+    "Prepared",
+    "check_divided",
+    "check_time_limit",
+    "check_unknown",
+    "interruptible",
+    "prepare",
+    "search_budget",
+    "several",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +54,20 @@ class Prepared:
     """The files the table is in, as they were before they were read."""
     clock: Clock
     engine: Engine = field(default_factory=Engine)
+    population: Any = None
+    """A table of the population, as it was given."""
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
         return {
-            "input": shown(self.data) if isinstance(self.data, str | PathLike) else None,
+            "input": _place(self.data),
             "output": None if self.output is None else shown(self.output),
             "identifiers": list(self.schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
             "class_attribute": self.schema.class_attribute,
+            **({} if self.schema.weights is None else {"weights": self.schema.weights}),
+            **({} if self.population is None else {"population": _place(self.population)}),
             "types": self.schema.types,
             "missing": self.missing,
             **self.engine.told(),
@@ -68,6 +81,8 @@ def prepare(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
     types: Mapping[str, Any] | None = None,
     models: Sequence[PrivacyModel] = (),
     schemes: Scheme | Mapping[str, Scheme],
@@ -85,18 +100,30 @@ def prepare(
     clock = clock or Clock()
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
-    target = None if output is None else check_output(output, data)
+    if weights is not None and population is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    target = None if output is None else check_output(output, data, population)
     with clock("read"):
         source = open_source(data, engine)
         stamp = FileStamp.of(data)
-        schema = Schema.make(source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types)
+        schema = Schema.make(
+            source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types, weights=weights
+        )
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
     apart: list[str] = []
     if not all(scheme.is_global for scheme in each.values()):
         looked_at = {getattr(model, "attribute", None) for model in models if model.looks_at_sensitive}
         apart = [column for column in schema.sensitive if column in looked_at or None in looked_at]
+        both = next((column for column in apart if column in schema.combined), None)
+        if both is not None:
+            raise UnsupportedCombinationError(
+                f"The sensitive attribute {both}, which is several columns,", "the scheme local", "choose full-domain"
+            )
     with clock("count"):
+        people = None
+        if population is not None:
+            people = count_people(population, list(schema.quasi_identifiers), missing, engine)
         counted = count(
             source,
             schema,
@@ -105,9 +132,17 @@ def prepare(
             written_as=target.format if target else None,
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
+            people=people,
         )
     chosen = engine or Engine()
-    return Prepared(data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen)
+    return Prepared(
+        data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen, population
+    )
+
+
+def _place(data: Any) -> str | None:
+    """Return where a table is; None for a frame."""
+    return shown(data) if isinstance(data, str | PathLike) else None
 
 
 @contextmanager
@@ -152,6 +187,16 @@ def _hierarchies(columns: Any) -> dict[str, Hierarchy | Builder]:
     """Return the hierarchies that were given for sensitive columns."""
     given = columns if isinstance(columns, Mapping) else {}
     return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}
+
+
+def check_divided(problem: Problem, schema: Schema) -> None:
+    """Refuse to take single records or values of an attribute that is several columns."""
+    if problem.divided in schema.combined:
+        raise UnsupportedCombinationError(
+            f"The sensitive attribute {problem.divided}, which is several columns,",
+            f"the suppression {problem.suppression.name}",
+            "choose none, a budget or class-records",
+        )
 
 
 def check_unknown(problem: Problem, counted: Counted) -> None:

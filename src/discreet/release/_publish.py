@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from discreet.engines import (
     write_data,
     write_parts,
 )
-from discreet.errors import AuditError
+from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
+from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
-from discreet.release._output import FolderOutput, Output, TableOutput, Target, like_input
+from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, like_input
 from discreet.release._release import Written
 
 __all__ = ["Promises", "publish"]
@@ -34,7 +35,8 @@ __all__ = ["Promises", "publish"]
 class Promises:
     """What a release must turn out to be: its privacy models, about which columns, and its number of rows.
 
-    ``unknown`` is what stands for a sensitive value that was suppressed, where that may be.
+    ``unknown`` is what stands for a sensitive value that was suppressed, where that may be. ``weights`` and
+    ``population`` are as the audit takes them.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -45,19 +47,29 @@ class Promises:
     unknown: str | None
     rows: int | None
     way_out: str = "please report this"
+    read: FileStamp | None = None
+    """The files the release is made from, as they were when they were first read."""
+    weights: str | None = None
+    population: Any = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    """Those of quasi-identifiers, which say what released values stand for."""
 
     def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
-        """Audit a table and refuse it if it breaks a promise."""
+        """Audit a table and refuse it if it breaks a promise, or if what it was made from has changed meanwhile."""
+        if self.read is not None and not self.read.unchanged:
+            raise DataError(f"'{self.read.name}' changed while it was being read; run the job again.")
         verdict = audit_table(
             data,
             categories=categories,
-            quasi_identifiers=self.quasi_identifiers,
+            quasi_identifiers={name: self.hierarchies.get(name) for name in self.quasi_identifiers},
             privacy=self.privacy,
             sensitive=self.sensitive,
             types=self.types,
             reference=self.reference,
             unknown=self.unknown,
             rows=self.rows,
+            weights=self.weights,
+            population=self.population,
         )
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
@@ -77,7 +89,10 @@ def publish(
             table = source.collect(source.recode(recoding))
         with clock("audit"):
             return table, promises.check(table)
-    if isinstance(target, TableOutput):
+    if isinstance(target, SparkOutput):
+        released, verdict = _to_spark(source, recoding, promises, target, clock)
+        written = Written(target.place, target.scan)
+    elif isinstance(target, TableOutput):
         released, verdict = _to_table(source, recoding, promises, target, clock)
         written = Written(target.place, target.scan)
     elif isinstance(target, FolderOutput):
@@ -130,6 +145,20 @@ def _to_table(
                 staged.write(released)
         with clock("audit"):
             return released, promises.check(staged)
+
+
+def _to_spark(
+    source: Source, recoding: Recoding, promises: Promises, output: SparkOutput, clock: Clock
+) -> tuple[Any, Audit]:
+    from discreet.engines._spark_table import replacing_spark_table
+
+    with source.guard():
+        released = source.recode(recoding)
+    with replacing_spark_table(output.url, released) as staged:
+        with clock("recode"), source.guard():
+            staged.write(released)
+        with clock("audit"):
+            return released, promises.check(staged.relation())
 
 
 def _reopen(path: Path, output: Output, schema: pl.Schema) -> TableFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet._places import is_url
-from discreet.engines import Format, exactly, held, open_source, relation_of, to_lazy
+from discreet.engines import Format, as_written, exactly, held, open_source, relation_of, to_lazy, together
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
@@ -47,14 +47,19 @@ class Reference:
         return released.replace_strict(distinct, code, return_dtype=pl.Int64).to_numpy()
 
 
-def original_counts(column: str, reference: Any, released: pl.DataFrame, layout: Format | None) -> pl.DataFrame:
+def original_counts(
+    column: str, reference: Any, released: pl.DataFrame, layout: Format | None, parts: Sequence[str] = ()
+) -> pl.DataFrame:
     """Return the distinct values of a column of the original table and how many rows have each.
 
     ``reference`` is that table, or maps columns to what this returns; without it the ``released`` values and
-    their counts stand for it. Values that a file of the format ``layout`` cannot tell apart are one.
+    their counts stand for it. Values that a file of the format ``layout`` cannot tell apart are one. An attribute of
+    several ``parts`` is counted by all of them.
     """
     if isinstance(reference, Mapping):
         counted: pl.DataFrame = reference[column]
+    elif reference is not None and len(parts) > 1:
+        counted = _count_parts(reference, parts, layout)
     elif reference is not None:
         counted = _count(reference, column)
     else:
@@ -78,28 +83,15 @@ def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, ty
     return Reference(column, values, codes.astype(np.int64), whole, ancestors, names)
 
 
-def as_written(values: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return values with the type they had before they went through a file; null where that cannot be.
-
-    >>> as_written(pl.Series(["17", "4"]), pl.Int64()).to_list()
-    [17, 4]
-    """
-    if values.dtype == dtype:
-        return values
-    if isinstance(values.dtype, pl.Categorical | pl.Enum):
-        values = values.cast(pl.String)
-    if values.dtype != pl.String or not (dtype.is_temporal() or dtype == pl.Boolean):
-        return values.cast(dtype, strict=False)
-    if dtype == pl.Boolean:
-        return values.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
-    if dtype == pl.Date:
-        return values.str.to_date("%Y-%m-%d", strict=False)
-    if isinstance(dtype, pl.Datetime):
-        zone = "%#z" if dtype.time_zone else ""
-        clock = values.str.replace("T", " ", literal=True)
-        form = f"%Y-%m-%d %H:%M:%S%.f{zone}"
-        return clock.str.to_datetime(form, strict=False, time_unit=dtype.time_unit).cast(dtype, strict=False)
-    return values.cast(dtype, strict=False)
+def _count_parts(reference: Any, parts: Sequence[str], layout: Format | None) -> pl.DataFrame:
+    source = open_source(reference)
+    for part in parts:
+        if part not in source.columns:
+            raise MissingColumnError(part, source.columns)
+    counted = source.count(parts)
+    if layout is not None:
+        counted = counted.with_columns(held(counted[part], layout) for part in parts)
+    return counted.select(value=together([exactly(part) for part in parts]), rows=pl.nth(-1))
 
 
 def _count(reference: Any, column: str) -> pl.DataFrame:

@@ -13,7 +13,11 @@ import numpy as np
 import polars as pl
 
 from discreet._places import Place
+from discreet.engines import Recoding, recode, to_lazy, unused, without_formulas
+from discreet.errors import UsageError
+from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
+from discreet.release._behind import Behind, roles, unknown
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
@@ -27,6 +31,7 @@ from discreet.release._trace import trace_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evaluate import AttackReport, RiskReport, UtilityReport
     from discreet.release._sections import Evaluation, Section
     from discreet.solve import Progress, Status
 
@@ -93,10 +98,16 @@ class Release:
     """When, in universal time."""
     read: FileStamp | None = field(repr=False)
     """The file the table was read from."""
+    drawn_from: FileStamp | None = field(repr=False)
+    """The file with the population."""
     wrote: FileStamp | None = field(repr=False)
     """The file the release was written to."""
     recipe: Recipe | None = field(repr=False)
     """What it takes to carry the recoding out again, where equal values became equal ones."""
+    behind: Behind | None = field(repr=False, default=None)
+    """What it was made from, to measure risk and utility and to look around; it stays in this process."""
+    recoding: Recoding | None = field(default=None, repr=False)
+    """What was done to columns and rows, as the engine did it."""
 
     @property
     def frame(self) -> Any:
@@ -120,24 +131,103 @@ class Release:
             return dict(self.stats["shown"])
         return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
-    def write(self, path: str | PathLike[str]) -> Place:
-        """Write the released table to a file, a folder or a database; it appears there when it is complete."""
+    def rows_of(self, data: Any) -> pl.Series:
+        """Return for each released row, in order, which row of the original table it is, from 0 on.
+
+        ``data`` is that table: a path or a frame of polars. Who has this can undo the release: keep it as safe as
+        the data.
+
+        >>> from discreet import anonymize
+        >>> table = pl.DataFrame({"age": [31, 34, 38, 77, 39]})
+        >>> release = anonymize(
+        ...     table, quasi_identifiers={"age": "intervals(10)"}, privacy="k(2)", suppression="budget(1)"
+        ... )
+        >>> release.rows_of(table).to_list()
+        [0, 1, 2, 4]
+        """
+        if self.recoding is None:
+            raise UsageError("This release does not know how it was made; make it again.")
+        frame = to_lazy(data)
+        number = unused("row", frame.collect_schema())
+        return recode(frame.with_row_index(number), self.recoding).select(number).collect().to_series()
+
+    def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> Place:
+        """Write the released table to a file, a folder or a database; it appears there when it is complete.
+
+        With ``for_spreadsheets`` no cell can be taken for a formula: text that begins like one gets a ``'`` in front,
+        which spreadsheets do not show.
+        """
         output = check_output(path, self.table.place if isinstance(self.table, Written) else None)
         read = self.job.get("input")
         if isinstance(output, Output):
             check_apart([output.path], [] if read is None else place_files(read))
-        output.write(self.frame)
+        output.write(without_formulas(self.frame) if for_spreadsheets else self.frame)
         return output.place
 
-    def report(self, path: str | PathLike[str], sections: Sequence[Section | Evaluation] = ()) -> Path:
+    def report(
+        self,
+        path: str | PathLike[str],
+        sections: Sequence[Section | Evaluation] = (),
+        *,
+        evaluate: bool | None = None,
+    ) -> Path:
         """Write what is known about the release as .html, .pdf, .md, .txt or .json.
 
         A report shows released values and counts of enough people, and no other value of the data. The page has all
-        it needs in one file. A PDF is printed by a browser that is installed. ``sections``, such as the reports
-        of :func:`discreet.evaluate.risk` and :func:`discreet.evaluate.utility`, are put into the page, the PDF and the
-        Markdown, before the columns.
+        it needs in one file. A PDF is printed by a browser that is installed. The page, the PDF and the Markdown tell
+        the :meth:`risk`, the :meth:`utility` and the :attr:`neighbours` too, for which the original table is read once
+        more; ``evaluate`` says whether to, by default for tables of up to 250,000 rows. ``sections``, such as
+        :meth:`attacks` or evaluations of your own, come before the columns.
         """
-        return write_report(self, Path(path), sections)
+        return write_report(self, Path(path), sections, evaluate)
+
+    def risk(self, original: Any = None, **options: Any) -> RiskReport:
+        """Measure how likely people are found in the release, and what it tells about them.
+
+        The original table is the one the release was made from, unless another is given. ``options`` are those of
+        :func:`discreet.evaluate.risk`, such as ``population``.
+        """
+        from discreet.evaluate import risk
+
+        table, told = roles(self, original)
+        return risk(self.frame, original=table, **{"unknown": unknown(self), **told, **options})
+
+    def utility(self, original: Any = None, **options: Any) -> UtilityReport:
+        """Measure what the release is still good for, compared with the original table.
+
+        That is the one the release was made from, unless another is given. ``options`` are those of
+        :func:`discreet.evaluate.utility`, such as ``queries`` and ``models``.
+        """
+        from discreet.evaluate import utility
+
+        table, told = roles(self, original)
+        told |= {"sensitive": list(told["sensitive"]), "class_attribute": self.job.get("class_attribute")}
+        return utility(table, self.frame, **{**told, **options})
+
+    def attacks(self, original: Any = None, **options: Any) -> AttackReport:
+        """Run linkage, homogeneity and minimality attacks against the release.
+
+        ``options`` are those of :func:`discreet.evaluate.attacks`.
+        """
+        from discreet.evaluate import attacks
+
+        table, told = roles(self, original)
+        return attacks(table, self, **{"unknown": unknown(self), **told, **options})
+
+    @cached_property
+    def neighbours(self) -> tuple[Neighbour, ...]:
+        """What a smaller or larger k (or l, where there is no k) would cost, all else being the same.
+
+        Solved when asked for, for a few values below and above. Empty for local recoding and for very large problems.
+        """
+        return find_neighbours(self)
+
+    @cached_property
+    def measured(self) -> dict[str, Section | Evaluation]:
+        """Risk and utility as reports tell them, measured once however many reports are written."""
+        from discreet.release._evaluated import measure
+
+        return measure(self)
 
     def certificate(self, path: str | PathLike[str]) -> Path:
         """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.

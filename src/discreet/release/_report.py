@@ -151,11 +151,18 @@ def count_text(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"about 10^{math.floor(math.log10(count))}"
 
 
-def write_report(release: Release, path: Path, more: Sequence[Section | Evaluation] = ()) -> Path:
+def write_report(
+    release: Release, path: Path, more: Sequence[Section | Evaluation] = (), evaluate: bool | None = None
+) -> Path:
     """Write a report in the format the name says, with ``more`` sections where the format has sections."""
     target = check_report(path)
-    sections = [section for item in more for section in ([item] if isinstance(item, Section) else item.sections())]
     suffix = path.suffix.lower()
+    items = list(more)
+    if suffix in _WITH_SECTIONS and (evaluate or (evaluate is None and release.n <= _MOST_ROWS)):
+        from discreet.release._evaluated import evaluated
+
+        items = [*evaluated(release, more), *more]
+    sections = [section for item in items for section in ([item] if isinstance(item, Section) else item.sections())]
     with replacing(target) as unfinished:
         if suffix == ".pdf":
             print_page(_html(release, sections), unfinished)
@@ -199,6 +206,9 @@ def _html(release: Release, sections: Sequence[Section]) -> str:
     return document(title, subtitle, parts, [FOOTER], style=own_file("_report_page.css"))
 
 
+_MOST_ROWS = 250_000
+"""Larger tables are not read once more for a report, unless that is asked for."""
+_WITH_SECTIONS = (".html", ".pdf", ".md")
 _WRITERS = {".json": _json, ".txt": _text, ".md": _markdown, ".html": _html}
 SUFFIXES = (*_WRITERS, ".pdf")
 """What the name of a report may end in."""

@@ -97,9 +97,11 @@ def report_tiles(release: Release) -> Tiles:
             ("Privacy audit", "passed" if audit.passed else "FAILED", _promises(release), audit.passed),
             ("People in the release", f"{kept:,}", f"of {release.n + release.dropped_missing:,}; {suppressed}", None),
             (
-                "Highest risk of being found",
+                "Highest risk",
                 f"1 in {audit.smallest_class:,}" if audit.classes else "none",
-                f"on average 1 in {1 / audit.sizes.average_risk:,.0f}" if audit.classes else "nothing was released",
+                f"of being found; on average 1 in {1 / audit.sizes.average_risk:,.0f}"
+                if audit.classes
+                else "nothing was released",
                 None,
             ),
             (
@@ -140,6 +142,8 @@ def _asked(release: Release, promises: list[tuple[str, str]]) -> Iterator[Block]
         ("nobody may learn", _listed(sensitive) if sensitive else "no column was named"),
         ("left out", _listed(identifiers) if identifiers else "no column"),
         *([("to be predicted", str(label))] if label else []),
+        *([("survey weights", f"{job['weights']}; released as it is")] if job.get("weights") else []),
+        *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
         ("how", " ".join(_words(SCHEMES, scheme) for scheme in schemes)),
         ("kept low", _words(COSTS, job.get("cost") or ("score" if job.get("priorities") else "LM"))),
         ("people left out", _words(SUPPRESSION, job["suppression"])),
@@ -182,11 +186,12 @@ def _done(release: Release) -> Iterator[Block]:
     if release.score is not None:
         facts.append(("score", f"{number_text(release.score)} of {number_text(release.stats['score_before'])}"))
     yield Facts(facts)
-    head = ["column", "scheme", "hierarchy", *(["level"] if release.levels else []), "values before", "values after"]
+    several = len({column.scheme for column in release.columns}) > 1
+    head = ["column", *(["scheme"] if several else []), "hierarchy", *(["level"] if release.levels else [])]
     rows = [
         [
             column.name,
-            column.scheme,
+            *([column.scheme] if several else []),
             column.hierarchy or "none",
             *([f"{column.level} of {column.height}"] if release.levels else []),
             f"{column.of:,}",
@@ -194,7 +199,7 @@ def _done(release: Release) -> Iterator[Block]:
         ]
         for column in release.columns
     ]
-    yield Table(head, rows, words=3)
+    yield Table([*head, "values before", "values after"], rows, words=3 if several else 2)
     if release.notes:
         yield Items(release.notes)
 
@@ -220,9 +225,9 @@ def _proof(release: Release) -> Iterator[Block]:
             f"Of {count_text(space)} possible recodings {looked:,} were looked at; what is known of these rules out "
             f"the others{'' if release.status == 'optimal' else ' as far as the bound says'}."
         )
-    pruned = [f"{rule}: {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
+    pruned = [f"{rule} ({count:,} times)" for rule, count in stats.get("pruned", {}).items() if count]
     if pruned:
-        yield Items([f"Ruled out, {rule}" for rule in pruned])
+        yield Text(f"What ruled them out: {'; '.join(pruned)}.")
     caption = "How the best cost fell and the bound rose during the search; where they meet, the proof is complete."
     yield Figure(trace_chart(release.trace), caption, release.trace_text())
 
@@ -357,7 +362,13 @@ def _job_text(job: Mapping[str, Any]) -> str:
     if "report" in told:
         told["report"] = [Path(str(name)).name for name in told["report"]]
     for role in ("quasi_identifiers", "sensitive"):
-        forms = told.get(role) or {}
+        forms = {name: _without_folder(form) for name, form in (told.get(role) or {}).items()}
+        told |= {role: forms} if forms else {}
         if forms and all(form is None for form in forms.values()):
             told[role] = list(forms)
     return str(yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _without_folder(form: Any) -> Any:
+    """Return a hierarchy as it is told, and of a file just its name."""
+    return Path(form).name if isinstance(form, str) and Path(form).is_absolute() else form

@@ -26,19 +26,19 @@ __all__ = ["to_html"]
 def to_html(sections: Sequence[Section]) -> Iterator[str]:
     """Yield the parts of a page: the contents, and each section."""
     yield PATTERNS
-    links = "".join(
+    links = [
         f'<li><a href="#part{number}">{escape(section.title)}</a></li>'
         for number, section in enumerate(sections)
         if section.title
-    )
+    ]
     for number, section in enumerate(sections):
         yield f'<section id="part{number}">'
         if section.title:
             yield f"<h2>{escape(section.title)}</h2>"
         yield from _blocks(section.blocks)
         yield "</section>"
-        if number == 0:
-            yield f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
+        if number == 0 and len(links) > 1:
+            yield f'<nav aria-label="Contents"><ol>{"".join(links)}</ol></nav>'
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._parse import Interval, ValueSet, parse_block
-from discreet.schema._schema import Role, Schema
+from discreet.schema._schema import Role, Schema, parts_of
 from discreet.schema._suggest import may_identify, suggest_roles
 from discreet.schema._types import Type, as_type, infer_type
 from discreet.schema.builders import (
@@ -52,6 +52,7 @@ __all__ = [
     "node_names",
     "ordered",
     "parse_block",
+    "parts_of",
     "plain",
     "range_name",
     "ranges",

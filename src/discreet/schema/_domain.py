@@ -207,7 +207,7 @@ def _matched(
     if lacking.any():
         if type.numeric:
             numbers_of(name, values, type)  # an infinite value has an error of its own
-        where = "" if rows is None else f" (in {int(rows[lacking].sum()):,} rows)"
+        where = "" if rows is None else f" (in {_rows(int(rows[lacking].sum()))})"
         source = f"'{tree.source}'" if tree.source else "given for it"
         raise DataError(
             f"Column '{name}': {int(lacking.sum()):,} of its {len(values):,} distinct values{where} are not "
@@ -257,13 +257,17 @@ def _with_missing(
     return np.hstack([ancestors, alone]), [[*level, None] for level in labels[:-1]] + [labels[-1]]
 
 
+def _rows(number: int) -> str:
+    return f"{number:,} {'row' if number == 1 else 'rows'}"
+
+
 def _refuse_missing(
     name: str,
     absent: NDArray[np.bool_],
     rows: NDArray[np.int64] | None,
     missing: Literal["error", "suppress"],
 ) -> None:
-    where = "" if rows is None else f" in {int(rows[absent].sum()):,} rows"
+    where = "" if rows is None else f" in {_rows(int(rows[absent].sum()))}"
     if missing == "error":
         way_out = "fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows)"
     else:

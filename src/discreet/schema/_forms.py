@@ -17,6 +17,16 @@ __all__ = ["as_hierarchy", "hierarchy_from_text", "shown_hierarchy"]
 _FORM = re.compile(r"\s*([A-Za-z]+)\s*(\(.*\))?\s*", re.DOTALL)
 _FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
 _TREES = ("groups", "ordered", "ranges")
+_EXAMPLES = {
+    "auto": "auto",
+    "dates": "dates(month, year)",
+    "flat": "flat",
+    "groups": "groups({Government: [State, Local], Other: [Private]})",
+    "intervals": "intervals(5, 10, 20)",
+    "mask": "mask(digits=5)",
+    "ordered": "ordered([low, middle, high])",
+    "ranges": "ranges([0, 18, 65])",
+}
 
 
 def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder:
@@ -102,6 +112,7 @@ def _made(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> Bu
     try:
         return BUILDERS[name](*arguments, **options)
     except TypeError:
+        form = _EXAMPLES.get(name, name)
         raise UsageError(
-            f"The hierarchy '{name}' does not take these arguments; see its documentation.", topic="text-form"
+            f"The hierarchy '{name}' does not take these arguments; write it as in {form}.", topic="text-form"
         ) from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from discreet.errors import DataError, MissingColumnError, UsageError
@@ -13,7 +14,7 @@ from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._types import Type, as_type
 from discreet.schema.builders import Builder
 
-__all__ = ["Role", "Schema"]
+__all__ = ["Role", "Schema", "parts_of"]
 
 
 class Role(StrEnum):
@@ -27,13 +28,18 @@ class Role(StrEnum):
     """What nobody should learn about a person."""
     CLASS = "class"
     """What the released table should still be able to predict."""
+    WEIGHTS = "survey weights"
+    """How many people of the population a row stands for; released as it is."""
     INSENSITIVE = "insensitive"
     """Everything else; released as it is."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The roles of all columns; ``quasi_identifiers`` maps names to hierarchies, None where none is given."""
+    """The roles of all columns; ``quasi_identifiers`` maps names to hierarchies, None where none is given.
+
+    A sensitive attribute may be several columns together, as ``disease+stage``; ``parts`` says which.
+    """
 
     identifiers: tuple[str, ...]
     quasi_identifiers: Mapping[str, Hierarchy | Builder | None]
@@ -41,6 +47,18 @@ class Schema:
     class_attribute: str | None = None
     insensitive: tuple[str, ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict)
+    weights: str | None = None
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The columns that are sensitive, by themselves or together with others."""
+        return tuple(dict.fromkeys(part for name in self.sensitive for part in self.parts.get(name, (name,))))
+
+    @cached_property
+    def combined(self) -> dict[str, tuple[str, ...]]:
+        """The sensitive attributes that are several columns, and which."""
+        return {name: parts for name, parts in self.parts.items() if len(parts) > 1}
 
     @classmethod
     def make(
@@ -52,6 +70,7 @@ class Schema:
         class_attribute: str | None = None,
         types: Mapping[str, Type | str] | None = None,
         *,
+        weights: str | None = None,
         base: Path | None = None,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
@@ -73,7 +92,10 @@ class Schema:
             quasi = _names(quasi_identifiers)
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
-        for column in [*keys, *quasi, *secrets, *classes, *(types or {})]:
+        weighed = [] if weights is None else [weights]
+        parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
+        told = [part for name in secrets for part in parts.get(name, (name,))]
+        for column in [*keys, *quasi, *told, *classes, *weighed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -87,13 +109,14 @@ class Schema:
             (Role.SENSITIVE, secrets),
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
-        _refuse_two_roles(keys, quasi, secrets, classes)
+        told = list(dict.fromkeys(told))
+        _refuse_two_roles(keys, quasi, told, classes, weighed)
         if not quasi:
             raise UsageError(
                 "There is no quasi-identifier; name at least one column others could know about a person.",
                 topic="no-quasi-identifier",
             )
-        used = {*keys, *quasi, *secrets, *classes}
+        used = {*keys, *quasi, *told, *classes, *weighed}
         hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
             tuple(keys),
@@ -102,6 +125,8 @@ class Schema:
             class_attribute,
             tuple(column for column in known if column not in used),
             {column: as_type(choice) for column, choice in (types or {}).items()},
+            weights,
+            parts,
         )
 
     def role(self, column: str) -> Role:
@@ -110,9 +135,23 @@ class Schema:
             return Role.IDENTIFIER
         if column in self.quasi_identifiers:
             return Role.QUASI_IDENTIFIER
-        if column in self.sensitive:
+        if column in self.sensitive_columns:
             return Role.SENSITIVE
+        if column == self.weights:
+            return Role.WEIGHTS
         return Role.CLASS if column == self.class_attribute else Role.INSENSITIVE
+
+
+def parts_of(name: str, columns: Collection[str]) -> tuple[str, ...]:
+    """Return the columns an attribute is: itself, or those between plus signs if no column has that name.
+
+    >>> parts_of("disease+stage", ["age", "disease", "stage"]), parts_of("l+", ["l+"])
+    (('disease', 'stage'), ('l+',))
+    """
+    if name in columns or "+" not in name:
+        return (name,)
+    parts = tuple(part.strip() for part in name.split("+"))
+    return parts if all(parts) and len({*parts}) == len(parts) else (name,)
 
 
 def _names(given: str | Iterable[str] | None) -> list[str]:
@@ -133,12 +172,15 @@ def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[
         seen.add(name)
 
 
-def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], classes: list[str]) -> None:
+def _refuse_two_roles(
+    keys: list[str], quasi: list[str], secrets: list[str], classes: list[str], weighed: list[str]
+) -> None:
     roles = (
         (Role.IDENTIFIER, keys),
         (Role.QUASI_IDENTIFIER, quasi),
         (Role.SENSITIVE, secrets),
         (Role.CLASS, classes),
+        (Role.WEIGHTS, weighed),
     )
     taken: dict[str, Role] = {}
     for role, named in roles:
@@ -146,7 +188,7 @@ def _refuse_two_roles(keys: list[str], quasi: list[str], secrets: list[str], cla
             other = taken.setdefault(column, role)
             if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
                 continue
-            label = "the class attribute" if role is Role.CLASS else role
+            label = {Role.CLASS: "the class attribute", Role.WEIGHTS: "the survey weights"}.get(role, role)
             raise UsageError(
                 f"Column '{column}' cannot be both {other} and {label}; choose one role.",
                 column=column,

@@ -208,6 +208,9 @@ class Solver(Part, ABC):
     special: ClassVar[bool] = False
     """It is made for some costs, and preferred to others where it takes the cost."""
 
+    sees_population: ClassVar[bool] = False
+    """It can look at how many people of the population have the released values of a class."""
+
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes

@@ -80,10 +80,26 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
             return UnsupportedCombinationError(
                 f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
             )
-    first, second = list(dict.fromkeys(scheme.name for scheme in problem.schemes))[:2]
+        if not any(member.takes(problem.cost) for member in searching if suppression in member.suppressions):
+            return UnsupportedCombinationError(
+                f"The cost {problem.cost.name}",
+                f"the scheme {name} and the suppression {suppression}",
+                "choose another cost, or the suppression none",
+            )
+        if problem.looks_at_population and not any(member.sees_population for member in searching):
+            return UnsupportedCombinationError(
+                f"The scheme {name}", _counting(problem), "choose full-domain, or subtree with the solver annealing"
+            )
+    first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
     return UnsupportedCombinationError(
-        f"The scheme {first}", f"the scheme {second} of another attribute", "choose one scheme for all"
+        f"The scheme {first}", f"the scheme {others[0]} of another attribute", "choose one scheme for all"
     )
+
+
+def _counting(problem: Problem) -> str:
+    """Name the model that counts people of the population."""
+    model = next(model for model in problem.privacy if model.looks_at_population)
+    return f"the privacy model {model.shown}, which counts people of the population"
 
 
 def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | None:
@@ -99,6 +115,12 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             f"The solver {solver.name}",
             f"the suppression {problem.suppression.name}",
             f"it applies {', '.join(sorted(solver.suppressions))}",
+        )
+    if problem.looks_at_population and not solver.sees_population:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            _counting(problem),
+            "choose full-domain with lattice, or subtree with annealing",
         )
     if not solver.takes(problem.cost):
         return UnsupportedCombinationError(

@@ -242,7 +242,8 @@ class NodeEvaluator:
         grouping, rolled = self._grouped(node, keep=True)
         if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
             return False
-        portions = self.gatherer.portions(grouping, rolled.arrays)
+        released = Released.by_levels(self.table, node) if self.gatherer.counts_people else None
+        portions = self.gatherer.portions(grouping, rolled.arrays, released)
         each = (bool(self.problem.ok(classes).all()) for _, classes in portions)
         return self.problem.holds(grouping.sizes) and all(each)
 

@@ -81,12 +81,14 @@ class Released:
 class Gatherer:
     """Gathers the classes of a problem's recodings. What depends on the problem alone is made once.
 
-    ``columns`` are sensitive ones to gather beside those the privacy models look at.
+    ``columns`` are sensitive ones to gather beside those the privacy models look at. With ``people`` those of the
+    population are counted even if no model asks for them.
     """
 
-    def __init__(self, problem: Problem, columns: Iterable[str] = ()) -> None:
+    def __init__(self, problem: Problem, columns: Iterable[str] = (), *, people: bool = False) -> None:
         self.problem = problem
         self.table = problem.table
+        self.counts_people = people or problem.looks_at_population
         self.needs = problem.cost.needs
         self.watched = [
             self.table.sensitive[name]
@@ -127,18 +129,27 @@ class Gatherer:
     ) -> Iterator[tuple[slice, Classes]]:
         """Yield all classes at once, or in portions where their histograms are too large to hold.
 
-        Without ``released`` nothing is said about the blocks, which costs look at and privacy models do not.
+        Without ``released`` nothing is said about the blocks, which costs look at and privacy models do not, nor about
+        the people of the population who have the released values.
         """
         count = grouping.sizes.size
+        people = self._people(grouping, released)
         if self.dense:
             whole = slice(0, count)
-            yield whole, self.classes(grouping, rolled, released, whole, rolled.histograms)
+            yield whole, self.classes(grouping, rolled, released, whole, rolled.histograms, people)
             return
         entries = [_by_class(h, grouping.ids) for h in [*self.watched, *self.joint]]
         step = max(1, _DENSE_CELLS // self.widest)
         for begin in range(0, count, step):
             part = slice(begin, min(begin + step, count))
-            yield part, self.classes(grouping, rolled, released, part, [_portion(entry, part) for entry in entries])
+            counts = [_portion(entry, part) for entry in entries]
+            yield part, self.classes(grouping, rolled, released, part, counts, people)
+
+    def _people(self, grouping: Grouping, released: Released | None) -> FloatArray | None:
+        """Return how many people of the population have the released values of each class, where that is asked."""
+        if not self.counts_people or released is None or self.table.population is None:
+            return None
+        return self.table.population.of_tuples(released.blocks)[grouping.first]
 
     def classes(
         self,
@@ -147,8 +158,9 @@ class Gatherer:
         released: Released | None,
         part: slice,
         histograms: Sequence[IntArray] = (),
+        people: FloatArray | None = None,
     ) -> Classes:
-        """Return some of the classes, with the histograms given."""
+        """Return some of the classes, with the histograms given, and with the people of each of all classes."""
         sizes = np.asarray(grouping.sizes[part], dtype=np.int64)
         if released is None:
             return self.as_classes(sizes, rolled.some(part, histograms), None, None)
@@ -172,6 +184,7 @@ class Gatherer:
             per_block("block_rows", released.block_rows),
             levels,
             np.stack(blocks, axis=1) if "blocks" in self.needs else None,
+            None if people is None else people[part],
         )
 
     def as_classes(
@@ -182,12 +195,14 @@ class Gatherer:
         block_rows: IntArray | None,
         block_levels: IntArray | None = None,
         blocks: IntArray | None = None,
+        population: FloatArray | None = None,
     ) -> Classes:
         """Return classes of these sizes, with what was added up for each and is known of the values it has."""
         pairs = list(zip([*self.watched, *self.joint], rolled.histograms, strict=False))
         return Classes(
             table=self.table,
             sizes=sizes,
+            population=population,
             sensitive={h.name: counts for h, counts in pairs[: len(self.watched)]},
             labels=rolled.labels,
             joint={str(self.problem.divided): self._by_label(h, counts) for h, counts in pairs[len(self.watched) :]},

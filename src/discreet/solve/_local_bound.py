@@ -35,7 +35,7 @@ from discreet.solve._local_cells import coarsen, make_cells, merge, reach, runs
 from discreet.solve._local_task import Shares, Task, make_task, price
 from discreet.solve._warm_up import two_rows, warm_up
 
-__all__ = ["nearest_bound", "prepare", "price_bound"]
+__all__ = ["nearest_bound", "nearest_rates_of", "prepare", "price_bound"]
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than what rounding can add to sums of them."""
@@ -90,6 +90,13 @@ def nearest_bound(task: Task, budget: Budget) -> float:
         prepare(prices=False)
     cells = make_cells(task)
     return _value(task, cells, _nearest(cells, task.k, budget))
+
+
+def nearest_rates_of(task: Task, budget: Budget) -> FloatArray:
+    """Return what a row of each point costs at least; see :func:`nearest_bound`."""
+    with budget.paused():
+        prepare(prices=False)
+    return _nearest(make_cells(task), task.k, budget)
 
 
 def price_bound(task: Task, budget: Budget, shares: Shares | None = None) -> tuple[float, FloatArray]:

@@ -29,9 +29,11 @@ __all__ = ["Ground", "Plan", "solve_region"]
 
 _STEPS = 1 << 17
 """Steps of annealing between two looks at the clock."""
-_HOT, _COLD, _ROWS = 1.05, 0.26, 1.25
+_HOT, _COLD, _ROWS = 0.8, 0.26, 1.25
 """The temperatures annealing begins and ends with, as shares of what a group costs over the rows it needs, and the
 power of these rows: the more there are, the less one of them changes."""
+_BEFORE, _DURING = 1 / 3, 5
+"""How often all groups are regrouped before and during annealing, for each time they are after it."""
 _WORTH = 1e-4
 """A sweep that saves less than this share of the cost is the last."""
 _CHANGING = ("share", "first", "group", "cover", "each", "gone", "top", "mark", "active")
@@ -127,7 +129,8 @@ def _improved(
         return groups
     _descend(groups, requirement, near, plan.sweeps, 2 if plan.sweeps > 2 else 1, budget)
     if plan.steps:
-        groups = _anneal(groups, requirement, near, plan.steps * near.shape[0], state, budget)
+        _regroup(ground, groups, near, requirement, round(_BEFORE * plan.rounds), state, budget)
+        groups = _anneal(ground, groups, requirement, near, plan, state, budget)
     _regroup(ground, groups, near, requirement, plan.rounds, state, budget)
     if limit:
         groups.top[SPARE] = limit
@@ -203,20 +206,29 @@ def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, 
             return
 
 
-def _anneal(groups: Groups, requirement: Requirement, near: Ints, steps: int, state: State, budget: Budget) -> Groups:
-    """Return the better of the groups as they are and as they are after annealing."""
+def _anneal(
+    ground: Ground, groups: Groups, requirement: Requirement, near: Ints, plan: Plan, state: State, budget: Budget
+) -> Groups:
+    """Return the better of the groups as they are and as they are after annealing.
+
+    Annealing makes no new groups; regrouping in between does.
+    """
     unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
     if unit <= 0.0:
         return groups
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
+    steps = plan.steps * near.shape[0]
     portions = -(-steps // _STEPS)
+    between = max(portions // max(_DURING * plan.rounds, 1), 1)
     start = unit * _HOT / requirement.smallest**_ROWS
     heat = start * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
-    for hot, cold in pairwise(heat.tolist()):
+    for portion, (hot, cold) in enumerate(pairwise(heat.tolist()), start=1):
         if budget.exhausted:
             break
         anneal(warm, requirement, near, min(_STEPS, steps), hot, cold, state)
+        if portion % between == 0:
+            regroup(warm, requirement, near, ground.spread, 0, warm.group.shape[0], state)
     warm.active[:] = True
     _descend(warm, requirement, near, 8, 2, budget)
     return min(groups, warm, key=_cost)

@@ -12,8 +12,9 @@ import numpy as np
 from discreet.kernels.requirements import Requirement, holds
 from discreet.problem import Cost, Problem
 from discreet.problem._checks import one_of
-from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
+from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._local_bound import nearest_bound, price_bound
+from discreet.solve._local_rest import Rest, rest_of, with_the_gone
 from discreet.solve._local_task import Shares, Task, finish, make_task, price
 from discreet.solve._requirements import make_requirement
 from discreet.solve._warm_up import two_rows, warm_up
@@ -55,9 +56,14 @@ class LocalSolver(Solver):
         with budget.paused():
             load_kernels(type(self))
         task, requirement = make_task(problem), make_requirement(problem)
-        if not all_together(requirement, task):
-            return _nothing(task)
-        shares = self.groups(task, requirement, budget)
+        if all_together(requirement, task):
+            shares = self.groups(task, requirement, budget)
+        else:
+            rest = rest_of(task, budget)
+            if rest.problem is None:
+                return _nothing(task, rest, budget)
+            part = make_task(rest.problem)
+            shares = with_the_gone(rest, self.groups(part, make_requirement(rest.problem), budget))
         priced = price(task, shares)
         found = priced.cost
         trace = [Progress(budget.seconds, found, 0.0, 1)]
@@ -74,9 +80,16 @@ class LocalSolver(Solver):
         return finish(task, shares, bound, trace=trace, priced=priced)
 
 
-def _nothing(task: Task) -> Solution:
-    """Not even all rows together keep the models: everything is suppressed, if that is allowed."""
-    tuples = np.arange(task.problem.table.tuples)
+def _nothing(task: Task, rest: Rest, budget: Budget) -> Solution:
+    """Nothing that keeps the models was found: everything is suppressed, if that is allowed."""
+    problem = task.problem
+    if problem.limit < problem.table.n:
+        if problem.limit and rest.at_least <= problem.limit:
+            raise nothing_found(budget)
+        proven = len({getattr(model, "attribute", None) for model in problem.privacy} - {None}) == 1
+        smallest = rest.at_least if proven and rest.at_least else None
+        return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest)
+    tuples = np.arange(problem.table.tuples)
     return finish(task, Shares(tuples, np.full(tuples.size, -1), task.points.weights))
 
 

@@ -53,6 +53,7 @@ class AnnealingSolver(Solver):
     )
 
     baseline: ClassVar[bool] = True
+    sees_population: ClassVar[bool] = True
 
     steps: int | None = None
     start_temperature: float | None = None

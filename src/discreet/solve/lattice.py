@@ -52,6 +52,7 @@ class LatticeSolver(Solver):
     schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "pre-sampling"})
     exact: ClassVar[bool] = True
+    sees_population: ClassVar[bool] = True
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector found and what is proven about it."""

@@ -82,7 +82,7 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
-            rounds, steps = max(6, min(24, 480 // k)), 3000 if self.effort == "high" else 1000
+            rounds, steps = max(6, min(24, 480 // k)), 2500 if self.effort == "high" else 1000
             return Plan(visits=3000, window=8, near=16, sweeps=8, rounds=rounds, steps=steps)
         if n > _LARGE:
             return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)

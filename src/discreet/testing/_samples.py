@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray
+from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import Cost
 from discreet.problem.privacy._base import Groups
@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 SENSITIVE = "secret"
+PEOPLE = np.array([1.0, 2.5, 6.0, 1.25])
+"""How many people of the population a row with each sensitive value stands for."""
 
 
 def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
@@ -54,6 +56,7 @@ def random_table(
     keys = np.vstack([columns, secret]) if told_apart else columns
     codes, where, weights = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
     where = where.reshape(-1)
+    people = np.bincount(where, weights=PEOPLE[secret]).astype(np.float64)
     return CountTable(
         tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
         codes[:attributes].astype(np.int32),
@@ -61,6 +64,7 @@ def random_table(
         {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors)},
         _histogram("label", where, label, 3, None),
         {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None)},
+        Population(codes[:attributes].astype(np.int32), people, np.arange(weights.size), estimated=True),
     )
 
 
@@ -127,6 +131,7 @@ def _classes(
     return Classes(
         table,
         sizes,
+        population=None if table.population is None else _people_of(table.population, blocks, keys),
         sensitive={name: by_class(histogram, where, count) for name, histogram in table.sensitive.items()},
         labels=None if table.labels is None else by_class(table.labels, where, count),
         joint={
@@ -141,6 +146,13 @@ def _classes(
         moments=moments,
         offsets=offsets,
     )
+
+
+def _people_of(population: Population, blocks: Sequence[IntArray], keys: IntArray) -> NDArray[np.float64]:
+    """Count the people who have the blocks of each class."""
+    released = np.array([block[codes] for block, codes in zip(blocks, population.codes, strict=True)])
+    alike = (released[:, np.newaxis, :] == keys[:, :, np.newaxis]).all(axis=0)
+    return np.asarray((alike * population.people).sum(axis=1))
 
 
 def by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -162,7 +174,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
     """Return classes with these counts of the table's sensitive attribute."""
-    return Classes(table, histograms.sum(axis=1), sensitive={SENSITIVE: histograms})
+    return Classes(table, histograms.sum(axis=1), population=histograms @ PEOPLE, sensitive={SENSITIVE: histograms})
 
 
 def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
@@ -178,4 +190,5 @@ def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
         whole=secret.totals.astype(np.int64),
         ancestors=ancestors,
         names=secret.labels,
+        population=histograms @ PEOPLE,
     )

@@ -133,6 +133,10 @@ class DuckdbSession(Session):
             self.execute(f"INSERT INTO {table} SELECT * FROM {name}")
             self.connection.unregister(name)
 
+    def as_number(self, text: str) -> str:
+        """Cast what can be cast."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Begin, and commit or roll back."""

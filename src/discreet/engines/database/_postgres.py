@@ -167,6 +167,11 @@ class PostgresSession(Session):
         """Have the server count the rows."""
         self.execute(f"ANALYZE {table}")
 
+    def as_number(self, text: str) -> str:
+        """Cast what is written like a number."""
+        written = "^\\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\\s*$"
+        return f"CASE WHEN {text} ~ '{written}' THEN CAST({text} AS DOUBLE PRECISION) END"
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Begin, and commit or roll back; every query inside sees the database as it was at the beginning."""

@@ -81,6 +81,14 @@ class Session(ABC):
         """Have the database look at a new table, where it would join it badly without."""
 
     @abstractmethod
+    def as_number(self, text: str) -> str:
+        """Return SQL for text as a number, null where it is none."""
+
+    def whole(self, number: str) -> str:
+        """Return SQL for a number, 0 or more, without what is behind the point."""
+        return f"CAST(FLOOR({number}) AS BIGINT)"
+
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
         """Do all that is done inside or, if it fails, nothing of it."""
 

@@ -12,6 +12,7 @@ from discreet._places import TableName, TableUrl
 from discreet.engines._guard import reading
 from discreet.engines._names import unused
 from discreet.engines._recoding import Recoding
+from discreet.engines._weights import ADDED, HEAVIEST, MILLION, check_type
 from discreet.engines.database._connect import connect
 from discreet.engines.database._recode import Recoded, recode_query
 from discreet.engines.database._session import Column, Session, quoted
@@ -39,11 +40,11 @@ class DatabaseSource:
         """The name of the table, quoted for messages."""
         return f"'{self.url.table}'"
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard(), connect(self.url) as session:
-            counted = count_rows(session, self.url.table, self._columns, by)
-        self._rows = int(counted.to_series(-1).sum())
+            counted = count_rows(session, self.url.table, self._columns, by, weights)
+        self._rows = int(counted.to_series(len(by)).sum())
         return counted
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
@@ -94,21 +95,41 @@ class DatabaseSource:
         return register_io_source(batches, schema=dict(types))
 
 
-def count_rows(session: Session, table: TableName, columns: Sequence[Column], by: Sequence[str]) -> pl.DataFrame:
-    """Have the database group a table by some columns and count; missing values are null."""
+def count_rows(
+    session: Session, table: TableName, columns: Sequence[Column], by: Sequence[str], weights: str | None = None
+) -> pl.DataFrame:
+    """Have the database group a table by some columns and count; missing values are null.
+
+    What ``weights`` add up to comes after the rows.
+    """
     known = {column.name: column for column in columns}
-    for name in by:
+    for name in (*by, *([] if weights is None else [weights])):
         if name not in known:
             raise MissingColumnError(name, known)
     keys = [f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(by)]
-    query = f"SELECT {', '.join([*keys, 'COUNT(*) AS n'])} FROM {quoted(table.schema, table.name)}"
+    sums = {} if weights is None else _sums(session, known[weights])
+    counts = ["COUNT(*) AS n", *(f"{sql} AS {name}" for name, sql in sums.items())]
+    query = f"SELECT {', '.join([*keys, *counts])} FROM {quoted(table.schema, table.name)}"
     if by:
         query += f" GROUP BY {', '.join(str(place + 1) for place in range(len(by)))}"
+    types = {name: pl.Int64() if name in ADDED[:2] else pl.Float64() for name in sums}
     counted = session.fetch(
-        query, {**{f"c{place}": known[name].dtype for place, name in enumerate(by)}, "n": pl.Int64()}
+        query, {**{f"c{place}": known[name].dtype for place, name in enumerate(by)}, "n": pl.Int64(), **types}
     )
-    counted.columns = [*by, unused("rows", by)]
+    counted.columns = [*by, *(unused(name, by) for name in ("rows", *sums))]
     return counted
+
+
+def _sums(session: Session, column: Column) -> dict[str, str]:
+    """Return SQL for what the weights in a column add up to."""
+    text = column.dtype == pl.String
+    check_type(column.name, number=column.dtype.is_numeric(), text=text)
+    value = column.read(quoted(column.name))
+    number = session.as_number(value) if text else f"CAST({value} AS DOUBLE PRECISION)"
+    valid = f"CASE WHEN {number} >= 0 AND {number} <= {HEAVIEST} THEN {number} END"
+    millionths = session.whole(f"({valid}) * {float(MILLION)} + 0.5")
+    sums = f"CAST(SUM({millionths}) AS BIGINT)", f"COUNT({millionths})", f"MIN({valid})", f"MAX({valid})"
+    return dict(zip(ADDED, sums, strict=True))
 
 
 @contextmanager

@@ -128,6 +128,16 @@ class SqliteSession(Session):
         for batch in frame.with_columns(texts).collect_batches(chunk_size=_ROWS, engine="streaming"):
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", batch.rows())
 
+    def as_number(self, text: str) -> str:
+        """Read text that is nothing but digits and one point; SQLite would read the start of anything."""
+        plain = f"trim({text})"
+        digits = f"{plain} NOT GLOB '*[^0-9.]*' AND {plain} GLOB '*[0-9]*' AND {plain} NOT LIKE '%.%.%'"
+        return f"CASE WHEN {digits} THEN CAST({plain} AS REAL) END"
+
+    def whole(self, number: str) -> str:
+        """Cut the rest off; not every SQLite has FLOOR."""
+        return f"CAST({number} AS INTEGER)"
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Begin, and commit or roll back; others may read meanwhile."""

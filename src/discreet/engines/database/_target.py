@@ -56,9 +56,9 @@ class StagedTable:
         with lookups(self.session, recoded):
             self.session.execute(f"CREATE TABLE {self._quoted} AS {recoded.query}")
 
-    def count(self, by: Sequence[str]) -> pl.DataFrame:
+    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
-        return count_rows(self.session, self.staging, self.session.columns(self.staging), by)
+        return count_rows(self.session, self.staging, self.session.columns(self.staging), by, weights)
 
     @property
     def _quoted(self) -> str:

@@ -7,7 +7,7 @@ from discreet.evaluate._risk._population import Population
 from discreet.evaluate._risk._records import RecordRisk
 from discreet.evaluate._risk._report import RiskReport
 from discreet.evaluate._risk._risk import risk
-from discreet.evaluate._risk._uniqueness import PopulationUniques, estimate_uniques
+from discreet.problem._uniques import PopulationUniques, estimate_uniques
 
 __all__ = [
     "ColumnRisk",

@@ -100,7 +100,9 @@ def sensitive_groups(
     told = np.ones(len(texts), dtype=np.bool_) if unknown is None else texts.ne_missing(unknown).to_numpy()
     rows = add_up(value, count, len(texts))
     here = pl.DataFrame({"value": cells.values[column], "rows": rows}).filter(told)
-    known = make_reference(column, original_counts(column, original, here, None), hierarchy, types.get(column))
+    known = make_reference(
+        column, original_counts(column, original, here, None, cells.parts(column)), hierarchy, types.get(column)
+    )
     place = np.full(len(texts), -1, dtype=np.int64)
     place[told] = known.find(here["value"])
     kept = told[value]

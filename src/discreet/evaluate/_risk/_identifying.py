@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from discreet.engines import open_table, reading, to_lazy
+from discreet._places import is_url
+from discreet.engines import open_source, open_table, reading, relation_of, to_lazy
 from discreet.schema._column import text_of
 
 __all__ = ["IdentifierWarning", "identifier_warnings"]
@@ -249,6 +250,17 @@ def _over_89(texts: pl.Series) -> bool:
 
 def _sample(data: Any) -> pl.DataFrame:
     """Return the first rows of a table of any kind; columns whose values are of several types come without them."""
+    relation = relation_of(data)
+    if is_url(data):
+        source = open_source(data)
+        relation = getattr(source, "relation", None)
+        if relation is None:
+            with source.guard():
+                return to_lazy(data).head(_SAMPLE).collect(engine="streaming")
+    if relation is not None:
+        with relation.running():
+            first: pl.DataFrame = relation.frame.head(_SAMPLE).collect("polars").to_native()
+        return first.rename(dict(zip(first.columns, relation.columns, strict=True)))
     if isinstance(data, str | PathLike):
         file = open_table(data)
         with reading(file.name, file.explain):

@@ -15,9 +15,9 @@ from discreet.errors import UsageError
 from discreet.evaluate._cells import Cells, read_cells
 from discreet.evaluate._covering import find_candidates
 from discreet.evaluate._risk._records import expected_risk
-from discreet.evaluate._risk._uniqueness import PopulationUniques, estimate_uniques
+from discreet.problem._uniques import PopulationUniques, estimate_uniques
 
-__all__ = ["Population", "population_risk"]
+__all__ = ["Population", "population_risk", "weighted_risk"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,20 @@ def population_risk(
     outside = int(cells.sizes[members < cells.sizes].sum())
     risks = 1 / np.maximum(members, cells.sizes)
     return Population(size, fraction, uniques, outside, estimated), risks
+
+
+def weighted_risk(cells: Cells, people: FloatArray) -> tuple[Population, FloatArray]:
+    """Return what the survey weights tell about the population, and the risk of a record of each class in it.
+
+    The weights of a class add up to how many people it is estimated to have there, the rows of the class at least; the
+    risk is what is expected of it by that (:func:`expected_risk`, the individual risk of sdcMicro).
+    """
+    there = np.maximum(people, cells.sizes)
+    size = max(round(float(there.sum())), cells.rows)
+    kinds, classes = np.unique(cells.sizes, return_counts=True)
+    estimated = estimate_uniques(kinds, classes, size)
+    risks = expected_risk(cells.sizes, cells.sizes / there)
+    return Population(size, min(cells.rows / size, 1.0), None, 0, estimated), risks
 
 
 def _whole(population: Any, rows: int) -> int:

@@ -50,31 +50,32 @@ def record_risk(sizes: IntArray, risks: FloatArray, threshold: float) -> RecordR
     )
 
 
-def expected_risk(sizes: IntArray, fraction: float) -> FloatArray:
+def expected_risk(sizes: IntArray, fraction: float | FloatArray) -> FloatArray:
     """Return the risk of a record where only the size of the population is known: the mean of 1 / F, given f.
 
-    A class of f rows in a sample that holds this fraction of the population has F people in the population, where F
-    follows a negative binomial distribution (Benedetti and Franconi 1998, the individual risk of μ-Argus and sdcMicro).
-    With p the fraction and q = 1 - p this is ∫ u^(f-1) p / (p + q u) du over u from 0 to 1. A unique row has the risk
-    p / q · ln(1 / p), and each further row follows from p r(f) + q r(f+1) = p / f. Where that loses digits, or is
-    long, the series p Σ q^m B(f, m+1) takes its place.
+    A class of f rows in a sample that holds this fraction of the population (or of each class) has F people in the
+    population, where F follows a negative binomial distribution (Benedetti and Franconi 1998, the individual risk of
+    μ-Argus and sdcMicro). With p the fraction and q = 1 - p this is ∫ u^(f-1) p / (p + q u) du over u from 0 to 1. A
+    unique row has the risk p / q · ln(1 / p), and each further row follows from p r(f) + q r(f+1) = p / f. Where that
+    loses digits, or is long, the series p Σ q^m B(f, m+1) takes its place.
 
     >>> expected_risk(np.array([1, 2, 5]), 0.1).round(4)
     array([0.2558, 0.0827, 0.0242])
     """
-    p, q = fraction, 1 - fraction
-    if q <= 0:
-        return np.asarray(1 / sizes)
+    p = np.broadcast_to(np.asarray(fraction, dtype=np.float64), sizes.shape)
+    q = np.maximum(1 - p, 0.0)
     term = 1 / sizes.astype(np.float64)
     risks = term.copy()
     for m in range(1, _TERMS):
         term = term * q * m / (sizes + m)
         risks += term
-    risks *= p
-    if p < q:
-        small = [p / q * -float(np.log(p))]
-        for f in range(1, _BY_RECURRENCE):
-            small.append(p / q * (1 / f - small[-1]))
-        by_recurrence = np.array([0.0, *small])
-        risks = np.where(sizes <= _BY_RECURRENCE, by_recurrence[np.minimum(sizes, _BY_RECURRENCE)], risks)
+    risks = np.where(q > 0, risks * p, 1 / sizes)
+    rare = (p < q) & (sizes <= _BY_RECURRENCE)
+    ratio = p[rare] / q[rare]
+    exact = ratio * -np.log(p[rare])
+    found = exact.copy()
+    for f in range(1, int(sizes[rare].max(initial=1))):
+        exact = ratio * (1 / f - exact)
+        found = np.where(sizes[rare] == f + 1, exact, found)
+    risks[rare] = found
     return np.asarray(risks)

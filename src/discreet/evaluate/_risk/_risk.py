@@ -15,7 +15,7 @@ from discreet.evaluate._cells import read_cells
 from discreet.evaluate._risk._combinations import column_risk
 from discreet.evaluate._risk._disclosure import disclosure
 from discreet.evaluate._risk._identifying import identifier_warnings
-from discreet.evaluate._risk._population import population_risk
+from discreet.evaluate._risk._population import population_risk, weighted_risk
 from discreet.evaluate._risk._records import record_risk
 from discreet.evaluate._risk._report import RiskReport
 from discreet.problem._checks import number, whole_number
@@ -29,6 +29,7 @@ def risk(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
     sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
     population: Any = None,
+    weights: str | None = None,
     threshold: float = 0.2,
     original: Any = None,
     types: Mapping[str, Any] | None = None,
@@ -54,6 +55,9 @@ def risk(
     population
         A table of all the people the data was drawn from (the data among them, its values as they are or less
         coarse), or the number of these people.
+    weights
+        The column with the survey weights, where there is no such table: they say how many people each row stands for,
+        and those of a class how many it has in the population. Of a release they are known.
     threshold
         Records whose risk is above this are at risk; 0.2 is a class of five.
     original
@@ -79,11 +83,17 @@ def risk(
     whole_number(depth, "The depth", least=1)
     if isinstance(population, str) and population.isdecimal():
         raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
-    cells = read_cells(open_source(asked.table), asked.names, asked.secrets)
+    if weights is None and population is None:
+        weights = asked.job.get("weights")
+    elif weights is not None and population is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    cells = read_cells(open_source(asked.table), asked.names, asked.secrets, weights)
     own = 1 / cells.sizes
     people, risks = None, own
     if population is not None:
         people, risks = population_risk(cells, population, asked.hierarchies, asked.types)
+    elif cells.people is not None:
+        people, risks = weighted_risk(cells, cells.people)
     before = None
     if original is not None:
         first = read_cells(open_source(original), asked.names)

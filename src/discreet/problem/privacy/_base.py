@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -27,7 +28,8 @@ class Groups:
     occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that were made unknown
     have no entry: shares are of all rows of a class, and a class without any entry keeps the promise.
     ``whole[v]`` is how often value ``v`` occurs in the table the promise was made about, ``ancestors`` the
-    attribute's hierarchy if it has one, ``names[v]`` its text.
+    attribute's hierarchy if it has one, ``names[v]`` its text. ``population[g]`` is how many people of the population
+    have the released values of class ``g``, where the promise is about that.
     """
 
     sizes: NDArray[np.int64]
@@ -37,6 +39,7 @@ class Groups:
     whole: NDArray[np.int64]
     ancestors: NDArray[np.int32] | None = None
     names: Sequence[str] = ()
+    population: NDArray[np.float64] | None = None
 
 
 class PrivacyModel(Part, ABC):
@@ -66,6 +69,17 @@ class PrivacyModel(Part, ABC):
     def shown(self) -> str:
         """The text form for messages and reports, in which values of the data are only counted."""
         return outline(self.text)
+
+    @property
+    def promised(self) -> float | None:
+        """The number that :meth:`reached` is compared with, for people; None where there is none."""
+        first = next((getattr(self, field.name) for field in dataclasses.fields(self)), None)  # type: ignore[arg-type]
+        return first if isinstance(first, Real) else None  # type: ignore[return-value]
+
+    @property
+    def looks_at_population(self) -> bool:
+        """Whether it asks how many people of the population have the released values of a class."""
+        return False
 
     @property
     def compares(self) -> bool:
@@ -140,6 +154,21 @@ class PrivacyModel(Part, ABC):
 
     def fits(self, table: CountTable) -> None:
         """Raise a UsageError if the model speaks of something the table does not have."""
+        if self.looks_at_population and table.population is None:
+            raise self.nobody_known()
+
+    def nobody_known(self) -> UsageError:
+        """Return the error of a model that looks at the population, where nothing is known about it."""
+        return UsageError(
+            f"'{self.shown}' asks how many people of the population are in a class; give a table of them as "
+            "population, or the column with the survey weights as weights."
+        )
+
+    def people(self, classes: Classes) -> NDArray[np.float64]:
+        """Return how many people of the population have the released values of each class."""
+        if classes.population is None:
+            raise self.nobody_known()
+        return classes.population
 
     def check(self, table: CountTable) -> None:
         """Raise a UsageError if the model can never hold on this table, before any search starts.

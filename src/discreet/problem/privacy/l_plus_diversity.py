@@ -112,8 +112,9 @@ class LPlusDiversity(ThresholdModel):
         if isinstance(self.theta, Mapping):
             unknown = len(set(self.theta) - set(self.histogram(table).labels))
             if unknown:
+                values = "1 value" if unknown == 1 else f"{unknown} values"
                 raise UsageError(
-                    f"'{self.name}' has thresholds for {unknown} values that '{self.column}' does not have; "
+                    f"'{self.name}' has thresholds for {values} that '{self.column}' does not have; "
                     "correct their spelling or leave them out.",
                     column=self.column,
                 )

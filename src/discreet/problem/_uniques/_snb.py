@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from discreet.counts import FloatArray, IntArray
-from discreet.evaluate._risk._numerics import root
+from discreet.problem._uniques._numerics import root
 
 __all__ = ["snb"]
 

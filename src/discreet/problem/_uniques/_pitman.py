@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from discreet.counts import IntArray
-from discreet.evaluate._risk._numerics import digamma, digammas, root
+from discreet.problem._uniques._numerics import digamma, digammas, root
 
 __all__ = ["pitman"]
 

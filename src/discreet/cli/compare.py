@@ -1,0 +1,92 @@
+"""``discreet compare``: several jobs on the same data, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from discreet.cli._options import json_option, quiet_option
+from discreet.errors import InterruptedRun
+
+__all__ = ["compare"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet compare careful.yaml daring.yaml
+  discreet compare k5.yaml k10.yaml k20.yaml -o comparison.html
+  discreet compare jobs/*.yaml --json
+
+\b
+All jobs must have the same input. Nothing is released: outputs and reports of the jobs are not written.""",
+)
+@click.argument("jobs", metavar="JOB JOB ...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    help="Write the comparison: .html (with charts), .md, .json, .csv or .txt. Repeatable.",
+)
+@click.option(
+    "--queries",
+    type=click.IntRange(min=0),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How many random COUNT queries to ask each release.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    type=click.Choice(["tree", "logistic", "forest"]),
+    help="A classifier to train, where the jobs have a class attribute. Repeatable.",
+)
+@click.option("--no-utility", is_flag=True, help="Leave out what the releases are still good for, which takes longer.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds.")
+@json_option
+@quiet_option
+def compare(
+    jobs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    queries: int,
+    models: tuple[str, ...],
+    no_utility: bool,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Do several job files on the same data and show what came of them side by side."""
+    from discreet.cli._watch import Watch
+    from discreet.job import compare as measure
+    from discreet.job._comparison import check_comparison
+
+    for output in outputs:
+        check_comparison(Path(output))
+    with Watch(quiet) as watch:
+        found = measure(
+            *jobs,
+            utility=not no_utility,
+            queries=queries,
+            models=models,
+            seed=seed,
+            progress=watch,
+            budget=watch.budget,
+        )
+    for output in outputs:
+        found.save(output)
+    if watch.interrupted:
+        click.echo("discreet: stopped early; some searches are not complete.", err=True)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        click.echo(found.summary())
+        for output in outputs:
+            click.echo(f"The comparison is in {output}.")
+    if watch.interrupted:
+        click.get_current_context().exit(InterruptedRun.exit_code)

@@ -1,0 +1,63 @@
+"""One step up or down from the release that was chosen: what each would mean for the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.schema import Domain
+
+__all__ = ["steps"]
+
+
+def steps(
+    counted: pl.DataFrame, domains: Mapping[str, Domain], levels: Mapping[str, int], least: int
+) -> list[dict[str, Any]]:
+    """Return the neighbours of a choice of levels, each with its smallest group and how many rows are in small ones.
+
+    ``counted`` has the combinations of values and, as last column, their rows; a group is small below ``least`` rows.
+    """
+    weights = counted.to_series(-1).to_numpy()
+    leaves = {column: _leaves(counted[column], domain) for column, domain in domains.items()}
+    found = []
+    for column, domain in domains.items():
+        for change in (-1, 1):
+            level = levels[column] + change
+            if 0 <= level <= domain.height:
+                sizes = _sizes(leaves, domains, {**levels, column: level}, weights)
+                found.append(
+                    {
+                        "column": column,
+                        "level": level,
+                        "change": change,
+                        "classes": len(sizes),
+                        "smallest": int(sizes.min()),
+                        "small_rows": int(sizes[sizes < least].sum()),
+                    }
+                )
+    return found
+
+
+def _leaves(values: pl.Series, domain: Domain) -> NDArray[np.int64]:
+    places = pl.DataFrame({"value": domain.values, "leaf": domain.codes.astype(np.int64)})
+    joined = (
+        values.alias("value").to_frame().join(places, on="value", how="left", nulls_equal=True, maintain_order="left")
+    )
+    return joined["leaf"].to_numpy()
+
+
+def _sizes(
+    leaves: Mapping[str, NDArray[np.int64]],
+    domains: Mapping[str, Domain],
+    levels: Mapping[str, int],
+    weights: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    group = np.zeros(len(weights), dtype=np.int64)
+    for column, domain in domains.items():
+        blocks = domain.ancestors[levels[column]][leaves[column]].astype(np.int64)
+        _, group = np.unique(group * (int(blocks.max(initial=0)) + 1) + blocks, return_inverse=True)
+    return np.bincount(group, weights=weights).astype(np.int64)

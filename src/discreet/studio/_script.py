@@ -1,0 +1,163 @@
+"""The job of a project as files that repeat it: a job file with its hierarchies, and a script in Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.engines import format_of
+from discreet.job import Job
+from discreet.job._files import write_fields
+from discreet.problem import make_schemes
+from discreet.schema import Hierarchy, Role
+from discreet.studio._project import Project, Settings
+from discreet.studio._workspace import safe_name
+
+__all__ = ["FRONT_JOB", "JOB", "hierarchy_files", "job_fields", "released_name", "script", "write_job"]
+
+JOB, FRONT_JOB = "job.yaml", "front.yaml"
+"""The file of a job, and that of the front whose point a release is."""
+_HIERARCHIES = "hierarchies"
+_LIMITS = ("weights", "priorities", "keep_at_least", "min_levels")
+
+
+def released_name(file: Path) -> str:
+    """Return what the release of a file is called.
+
+    >>> released_name(Path("people.csv.gz")), released_name(Path("people.parquet"))
+    ('people-released.csv', 'people-released.csv')
+    """
+    stem = file.name.partition(".")[0]
+    return f"{stem}-released.{'tsv' if format_of(file).separator == chr(9) else 'csv'}"
+
+
+def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
+    """Return what a project asks for as fields of a job; edited hierarchies are named by the files they will be in."""
+    quasi = settings.columns(Role.QUASI_IDENTIFIER)
+    known = settings.columns(Role.SENSITIVE)
+    classes = settings.columns(Role.CLASS)
+    goals = settings.goals
+    limited = {name: _only(getattr(goals, name), quasi) for name in _LIMITS}
+    fields = type(goals)(**{**vars(goals), **limited}).job()
+    released = [*quasi, *known, *classes]
+    trees = hierarchy_files(settings)
+    return {
+        "input": file.name,
+        "output": released_name(file),
+        "identifiers": settings.columns(Role.IDENTIFIER),
+        "quasi_identifiers": {column: _form(settings, column, trees) for column in quasi},
+        "sensitive": {column: _form(settings, column, trees) for column in known},
+        "class_attribute": classes[0] if classes else None,
+        "types": {column: kind for column, kind in settings.types.items() if column in released},
+        **fields,
+    }
+
+
+def hierarchy_files(settings: Settings) -> dict[str, str]:
+    """Return the file of each hierarchy that has one; names of columns may be anything, so files are numbered."""
+    trees = [column for column, form in settings.hierarchies.items() if isinstance(form, Hierarchy)]
+    return {
+        column: f"{_HIERARCHIES}/{number}-{safe_name(column, 'column').replace('.', '_')}.csv"
+        for number, column in enumerate(trees, start=1)
+    }
+
+
+def _form(settings: Settings, column: str, trees: Mapping[str, str]) -> str | None:
+    form = settings.hierarchies.get(column)
+    return trees[column] if isinstance(form, Hierarchy) else form
+
+
+def _only(choices: Mapping[str, Any], columns: list[str]) -> dict[str, Any]:
+    return {column: choice for column, choice in choices.items() if column in columns}
+
+
+def write_job(project: Project, settings: Settings, folder: Path) -> Job:
+    """Write a job file and all it needs into a folder, so that running it there does the job."""
+    file = project.table.file
+    try:
+        os.link(file, folder / file.name)
+    except OSError:  # no file system without links may stop the work
+        (folder / file.name).write_bytes(file.read_bytes())
+    for column, name in hierarchy_files(settings).items():
+        (folder / _HIERARCHIES).mkdir(exist_ok=True)
+        tree = settings.hierarchies[column]
+        assert isinstance(tree, Hierarchy)
+        tree.to_csv(folder / name)
+    fields = {**job_fields(settings, file), "report": ["report.html"], "certificate": "certificate.json"}
+    schemes = make_schemes(fields["scheme"])
+    chosen = [schemes] if not isinstance(schemes, Mapping) else list(schemes.values())
+    if all(scheme.is_global for scheme in chosen) and fields["suppression"].startswith(("none", "budget", "class-rec")):
+        fields["mapping"] = "mapping.json"
+    write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True))
+    return Job.load(folder / JOB)
+
+
+def script(
+    job: Mapping[str, Any],
+    trees: Mapping[str, Hierarchy],
+    point: int | None = None,
+    axes: Sequence[str] = (),
+    *,
+    for_spreadsheets: bool = False,
+) -> str:
+    """Return a script that repeats a job; edited hierarchies are in it, so that it needs the table alone.
+
+    ``point`` is the number of a point of the front over ``axes``, where the release is one. ``for_spreadsheets`` says
+    that the released file must not hold cells that begin like a formula.
+    """
+    told = {key: value for key, value in job.items() if value not in (None, {}, [])}
+    report, certificate, mapping = (told.pop(key, None) for key in ("report", "certificate", "mapping"))
+    data, output = told.pop("input"), told.pop("output")
+    names = {column: f"hierarchy_{number}" for number, column in enumerate(trees, start=1)}
+    lines = [
+        '"""Repeats a job that was put together in the discreet studio.',
+        "",
+        f"It needs the table {data!a} in the folder it is run in, and writes the release and its papers there.",
+        '"""',
+        "",
+        "import discreet as dc",
+        "",
+        *(line for column, tree in trees.items() for line in _tree_lines(names[column], column, tree)),
+    ]
+    unused = ("privacy", "solver", "seed") if point is not None else ()
+    arguments = [(key, value) for key, value in told.items() if key not in unused]
+    call = "anonymize" if point is None else "pareto"
+    result = "release" if point is None else "front"
+    if point is not None:
+        arguments.append(("privacy", list(axes)))
+    lines += [f"{result} = dc.{call}(", f"    {data!r},"]
+    for key, value in arguments:
+        lines += _argument_lines(key, value, names)
+    lines += [*([] if point is not None else [f"    output={output!r},"]), ")"]
+    if point is not None:
+        lines.append(f"release = front.release(point=front.points[{point}], output={output!r})")
+    lines += ["print(release.summary())"]
+    if for_spreadsheets:
+        lines += [
+            "# some cells begin like a formula: this is the file to open in a spreadsheet",
+            f"release.write({f'for-spreadsheets-{output}'!r}, for_spreadsheets=True)",
+        ]
+    if report:
+        lines += [f"release.report({report[0]!r})"]
+    if certificate:
+        lines += [f"release.certificate({certificate!r})"]
+    if mapping:
+        lines += [f"release.mapping({mapping!r})"]
+    return "\n".join(lines) + "\n"
+
+
+def _argument_lines(key: str, value: Any, names: Mapping[str, str]) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"    {key}={value!r},"]
+    lines = [f"    {key}={{"]
+    for column, item in value.items():
+        made = names.get(column) if key in ("quasi_identifiers", "sensitive") else None
+        lines.append(f"        {column!r}: {made or repr(item)},")
+    return [*lines, "    },"]
+
+
+def _tree_lines(name: str, column: str, tree: Hierarchy) -> list[str]:
+    rows = [f"        {tuple(row)!r}," for row in tree.rows()]
+    return [f"{name} = dc.Hierarchy.from_rows(  # of {column!a}", "    [", *rows, "    ]", ")", ""]

@@ -1,0 +1,338 @@
+"""Who may talk to the studio: one place through which every request goes, and every answer.
+
+The link that is printed holds a random token, which is exchanged for a cookie. Whoever has it is the same user: two
+browsers that were opened by one link see the same projects. A studio that others can reach over the network asks for
+a password instead, and there every login is a user of its own, who sees no project of another.
+
+A page of another site can make a browser send requests here. It cannot know the token, its requests have another
+Origin, and with a name of its own for this address (DNS rebinding) another Host: all three are checked.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["REPORT_POLICY", "Access", "Guard", "host_of"]
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'self'"
+)
+"""For a report in a frame: its style is its own, and no script of it may run."""
+_HEADERS = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_SAFE = ("GET", "HEAD")
+_PAUSE = 1.0
+"""Seconds between two guesses of a password, whoever makes them."""
+_LONGEST_LOGIN = 10_000
+
+
+def host_of(host: str, port: int) -> str:
+    """Return how a browser names an address in the header Host.
+
+    >>> host_of("::1", 8765), host_of("localhost", 80)
+    ('[::1]:8765', 'localhost:80')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@dataclass
+class Access:
+    """What is asked of a visitor."""
+
+    hosts: frozenset[str]
+    """What Host may be."""
+    scheme: str = "http"
+    token: str | None = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """What opens the studio, in a link; None where a password does."""
+    password: str | None = None
+    addresses_on: int | None = None
+    """A port on which any number may be Host: a site cannot make a number its own, as it can a name."""
+    cookie: str = "discreet-studio"
+    sessions: dict[str, str] = field(default_factory=dict)
+    """Cookie -> user."""
+    once: set[str] = field(default_factory=set)
+    """Further tokens, each good for one visit."""
+    _guessed: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def one_visit(self) -> str:
+        """Return a token good for one visit: other users of the machine may see what a browser is started with."""
+        token = secrets.token_urlsafe(32)
+        self.once.add(_digest(token))
+        return token
+
+    def admits(self, token: str) -> bool:
+        """Whether a token opens the studio."""
+        digest = _digest(token)
+        if digest in self.once:
+            self.once.discard(digest)
+            return True
+        return self.token is not None and hmac.compare_digest(digest, _digest(self.token))
+
+    def knows(self, password: str) -> bool | None:
+        """Whether it is the password; None if the last guess was a moment ago."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._guessed < _PAUSE:
+                return None
+            right = self.password is not None and hmac.compare_digest(_digest(password), _digest(self.password))
+            if not right:
+                self._guessed = now
+            return right
+
+    def open_session(self) -> str:
+        """Return the cookie of a new visit; whoever has the token is one user, each login by password another."""
+        session = secrets.token_urlsafe(32)
+        self.sessions[_digest(session)] = "link" if self.password is None else secrets.token_hex(8)
+        return session
+
+    def user_of(self, session: str) -> str | None:
+        """Return whose visit it is."""
+        return self.sessions.get(_digest(session))
+
+    def is_host(self, host: str) -> bool:
+        """Whether Host names this studio."""
+        if host.lower() in self.hosts:
+            return True
+        name, _, port = host.rpartition(":")
+        if self.addresses_on is None or port != str(self.addresses_on):
+            return False
+        try:
+            ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return True
+
+
+class Guard:
+    """Everything passes here: requests are checked, and answers get the headers that keep them safe."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self.app = app
+        self.access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or say why not."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # there are no web sockets here
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = _headers(scope["headers"])
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(send, 403, *_told(scope, refusal))
+            return
+        if scope["path"] == "/" and (token := _query(scope).get("token")) is not None:
+            await self._enter(send, token)
+            return
+        if scope["path"] == "/login" and scope["method"] == "POST" and self.access.password is not None:
+            await self._log_in(receive, send)
+            return
+        user = self.access.user_of(_cookie(headers, self.access.cookie))
+        if user is None:
+            await self._keep_out(scope, send)
+            return
+        scope["user"] = user
+        await self.app(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> str | None:
+        host = headers.get("host", "")
+        if not self.access.is_host(host):
+            return "This address is not the studio's own; open the link that 'discreet studio' printed."
+        path = scope["path"]
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and path.startswith("/api/"):
+            return "Another site asked for this, and the studio answers to its own page only."
+        if scope["method"] in _SAFE:
+            return None
+        if headers.get("origin") != f"{self.access.scheme}://{host}" or headers.get("x-discreet") != "studio":
+            return "Another site asked for this, and the studio answers to its own page only."
+        return None
+
+    async def _enter(self, send: Send, token: str) -> None:
+        if not self.access.admits(token):
+            await _answer(send, 403, *_page(_WRONG_LINK))
+            return
+        await _answer(send, 303, b"", "text/plain", {"location": "/", "set-cookie": self._set_cookie()})
+
+    async def _log_in(self, receive: Receive, send: Send) -> None:
+        body = b""
+        while len(body) <= _LONGEST_LOGIN:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        try:
+            given = str(json.loads(body)["password"])
+        except (ValueError, KeyError, TypeError):
+            given = ""
+        right = self.access.knows(given)
+        if right:
+            await _answer(send, 204, b"", "text/plain", {"set-cookie": self._set_cookie()})
+            return
+        said = "Wait a moment and try again." if right is None else "That is not the password."
+        await _answer(send, 429 if right is None else 403, *_error(said))
+
+    async def _keep_out(self, scope: Scope, send: Send) -> None:
+        if scope["path"].startswith("/api/"):
+            await _answer(send, 403, *_error("Open the studio by the link that 'discreet studio' printed."))
+        elif self.access.password is not None and scope["path"] == "/":
+            await _answer(send, 200, _LOGIN.encode(), "text/html; charset=utf-8", {}, _policy_of(_LOGIN))
+        else:
+            await _answer(send, 403, *_page(_NO_COOKIE if self.access.password is None else _NO_LOGIN))
+
+    def _set_cookie(self) -> str:
+        secure = "; Secure" if self.access.scheme == "https" else ""
+        return f"{self.access.cookie}={self.access.open_session()}; Path=/; HttpOnly; SameSite=Strict{secure}"
+
+
+def _with_headers(send: Send) -> Send:
+    """Add the headers that keep an answer safe; an answer may have a stricter policy of its own."""
+
+    async def safely(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept = list(message.get("headers", ()))
+            given = {name.lower() for name, _ in kept}
+            wanted = {**_HEADERS, "content-security-policy": _POLICY}
+            if b"content-security-policy" in given:
+                del wanted["x-frame-options"]
+            kept = [(name, value) for name, value in kept if name.lower() not in (b"etag", b"last-modified")]
+            kept += [(name.encode(), text.encode()) for name, text in wanted.items() if name.encode() not in given]
+            message = {**message, "headers": kept}
+        await send(message)
+
+    return safely
+
+
+async def _answer(
+    send: Send,
+    status: int,
+    body: bytes,
+    kind: str,
+    headers: Mapping[str, str] | None = None,
+    policy: str = _POLICY,
+) -> None:
+    told = {
+        **_HEADERS,
+        "content-security-policy": policy,
+        "content-type": kind,
+        "content-length": str(len(body)),
+        **(headers or {}),
+    }
+    pairs = [(name.encode(), text.encode()) for name, text in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _error(message: str) -> tuple[bytes, str]:
+    return json.dumps({"error": {"message": message, "field": None}}).encode(), "application/json"
+
+
+def _told(scope: Scope, message: str) -> tuple[bytes, str]:
+    return _error(message) if scope["path"].startswith("/api/") else (message.encode(), "text/plain; charset=utf-8")
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers; of one that is there twice, both, which equals nothing that is asked for."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _query(scope: Scope) -> dict[str, str]:
+    fields = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    return {name: values[0] for name, values in fields.items()}
+
+
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    try:
+        jar: Any = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return jar[name].value if name in jar else ""
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _policy_of(page: str) -> str:
+    """Allow the one style and the one script a page of this module holds, by their sums."""
+    allowed = {"connect-src": "'self'"}
+    for tag, name in (("style", "style-src"), ("script", "script-src")):
+        inner = page.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+        if inner:
+            allowed[name] = f"'sha256-{base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()}'"
+    rules = "; ".join(f"{name} {value}" for name, value in allowed.items())
+    return f"default-src 'none'; {rules}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+
+def _page(text: str) -> tuple[bytes, str, dict[str, str], str]:
+    page = _FRAME.replace("TEXT", text)
+    return page.encode(), "text/html; charset=utf-8", {}, _policy_of(page)
+
+
+_STYLE = (
+    "<style>body{font:1.1rem/1.6 system-ui,sans-serif;max-width:34rem;margin:20vh auto;padding:0 1.5rem;"
+    "color-scheme:light dark}code{font-size:.95em}input,button{font:inherit;padding:.5rem .8rem}</style>"
+)
+_FRAME = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    f"<title>discreet studio</title>{_STYLE}</head><body><main>TEXT</main></body></html>"
+)
+_NO_COOKIE = (
+    "<h1>The studio is locked</h1><p>It opens by a link with a secret in it. Go to the window where "
+    "<code>discreet studio</code> runs and open the link it printed there.</p>"
+)
+_WRONG_LINK = (
+    "<h1>This link is not valid any more</h1><p>Each start of <code>discreet studio</code> prints a new one. Go to the "
+    "window where it runs and open the link it printed there.</p>"
+)
+_NO_LOGIN = '<h1>The studio is locked</h1><p><a href="/">Log in</a> first.</p>'
+_LOGIN = _FRAME.replace(
+    "TEXT",
+    "<h1>discreet studio</h1><p><label>Password<br>"
+    '<input id="password" type="password" autocomplete="current-password" autofocus></label> '
+    '<button id="enter">Log in</button></p><p id="said" role="alert"></p>'
+    """<script>
+const password = document.getElementById("password"), said = document.getElementById("said");
+async function enter() {
+  const headers = {"content-type": "application/json", "x-discreet": "studio"};
+  const body = JSON.stringify({password: password.value});
+  const answer = await fetch("/login", {method: "POST", headers, body});
+  if (answer.ok) location.reload(); else said.textContent = (await answer.json()).error.message;
+}
+document.getElementById("enter").addEventListener("click", enter);
+password.addEventListener("keydown", (event) => { if (event.key === "Enter") enter(); });
+</script>""",
+)

@@ -1,0 +1,214 @@
+"""The table of a project as the page sees it: pages of rows and counts of values, never the whole of it in Python."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.engines import open_file, open_source, reading, to_lazy
+from discreet.errors import DataError, MissingColumnError
+from discreet.evaluate import identifier_warnings
+from discreet.schema import Role, Type, infer_type, suggest_roles, text_of
+from discreet.schema._column import numbers_of
+
+__all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "number_bars", "shown_text"]
+
+PAGE = 200
+"""The most rows of a page."""
+BARS = 40
+"""The most bars of a chart."""
+_HELD = 64
+"""The columns whose counts are kept in memory."""
+_LONGEST = 300
+"""The most characters of a cell that are shown."""
+_QUASI = ("dates more exact than a year", "places smaller than a state", "ages over 89 that are not one category")
+"""Kinds of identifiers that do not name a person by themselves, and may be made coarser."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """The distinct values of a column, null among them, and how many rows have each."""
+
+    values: pl.Series
+    rows: NDArray[np.int64]
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Which of the values are not missing."""
+        return self.values.is_not_null().to_numpy()
+
+    @cached_property
+    def type(self) -> Type:
+        """What the values look like."""
+        return infer_type(self.values)
+
+
+class Table:
+    """A table that came in as a file, kept a second time as Parquet, from which pages can be read at once."""
+
+    def __init__(self, file: Path, rows: Path) -> None:
+        """Read the file ``file`` and write ``rows``."""
+        self.file = file
+        source = open_source(file)
+        self.parquet = rows
+        opened = open_file(file)
+        with reading(f"'{file.name}'", opened.explain):
+            opened.check_rows()
+            plan = to_lazy(file)
+            for name, dtype in plan.collect_schema().items():
+                if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+                    raise DataError(
+                        f"Column '{name}' holds lists, records or bytes; turn it into text, numbers or dates first.",
+                        column=name,
+                    )
+            plan.sink_parquet(rows, row_group_size=1 << 14)
+        self.columns: list[str] = list(source.columns)
+        self.rows: int = self.scan().select(pl.len()).collect().item()
+        if not self.rows:
+            raise DataError(f"'{file.name}' has no rows.")
+        self._held: dict[str, Counts] = {}
+        self._lock = threading.Lock()
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the table as a plan."""
+        return pl.scan_parquet(self.parquet, glob=False)
+
+    def page(self, offset: int, limit: int) -> pl.DataFrame:
+        """Return some rows as text."""
+        return shown_text(self.scan().slice(offset, min(limit, PAGE)).collect())
+
+    def counts(self, column: str) -> Counts:
+        """Return the distinct values of a column and their numbers of rows."""
+        if column not in self.columns:
+            raise MissingColumnError(column, self.columns)
+        with self._lock:
+            found = self._held.get(column)
+            if found is None:
+                counted = open_source(self.scan()).count([column])
+                found = Counts(counted.to_series(0), counted.to_series(1).to_numpy().astype(np.int64))
+                while len(self._held) >= _HELD:
+                    self._held.pop(next(iter(self._held)))
+                self._held[column] = found
+            return found
+
+    @cached_property
+    def facts(self) -> list[dict[str, Any]]:
+        """What is known about each column before anybody says anything about it."""
+        warned: dict[str, list[Any]] = {}
+        for warning in identifier_warnings(self.scan()):
+            warned.setdefault(warning.column, []).append(warning)
+        return [self._facts(column, warned.get(column, [])) for column in self.columns]
+
+    def _facts(self, column: str, warnings: list[Any]) -> dict[str, Any]:
+        counts = self.counts(column)
+        distinct = int(counts.present.sum())
+        unique = int((counts.rows[counts.present] == 1).sum())
+        direct = [warning for warning in warnings if warning.kind not in _QUASI]
+        role = suggest_roles(column, counts.values, self.rows)
+        if direct and role is not Role.SENSITIVE and unique >= 0.5 * self.rows:
+            role = Role.IDENTIFIER
+        chosen = (direct or warnings)[:1]
+        return {
+            "name": column,
+            "type": str(counts.type),
+            "distinct": distinct,
+            "missing": int(counts.rows[~counts.present].sum()),
+            "unique": unique / self.rows,
+            "suggested": str(role),
+            "why": _why(role, distinct, self.rows),
+            "warning": chosen[0].message if chosen else None,
+            "direct": bool(direct),
+        }
+
+    def column(self, column: str, type: Type | None = None) -> dict[str, Any]:  # noqa: A002
+        """Return what is in a column, for a chart and a list."""
+        counts = self.counts(column)
+        kind = type or counts.type
+        known = counts.values.filter(counts.present)
+        rows = counts.rows[counts.present]
+        order = np.argsort(-rows, kind="stable")[:BARS]
+        return {
+            "name": column,
+            "type": str(kind),
+            "rows": self.rows,
+            "distinct": len(known),
+            "missing": int(counts.rows[~counts.present].sum()),
+            "histogram": number_bars(column, known, rows, kind) or bars(known, rows),
+            "top": [
+                {"label": label, "count": int(rows[place])}
+                for label, place in zip(text_of(known.gather(order)).to_list(), order.tolist(), strict=True)
+            ],
+        }
+
+
+def _why(role: Role, distinct: int, rows: int) -> str:
+    """Say why a role is suggested."""
+    if role is Role.IDENTIFIER:
+        if distinct >= 0.9 * rows:
+            return "Nearly every row has a value of its own here, so it can name a person."
+        return "Its name says that it names people."
+    if role is Role.SENSITIVE:
+        return "Its name says something a person may want to keep private."
+    if role is Role.QUASI_IDENTIFIER:
+        return "Others may know this about a person, and find the row by it."
+    return "Neither its name nor its values point to a person."
+
+
+def shown_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a page of rows as text no longer than a cell can show."""
+    texts = []
+    for column in frame:
+        dtype = column.dtype
+        plain = column.cast(pl.String) if isinstance(dtype, pl.Categorical | pl.Enum) or dtype == pl.Null else column
+        texts.append(text_of(plain).cast(pl.String).str.slice(0, _LONGEST).alias(column.name))
+    return pl.DataFrame(texts)
+
+
+def bars(values: pl.Series, rows: NDArray[np.int64], most: int = BARS) -> list[dict[str, Any]]:
+    """Return bars for the most frequent values, and one for all others."""
+    order = np.argsort(-rows, kind="stable")
+    named = order if len(order) <= most else order[: most - 1]
+    texts = text_of(values.gather(named)).cast(pl.String).str.slice(0, _LONGEST).to_list()
+    found = [{"label": text, "count": int(rows[place])} for text, place in zip(texts, named.tolist(), strict=True)]
+    if len(order) > most:
+        rest = order[most - 1 :]
+        found.append({"label": f"{len(rest):,} others", "count": int(rows[rest].sum()), "others": len(rest)})
+    return found
+
+
+def number_bars(
+    column: str, values: pl.Series, rows: NDArray[np.int64], kind: Type, most: int = BARS
+) -> list[dict[str, Any]] | None:
+    """Return bars of equal width over numbers or dates; None for text, and where values are no numbers."""
+    if not kind.numeric or len(values) <= most // 2:
+        return None
+    try:
+        numbers = numbers_of(column, values, kind).astype(np.float64)
+    except DataError:
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    if not high > low:
+        return None
+    whole = kind is not Type.DECIMAL
+    width = (high - low + (1 if whole else 0)) / most
+    width = float(max(1, np.ceil(width))) if whole else width
+    place = np.minimum((numbers - low) // width, most - 1).astype(np.int64)
+    counts = np.bincount(place, weights=rows)
+    edges = low + width * np.arange(len(counts) + 1)
+    return [
+        {"label": _edge(start, kind), "to": _edge(end, kind), "count": int(count)}
+        for start, end, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+
+
+def _edge(number: float, kind: Type) -> str:
+    if kind is Type.DATE:
+        return str(np.datetime64("1970-01-01") + np.timedelta64(round(number), "D"))
+    return f"{number:.6g}" if kind is Type.DECIMAL else str(round(number))

@@ -1,0 +1,231 @@
+"""Files that come in: written to disk as they arrive, and looked at before anything reads them whole.
+
+A small file can unfold to a huge one. How large it gets is found out by unfolding it piece by piece and throwing the
+pieces away, for what a file says about itself may be a lie.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import polars as pl
+
+from discreet.engines import format_of, open_file, reading
+from discreet.errors import DataError, UsageError
+from discreet.studio._workspace import safe_name
+
+__all__ = ["Limits", "TooLargeError", "admit", "receive_file"]
+
+_PIECE = 1 << 20
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much the studio takes in."""
+
+    upload: int = 1 << 30
+    """The bytes of a file."""
+    unfolded: int = 4 << 30
+    """The bytes of what is in it, decompressed."""
+    rows: int = 20_000_000
+    columns: int = 1_000
+    json: int = 32 << 20
+    """The bytes of any other request."""
+
+
+class TooLargeError(DataError):
+    """More came in than is allowed."""
+
+
+async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: Path, limits: Limits) -> Path:
+    """Write the part ``file`` of a form to a folder, under a plain name like its own."""
+    from python_multipart.multipart import MultipartParser, parse_options_header
+
+    kind, options = parse_options_header(content_type)
+    if kind != b"multipart/form-data" or b"boundary" not in options:
+        raise UsageError("A file is sent as a form with one part called 'file'.")
+    part = _Part(folder)
+    parser = MultipartParser(options[b"boundary"], part.callbacks())
+    arrived = 0
+    try:
+        async for piece in stream:
+            arrived += len(piece)
+            if arrived > limits.upload + _PIECE:
+                raise TooLargeError(_too_large(limits))
+            try:
+                parser.write(piece)
+            except ValueError:  # what the parser says may quote the file
+                raise UsageError("The file did not arrive in the form it should have; send it once more.") from None
+    finally:
+        part.close()
+    if part.path is None or not part.whole:
+        raise UsageError("No file arrived, or only a part of it; send it once more.")
+    if part.path.stat().st_size > limits.upload:
+        raise TooLargeError(_too_large(limits))
+    return part.path
+
+
+def _too_large(limits: Limits) -> str:
+    return (
+        f"The file is larger than {_size(limits.upload)}, which is all the studio takes; start it with --max-upload, "
+        "or use 'discreet anonymize' on the command line."
+    )
+
+
+class _Part:
+    """What the parser of the form calls: the first part called ``file`` goes to disk, others go nowhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path: Path | None = None
+        self.whole = False
+        self._stream: io.BufferedWriter | None = None
+        self._name, self._value, self._about = b"", b"", b""
+
+    def callbacks(self) -> Any:
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": self._field,
+            "on_header_value": self._text,
+            "on_header_end": self._header,
+            "on_headers_finished": self._open,
+            "on_part_data": self._data,
+            "on_part_end": self._end,
+        }
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _begin(self) -> None:
+        self._about = b""
+
+    def _field(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def _text(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header(self) -> None:
+        if self._name.lower() == b"content-disposition":
+            self._about = self._value
+        self._name = self._value = b""
+
+    def _open(self) -> None:
+        from python_multipart.multipart import parse_options_header
+
+        _, options = parse_options_header(self._about)
+        if options.get(b"name") != b"file" or self.path is not None:
+            return
+        given = options.get(b"filename", b"").decode("utf-8", errors="replace")
+        self.path = self.folder / safe_name(given)
+        self._stream = self.path.open("xb")
+
+    def _data(self, data: bytes, start: int, end: int) -> None:
+        if self._stream is not None:
+            self._stream.write(data[start:end])
+
+    def _end(self) -> None:
+        if self._stream is not None:
+            self.whole = True
+            self.close()
+
+
+def admit(path: Path, limits: Limits) -> None:
+    """Refuse a file that is no table, or unfolds to more than is allowed."""
+    layout = format_of(path)
+    if path.stat().st_size == 0:
+        raise DataError(f"'{path.name}' is empty.")
+    if layout.compression == "zstd":
+        raise UsageError(f"'{path.name}' is compressed in a way the studio does not take; decompress it first.")
+    with reading(f"'{path.name}'"):
+        if layout.kind == "xlsx":
+            _measure(_inflated(path), path, limits)
+        elif layout.kind == "parquet":
+            held = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+            _check_rows(held, path, limits)
+        else:
+            with _unfolded(path, layout.compression) as stream:
+                _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text=True)
+    columns = len(open_file(path).columns)
+    if columns > limits.columns:
+        raise TooLargeError(
+            f"'{path.name}' has {columns:,} columns, and the studio shows {limits.columns:,} at most; leave out those "
+            "that are not needed."
+        )
+
+
+def _unfolded(path: Path, compression: str) -> BinaryIO:
+    if compression == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return cast(BinaryIO, bz2.open(path, "rb")) if compression == "bz2" else path.open("rb")
+
+
+def _check_rows(rows: int, path: Path, limits: Limits) -> None:
+    if rows > limits.rows:
+        raise TooLargeError(
+            f"'{path.name}' has {rows:,} rows, and the studio shows {limits.rows:,} at most; use "
+            "'discreet anonymize' on the command line."
+        )
+
+
+def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = False) -> None:
+    """Go through what a file unfolds to; refuse too much of it, and text with zero bytes."""
+    size = lines = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > limits.unfolded:
+            raise TooLargeError(
+                f"'{path.name}' unfolds to more than {_size(limits.unfolded)}, which is all the studio takes; use "
+                "'discreet anonymize' on the command line."
+            )
+        if text and b"\0" in piece:
+            raise DataError(f"'{path.name}' holds zero bytes, so it is no text; remove them or export it anew.")
+        lines += piece.count(b"\n") if text else 0
+    _check_rows(lines, path, limits)
+
+
+def _inflated(path: Path) -> Iterator[bytes]:
+    """Go through what is in a zip archive, as it really is and not as its directory says."""
+    try:
+        with zipfile.ZipFile(path) as archive, path.open("rb") as stream:
+            for entry in archive.infolist():
+                stream.seek(entry.header_offset)
+                mark, name, extra = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
+                if mark != b"PK\x03\x04" or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise zipfile.BadZipFile
+                stream.seek(name + extra, io.SEEK_CUR)
+                yield from _entry(stream, entry)
+    except (zipfile.BadZipFile, struct.error, zlib.error, NotImplementedError, ValueError):
+        raise DataError(f"'{path.name}' is not an Excel file, or it is damaged; save it anew.") from None
+
+
+def _entry(stream: io.BufferedReader, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    left = entry.compress_size
+    unfold = zlib.decompressobj(-zlib.MAX_WBITS) if entry.compress_type == zipfile.ZIP_DEFLATED else None
+    while left > 0 and (piece := stream.read(min(_PIECE, left))):
+        left -= len(piece)
+        if unfold is None:
+            yield piece
+            continue
+        while piece:
+            yield unfold.decompress(piece, _PIECE)
+            piece = unfold.unconsumed_tail
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"

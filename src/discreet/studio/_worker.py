@@ -1,0 +1,267 @@
+"""What a worker process does: one job in one folder, telling how it goes through a pipe.
+
+It ends when the studio does, however that ends: then nobody is at the other end of the pipe.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FRONT", "RELEASE", "work"]
+
+_PAUSE = 0.1
+"""Seconds between two messages about progress."""
+_ATTACKED = 200_000
+"""The most rows of a table that attacks are tried on."""
+RELEASE, FRONT = "release.pickle", "front.pickle"
+
+
+class _Teller:
+    """Tells the studio how the job goes, not too often."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+        self._last = 0.0
+
+    def __call__(self, **told: Any) -> None:
+        """Tell something now."""
+        with self._lock:
+            self._pipe.send(told)
+
+    def stage(self, name: str) -> None:
+        """Tell that a stage begins."""
+        self(stage=name)
+
+    def progress(self, moment: Any) -> None:
+        """Tell where the search is, unless it was told a moment ago."""
+        now = time.monotonic()
+        if now - self._last < _PAUSE:
+            return
+        self._last = now
+        self.moment(moment)
+
+    def moment(self, moment: Any) -> None:
+        """Tell where the search is."""
+        self(progress={item.name: getattr(moment, item.name) for item in dataclasses.fields(moment)})
+
+
+def work(task: Mapping[str, Any], pipe: Connection) -> None:
+    """Do a task: a release, a front, the release of a point of a front, or an evaluation."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the studio's, which ends its workers itself
+    os.chdir(task["folder"])
+
+    from discreet.errors import DiscreetError, InterruptedRun
+    from discreet.solve import Budget
+
+    tell = _Teller(pipe)
+    budget = Budget(while_paused=lambda: _compiling(tell))
+    threading.Thread(target=_listen, args=(pipe, budget), daemon=True).start()
+    try:
+        {"release": _release, "front": _front, "point": _point, "evaluation": _evaluate_again}[task["kind"]](
+            task, tell, budget
+        )
+    except InterruptedRun as error:
+        tell(ended="cancelled" if budget.stop.is_set() else "failed", message=error.message)
+    except DiscreetError as error:
+        more = {name: getattr(error, name) for name in ("smallest_budget", "limits") if hasattr(error, name)}
+        tell(ended="failed", message=error.message, field=error.column, error=type(error).__name__, more=more)
+    except MemoryError:
+        tell(ended="failed", message="The memory of this machine does not suffice for this job; try fewer columns.")
+    except Exception as error:
+        # The text of a foreign exception may quote the data, so only its kind is told.
+        if os.environ.get("DISCREET_DEBUG"):
+            raise
+        tell(ended="failed", message=f"The job ended by an unexpected {type(error).__name__}; please report this.")
+
+
+def _listen(pipe: Connection, budget: Any) -> None:
+    """Stop the search when the studio says so, and this process when the studio is gone."""
+    try:
+        while True:
+            if pipe.recv() == "cancel":
+                budget.stop.set()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+@contextmanager
+def _compiling(tell: _Teller) -> Iterator[None]:
+    """Say that the search is being prepared."""
+    tell(stage="prepare")
+    try:
+        yield
+    finally:
+        tell(stage="solve")
+
+
+def _release(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
+    from discreet.job import Job
+    from discreet.release._clock import told_of_stages
+
+    job = Job.load("job.yaml")
+    with told_of_stages(tell.stage):
+        release = job.run(progress=tell.progress, budget=budget)
+    _finish(task, tell, job, release, budget.stop)
+
+
+def _front(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
+    from discreet.job import Job
+    from discreet.release import pareto
+    from discreet.release._clock import told_of_stages
+    from discreet.studio._results import front_result, write_json
+
+    job = Job.load("job.yaml")
+    told = job.arguments()
+    for unused in ("privacy", "solver", "seed"):
+        del told[unused]
+    with told_of_stages(tell.stage):
+        front = pareto(**told, privacy=task["axes"], progress=tell.progress, budget=budget)
+    tell(stage="finish")
+    write_json(Path("result.json"), front_result(front))
+    _keep(front, FRONT)
+    tell(ended="done", status="complete" if front.complete else "partial")
+
+
+def _point(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
+    """Make the release of a point of a front, which another worker found and kept."""
+    from discreet.job import Job
+
+    tell(stage="recode")
+    with Path(task["front"]).open("rb") as stream:
+        front = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
+    job, point = Job.load("job.yaml"), front.points[task["point"]]
+    release = front.release(point=point, output=job.output)
+    told = {"privacy": release.job["privacy"]}
+    if point.levels:  # the job file says these very levels, for others may cost the same
+        told |= {"min_levels": dict(point.levels), "max_levels": dict(point.levels), "keep_at_least": {}}
+    job.save("front.yaml")
+    Job(**{**job.model_dump(), **told}).save("job.yaml")
+    job = Job.load("job.yaml")
+    release = dataclasses.replace(release, job=job.told())
+    for name in job.report:
+        release.report(name)
+    if job.certificate is not None:
+        release.certificate(job.certificate)
+    if job.mapping is not None:
+        release.mapping(job.mapping)
+    _finish(task, tell, job, release, budget.stop)
+
+
+def _finish(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop: threading.Event) -> None:
+    """Write all that can be looked at and downloaded, say that the job is done, and then evaluate it."""
+    import numpy as np
+
+    from discreet.engines import count_formulas
+    from discreet.release._checksums import FileStamp
+    from discreet.studio._results import release_result, write_json
+
+    tell(stage="finish")
+    formulas = count_formulas(job.output)
+    data = Path(job.output)
+    if formulas:
+        data = Path("safe", job.output)
+        data.parent.mkdir()
+        release.write(data, for_spreadsheets=True)
+        release = dataclasses.replace(release, wrote=FileStamp.of(data))
+        release.certificate(job.certificate)
+    released = Path("released.parquet")
+    release.write(released)
+    np.save("kept.npy", release.rows_of(job.input).to_numpy())
+    result = release_result(release, job, Path(task["rows"]), released, formulas)
+    write_json(Path("result.json"), result)
+    _keep(release, RELEASE)
+    tell(
+        ended="done",
+        status=release.status,
+        progress={
+            "seconds": release.stats["seconds"].get("solve", 0.0),
+            "best": release.cost,
+            "bound": release.lower_bound,
+            "examined": release.stats.get("examined", 0),
+        },
+    )
+    _evaluate(task, tell, job, release, stop)
+
+
+def _evaluate_again(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
+    from discreet.job import Job
+
+    with Path(RELEASE).open("rb") as stream:
+        release = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
+    _evaluate(task, tell, Job.load("job.yaml"), release, budget.stop)
+
+
+def _evaluate(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop: threading.Event) -> None:
+    """Measure risk and utility, and put both into the report."""
+    from discreet.studio._results import write_json
+
+    sections = []
+    for name, measure in (("risk", _risk), ("utility", _utility)):
+        if stop.is_set():
+            return
+        tell(evaluation=name, state="running")
+        try:
+            report, told = measure(job, release)
+            write_json(Path(f"{name}.json"), told)
+            sections.append(report)
+            tell(evaluation=name, state="done")
+        except Exception as error:
+            from discreet.errors import DiscreetError
+
+            said = error.message if isinstance(error, DiscreetError) else f"an unexpected {type(error).__name__}"
+            tell(evaluation=name, state="failed", message=said)
+    if sections and job.report:
+        release.report(job.report[0], sections)
+
+
+def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
+    from discreet.evaluate import attacks, risk
+    from discreet.studio._results import risk_result
+
+    told = job.arguments()
+    unknown = "*" if release.suppressed_values else None
+    quasi = told["quasi_identifiers"]
+    asked = {"sensitive": told["sensitive"], "types": told["types"]}
+    report = risk(release, original=job.input, unknown=unknown, quasi_identifiers=quasi, **asked)
+    before = risk(job.input, quasi_identifiers=quasi, **asked)
+    attacked = None
+    if release.n <= _ATTACKED and told["sensitive"]:
+        attacked = attacks(job.input, release, unknown=unknown, quasi_identifiers=quasi, **asked)
+    return report, risk_result(report, before, attacked)
+
+
+def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
+    from importlib.util import find_spec
+
+    from discreet.evaluate import utility
+    from discreet.studio._results import utility_result
+
+    told = job.arguments()
+    able = job.class_attribute is not None and find_spec("sklearn") is not None
+    report = utility(
+        job.input,
+        release,
+        quasi_identifiers=told["quasi_identifiers"],
+        sensitive=list(told["sensitive"]),
+        class_attribute=job.class_attribute if able else None,
+        types=told["types"],
+        models=["tree"] if able else None,
+    )
+    return report, utility_result(report)
+
+
+def _keep(found: Any, name: str) -> None:
+    """Keep something for a later worker; if it cannot be kept, that worker will say so."""
+    with Path(name).open("wb") as stream:
+        pickle.dump(found, stream)

@@ -1,0 +1,99 @@
+"""The folder everything of a studio is in: readable by its user alone, and gone when the studio ends.
+
+Names of files below it are chosen here and never by a request, so that no request can name another place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from discreet.errors import OutputError
+
+_fcntl: Any
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows: leftovers of a studio that was killed stay until somebody removes them
+    _fcntl = None
+
+__all__ = ["Workspace", "new_id", "safe_name"]
+
+_PREFIX = "discreet-studio-"
+_LOCK = "in-use"
+_LONGEST = 80
+_UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+def new_id() -> str:
+    """Return a name nobody can guess."""
+    return secrets.token_hex(8)
+
+
+def safe_name(given: str, otherwise: str = "table") -> str:
+    """Return a plain file name like the one given: no folders, no hidden files, nothing a shell would mind.
+
+    >>> safe_name("../../etc/passwd"), safe_name("Mes données (1).csv"), safe_name("..")
+    ('passwd', 'Mes_donn_es_1_.csv', 'table')
+    """
+    last = given.replace("\\", "/").rpartition("/")[2]
+    plain = _UNSAFE.sub("_", last).lstrip(".-_")
+    stem, dot, suffix = plain.partition(".")
+    return f"{stem[:_LONGEST]}{dot}{suffix[-20:]}" if stem else otherwise
+
+
+class Workspace:
+    """A folder in which every project and every job has one of its own."""
+
+    def __init__(self, folder: Path, lock: IO[bytes] | None = None) -> None:
+        self.folder = folder
+        self._lock = lock
+
+    @classmethod
+    def make(cls) -> Workspace:
+        """Make a new one where temporary files go, and clear away those of studios that were killed."""
+        _clear_up()
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # mode 0700, says tempfile
+            lock = (folder / _LOCK).open("wb")
+        except OSError as error:
+            raise OutputError(f"No folder for the work of the studio can be made: {error.strerror}.") from None
+        if _fcntl is not None:
+            _fcntl.flock(lock, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+        return cls(folder, lock)
+
+    def new_folder(self) -> Path:
+        """Make a folder inside."""
+        folder = self.folder / new_id()
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def remove(self, folder: Path) -> None:
+        """Erase a folder that was made here."""
+        if folder.parent == self.folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def erase(self) -> None:
+        """Erase everything; once more does no harm."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def _clear_up() -> None:
+    """Erase the folders of this user's studios that ended without doing so, as after a loss of power."""
+    if _fcntl is None:
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            with (folder / _LOCK).open("rb") as lock:
+                _fcntl.flock(lock, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,232 @@
+// The page: what the address names, between the header with its steps and the footer with the way on.
+import { html, render, useCallback, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+import { at, get, post, send } from "./api.js";
+import { read, STEPS, write } from "./address.js";
+import { App } from "./context.js";
+import { AskText, Button, Notice, Waiting } from "./parts.js";
+import { Icon } from "./icons.js";
+import { texts } from "./texts.js";
+import { Start } from "./screens/start.js";
+import { Data } from "./screens/data.js";
+import { Hierarchies } from "./screens/hierarchies.js";
+import { Goals } from "./screens/goals.js";
+import { Run } from "./screens/run.js";
+import { Explore } from "./screens/explore.js";
+import { Risk } from "./screens/risk.js";
+import { Release } from "./screens/release.js";
+
+const SCREENS = { data: Data, hierarchies: Hierarchies, goals: Goals, run: Run, explore: Explore, risk: Risk, release: Release };
+
+/** What each step still needs before it can be opened; nothing if it can. */
+function locked(step, project) {
+  if (!project) return texts.steps.needsProject;
+  const quasi = project.columns.some((column) => column.role === "quasi-identifier");
+  if (["hierarchies", "goals", "run"].includes(step) && !quasi) return texts.steps.needsQuasi;
+  if (["explore", "risk", "release"].includes(step) && !project.jobs.some((job) => job.state === "done")) return texts.steps.needsResult;
+  return null;
+}
+
+function done(step, project, current) {
+  if (!project) return false;
+  if (["data", "hierarchies", "goals"].includes(step)) return STEPS.indexOf(step) < STEPS.indexOf(current) || project.jobs.some((job) => job.state === "done");
+  if (step === "run") return project.jobs.some((job) => job.state === "done");
+  return STEPS.indexOf(step) < STEPS.indexOf(current);
+}
+
+function Stepper({ project, step, link }) {
+  const current = useRef(null);
+  useEffect(() => {
+    const here = current.current;
+    if (here) here.parentNode.parentNode.parentNode.scrollTo({ left: here.offsetLeft - 60 });
+  }, [step]);
+  return html`<nav class="stepper" aria-label=${texts.steps.label}><ol>
+    ${STEPS.map((name, index) => {
+      const why = locked(name, project);
+      const here = name === step;
+      const finished = !here && !why && done(name, project, step);
+      const inside = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
+        ${finished && html`<span class="unseen">${texts.steps.done}</span>`}`;
+      return html`<li key=${name}>${why
+        ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${inside}</span>`
+        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${texts.steps[name]}>${inside}</a>`}</li>`;
+    })}
+  </ol></nav>`;
+}
+
+const LOOKS = ["auto", "light", "dark"];
+
+function Look() {
+  const [look, setLook] = useState(() => localStorage.getItem("discreet-theme") || "auto");
+  const turn = () => {
+    const next = LOOKS[(LOOKS.indexOf(look) + 1) % LOOKS.length];
+    if (next === "auto") {
+      localStorage.removeItem("discreet-theme");
+      delete document.documentElement.dataset.theme;
+    } else {
+      localStorage.setItem("discreet-theme", next);
+      document.documentElement.dataset.theme = next;
+    }
+    setLook(next);
+  };
+  return html`<${Button} kind="bare icon" icon=${{ auto: "auto", light: "sun", dark: "moon" }[look]} label=${texts.look[look]} onClick=${turn} />`;
+}
+
+function Toasts({ toasts, onClose }) {
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${toasts.map((toast) => html`<div class="toast" key=${toast.id}><${Icon} name=${toast.bad ? "warn" : "check"} /><p>${toast.text}</p>
+      ${toast.action && html`<button type="button" onClick=${() => (toast.action.run(), onClose(toast.id))}>${toast.action.label}</button>`}
+      <button type="button" aria-label=${texts.close} onClick=${() => onClose(toast.id)}>×</button></div>`)}
+  </div>`;
+}
+
+let toastSerial = 0;
+
+/** A mistake in a screen is shown in its place; the rest of the page goes on. */
+function Safe({ children }) {
+  const [error, reset] = useErrorBoundary((problem) => console.error(problem));
+  if (!error) return children;
+  return html`<${Notice} kind="bad" role="alert"><p>${texts.errors.page(error.message)}</p><p><${Button} kind="compact" onClick=${reset}>${texts.again}</${Button}></p></${Notice}>`;
+}
+
+function Page() {
+  const [route, setRoute] = useState(read);
+  const [about, setAbout] = useState(null);
+  const [project, setProject] = useState(null);
+  const [failure, setFailure] = useState(null);
+  const [toasts, setToasts] = useState([]);
+  const [renaming, setRenaming] = useState(false);
+  const [saving, setSaving] = useState(0);
+  const main = useRef(null);
+  const queue = useRef(Promise.resolve());
+
+  const closeToast = useCallback((id) => setToasts((list) => list.filter((toast) => toast.id !== id)), []);
+  const tell = useCallback((text, options = {}) => {
+    const toast = { id: (toastSerial += 1), text, ...options };
+    setToasts((list) => [...list.slice(-2), toast]);
+    setTimeout(() => closeToast(toast.id), options.bad ? 9000 : 5000);
+  }, []);
+  const fail = useCallback((error) => error.name !== "AbortError" && tell(error.message, { bad: true }), []);
+
+  useEffect(() => {
+    const onHash = () => setRoute(read());
+    addEventListener("hashchange", onHash);
+    get(at.about).then(setAbout, setFailure);
+    return () => removeEventListener("hashchange", onHash);
+  }, []);
+
+  useEffect(() => {
+    setFailure(null);
+    if (!route.project) return setProject(null);
+    if (project && project.id === route.project) return undefined;
+    setProject(null);
+    let gone = false;
+    get(at.project(route.project)).then((found) => gone || setProject(found), (error) => gone || setFailure(error));
+    return () => (gone = true);
+  }, [route.project]);
+
+  // A new screen begins at its top, with the focus on it, so that a screen reader reads its heading.
+  const before = useRef(null);
+  useLayoutEffect(() => {
+    document.title = route.step === "start" ? texts.title : `${texts.steps[route.step]} · ${project ? project.name : ""} · ${texts.title}`;
+    const place = `${route.project}/${route.step}`;
+    if (before.current !== null && before.current !== place) {
+      scrollTo(0, 0);
+      if (main.current) main.current.focus({ preventScroll: true });
+    }
+    before.current = place;
+  }, [route.project, route.step, project && project.name]);
+
+  // Where the reader was, so that the list of projects leads back there.
+  useEffect(() => {
+    if (project && project.id === route.project && route.step !== project.step) send("PATCH", at.project(project.id), { step: route.step }).catch(() => null);
+  }, [project && project.id, route.step]);
+
+  /** One change after the other, so that none overtakes another; the answer is the project as it then is. */
+  const change = useCallback((work) => {
+    setSaving((number) => number + 1);
+    const next = queue.current.then(work).then(
+      (answer) => (setSaving((number) => number - 1), answer),
+      (error) => {
+        setSaving((number) => number - 1);
+        fail(error);
+        throw error;
+      },
+    );
+    queue.current = next.catch(() => undefined);
+    return next;
+  }, []);
+  const refresh = useCallback(() => get(at.project(read().project)).then((found) => (setProject(found), found)), []);
+  const patch = useCallback((body) => change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null)), []);
+  const undo = useCallback((way) => change(() => post(`${at.project(read().project)}/${way}`)).then((found) => (setProject(found), found), () => null), []);
+
+  useEffect(() => {
+    const onKeyDown = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || !project) return;
+      const target = event.target;
+      const typing = target.tagName === "TEXTAREA" || (target.tagName === "INPUT" && ["text", "number", "search"].includes(target.type) && target.value !== target.defaultValue);
+      if (typing || document.querySelector("dialog[open]")) return;
+      const key = event.key.toLowerCase();
+      const way = key === "z" && !event.shiftKey ? "undo" : key === "y" || (key === "z" && event.shiftKey) ? "redo" : null;
+      if (!way) return;
+      event.preventDefault();
+      if (project[`can_${way}`]) undo(way);
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [project]);
+
+  // The job looked at stays in the address from screen to screen.
+  const link = (step, query) => write(route.project, step, query || (route.query.job && ["run", "explore", "risk", "release"].includes(step) ? { job: route.query.job } : {}));
+  const go = (step, query) => (location.hash = link(step, query));
+  const look = (query) => {
+    const next = write(route.project, route.step, { ...route.query, ...query });
+    if (next !== location.hash) {
+      history.replaceState(null, "", next);
+      setRoute(read());
+    }
+  };
+  const open = (id, step = "data") => (location.hash = write(id, step));
+
+  const context = { about, project, setProject, route, patch, change, undo, refresh, tell, fail, go, look, link, open };
+  const Screen = SCREENS[route.step];
+  const index = STEPS.indexOf(route.step);
+  const [previous, next] = [STEPS[index - 1], STEPS[index + 1]];
+  const why = next && locked(next, project);
+
+  return html`<${App.Provider} value=${context}>
+    <a class="skip" href="#main" onClick=${(event) => (event.preventDefault(), main.current.focus())}>${texts.skip}</a>
+    <div class="frame">
+      <div class="top">
+        <header class="bar">
+          <a class="brand" href="#/" aria-label=${texts.home}><img src="/static/icon.svg" alt="" /><span>${texts.title}</span></a>
+          ${project && html`<div class="project-name"><${Button} kind="bare compact" onClick=${() => setRenaming(true)} label=${texts.rename}>${project.name}</${Button}></div>`}
+          <span class="grow"></span>
+          <span class="unseen" role="status" aria-live="polite">${saving ? texts.saving : ""}</span>
+          ${project && html`<${Button} kind="bare icon" icon="undo" disabled=${!project.can_undo} label=${texts.undo(project.undo_label)} onClick=${() => undo("undo")} />
+            <${Button} kind="bare icon" icon="redo" disabled=${!project.can_redo} label=${texts.redo(project.redo_label)} onClick=${() => undo("redo")} />`}
+          <${Look} />
+        </header>
+        ${route.project && html`<${Stepper} project=${project} step=${route.step} link=${(step) => link(step)} />`}
+      </div>
+      <main id="main" tabindex="-1" ref=${main}>
+        ${failure
+          ? html`<${Notice} kind="bad" role="alert"><p>${failure.message}</p><p><a href="#/">${texts.toStart}</a></p></${Notice}>`
+          : !about || (route.project && !project)
+            ? html`<div class="stack"><${Waiting} /><${Waiting} tall /></div>`
+            : route.step === "start"
+              ? html`<${Start} />`
+              : html`<${Safe} key=${`${project.id}/${route.step}`}><${Screen} /></${Safe}>`}
+      </main>
+      ${project && route.step !== "start" && html`<nav class="foot" aria-label=${texts.steps.ways}><div>
+        ${previous && html`<a class="button" href=${link(previous)}><${Icon} name="back" />${texts.steps[previous]}</a>`}
+        <span class="note">${why || ""}</span>
+        ${next && (why ? html`<button type="button" class="button main" disabled title=${why}>${texts.steps[next]}<${Icon} name="next" /></button>` : html`<a class="button main" href=${link(next)}>${texts.steps[next]}<${Icon} name="next" /></a>`)}
+      </div></nav>`}
+      ${renaming && html`<${AskText} title=${texts.rename} label=${texts.projectName} value=${project.name} done=${texts.save} onClose=${() => setRenaming(false)}
+        onDone=${(name) => (setRenaming(false), patch({ name }))} />`}
+      <${Toasts} toasts=${toasts} onClose=${closeToast} />
+    </div>
+  </${App.Provider}>`;
+}
+
+render(html`<${Page} />`, document.getElementById("page"));

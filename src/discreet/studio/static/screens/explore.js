@@ -1,0 +1,147 @@
+// Explore: which trade-off, what became of each column, and the table before and after.
+import { html, useState } from "../vendor/preact.js";
+import { at, post } from "../api.js";
+import { newest, useApp, useLoaded } from "../context.js";
+import { Button, Card, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
+import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
+import { frontPoints } from "../front.js";
+import { jobLabel } from "./run.js";
+import { Icon } from "../icons.js";
+import { count, number, share } from "../format.js";
+import { texts } from "../texts.js";
+
+const words = texts.explore;
+const SIZE = 15;
+
+export function Explore() {
+  const { project, route } = useApp();
+  const asked = project.jobs.find((job) => job.id === route.query.job && job.state === "done");
+  const release = asked && asked.kind === "release" ? asked : newest(project, "release");
+  const front = asked && asked.kind === "front" ? asked : newest(project, "front");
+  return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
+  <div class="stack">
+    ${front ? html`<${Front} job=${front} key=${front.id} />` : html`<${NoFront} />`}
+    ${release ? html`<${Result} job=${release} key=${release.id} />` : html`<${Card} title=${words.noRelease}><p class="quiet">${words.noReleaseText}</p></${Card}>`}
+  </div>`;
+}
+
+function NoFront() {
+  const { project, change, go } = useApp();
+  const [starting, setStarting] = useState(false);
+  const start = () => {
+    setStarting(true);
+    change(() => post(at.jobs(project.id), { kind: "front" })).then((job) => go("run", { job: job.id }), () => setStarting(false));
+  };
+  return html`<section class="card slim"><${Icon} name="chart" size=${28} /><div><h2>${words.noFront}</h2><p class="quiet">${words.noFrontText}</p></div><${Button} icon="play" disabled=${starting} onClick=${start}>${words.makeFront}</${Button}></section>`;
+}
+
+function Front({ job }) {
+  const { project, route, look, change, go } = useApp();
+  const [found, error] = useLoaded(`${at.job(job.id)}/result`);
+  const [starting, setStarting] = useState(false);
+  if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
+  if (!found) return html`<${Waiting} tall />`;
+  const { points, knee } = frontPoints(found);
+  if (!points.length) return html`<${Card} title=${words.front}><p>${words.noPoints}</p></${Card}>`;
+  const chosen = points.find((point) => point.id === route.query.point) || points.find((point) => point.id === knee) || points[0];
+  const take = async () => {
+    setStarting(true);
+    try {
+      const next = await change(() => post(at.jobs(project.id), { kind: "release", job: job.id, point: chosen.number }));
+      go("run", { job: next.id });
+    } catch {
+      setStarting(false);
+    }
+  };
+  return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
+    <div class="front">
+      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} height=${420} /></div>
+      <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
+        <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
+        <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
+          ${Object.entries(chosen.levels || {}).map(([name, level]) => {
+            const depth = (project.hierarchies[name] || {}).depth || Math.max(level, 1);
+            return html`<dt>${name}</dt><dd><${Pips} level=${level} levels=${depth} /></dd>`;
+          })}</dl>
+        ${chosen.id === knee && html`<p class="small quiet">${found.knee.reason}</p>`}
+        ${chosen.proven && html`<p class="small"><${Icon} name="check" size=${16} /> ${words.provenPoint}</p>`}
+        <${Button} kind="main" end="next" disabled=${starting} onClick=${take}>${words.take}</${Button}>
+      </div>
+    </div>
+  </${Card}>`;
+}
+
+function Result({ job }) {
+  const { route, look } = useApp();
+  const [found, error] = useLoaded(`${at.job(job.id)}/result`);
+  if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
+  if (!found) return html`<${Waiting} tall />`;
+  const names = found.attributes.map((each) => each.name);
+  const column = names.includes(route.query.column) ? route.query.column : names[0];
+  const attribute = found.attributes.find((each) => each.name === column);
+  const optimal = found.status === "optimal";
+  return html`
+    <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
+    <div class="stats">
+      <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
+      <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
+      <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
+      <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText : words.gapText} />
+    </div></section>
+    <${Card} title=${words.columns} text=${words.columnsText}>
+      <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => look({ column: each.name })}>
+        <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
+      ${attribute && html`<${Attribute} key=${column} attribute=${attribute} />`}
+    </${Card}>
+    ${found.lattice && html`<${Lattice} lattice=${found.lattice} space=${found.space} examined=${found.examined} />`}
+    <${Rows} job=${job} />`;
+}
+
+function Attribute({ attribute }) {
+  const { name, cut } = attribute;
+  const label = words.histogramOf(name);
+  const bars = cut && (cut.bars || []).length ? cut.bars : null;
+  return html`<div class="columns two attribute">
+    <div><h3>${words.histogram}</h3>${cut && cut.before && cut.after ? html`<${StepsChart} before=${cut.before} after=${cut.after} label=${label} />` : bars ? html`<${ReleasedBars} bars=${bars} label=${label} />` : html`<${BeforeAfter} before=${attribute.before} after=${attribute.after} label=${label} />`}</div>
+    <div><h3>${words.cut}</h3>${cut && (cut.tree || []).length ? html`<${Icicle} levels=${cut.tree} label=${words.cutLabel(name)} />` : html`<p class="quiet">${words.noTree}</p>`}</div>
+  </div>`;
+}
+
+/** The levels of every column as a ladder, and what one step up or down would mean. */
+function Lattice({ lattice, space, examined }) {
+  const step = (column, change) => lattice.steps.find((each) => each.column === column && each.change === change);
+  return html`<${Card} kind="flush" title=${words.lattice} text=${words.latticeText(count(examined), count(space))}><div class="scroll" tabindex="0" role="region" aria-label=${words.lattice}><table class="grid ladder"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.ladder}</th><th scope="col">${words.finer}</th><th scope="col">${words.coarser}</th></tr></thead>
+    <tbody>${Object.entries(lattice.levels).map(([column, level]) => {
+      const [finer, coarser] = [step(column, -1), step(column, 1)];
+      const height = lattice.heights[column];
+      return html`<tr><th scope="row">${column}</th><td><svg class="rungs" viewBox=${`0 0 ${height * 26 + 22} 22`} width=${height * 26 + 22} height="22" role="img" aria-label=${texts.levelOf(level, height)}><line x1="11" x2=${height * 26 + 11} y1="11" y2="11" />${Array.from({ length: height + 1 }, (_, index) => html`<circle cx=${index * 26 + 11} cy="11" r=${index === level ? 9 : 5} class=${index === level ? "on" : ""} />${index === level && html`<text x=${index * 26 + 11} y="15" text-anchor="middle">${level}</text>`}`)}</svg></td>
+        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.smallest)) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
+    })}</tbody></table></div></${Card}>`;
+}
+
+function Rows({ job }) {
+  const { project } = useApp();
+  const [offset, setOffset] = useState(0);
+  const [both, setBoth] = useState(true);
+  const [page, error] = useLoaded(at.rows(project.id, { offset, limit: SIZE, release: job.id }));
+  const dropped = (index) => page.dropped.includes(page.columns[index]);
+  const order = page ? page.columns.map((_, index) => index).sort((one, other) => dropped(one) - dropped(other)) : [];
+  return html`<${Card} kind="flush" title=${words.table} text=${words.tableText} actions=${html`<${Switch} label=${words.both} checked=${both} onChange=${setBoth} />`}>
+    ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
+    ${!page && !error && html`<${Waiting} tall />`}
+    ${page && html`<div class="scroll" tabindex="0" role="region" aria-label=${words.table}><table class="grid compare"><thead><tr><th scope="col" class="num">${words.row}</th>${order.map((index) => html`<th scope="col">${page.columns[index]}${dropped(index) && html` <span class="chip warn">${words.taken}</span>`}</th>`)}</tr></thead>
+      <tbody>${page.before.map((row, place) => {
+        const after = page.after[place];
+        return html`<tr key=${offset + place} class=${after ? "" : "gone"}><th scope="row" class="num quiet">${!after && html`<span class="chip bad">${words.gone}</span> `}${count(offset + place + 1)}</th>
+          ${order.map((index) => html`<${Cell} was=${row[index]} is=${after && after[index]} gone=${!after || dropped(index)} changed=${after && page.changed[place][index]} both=${both} />`)}</tr>`;
+      })}</tbody></table></div>
+      <${Pager} offset=${offset} size=${SIZE} total=${page.total} onMove=${setOffset} />`}
+  </${Card}>`;
+}
+
+function Cell({ was, is, gone, changed, both }) {
+  const shown = (value) => (value === null ? html`<span class="none">${texts.data.none}</span>` : value);
+  if (gone) return html`<td class="away"><s>${shown(was)}</s></td>`;
+  if (!changed) return html`<td>${shown(was)}</td>`;
+  return html`<td class="changed">${both && html`<s>${shown(was)}</s> `}<b>${shown(is)}</b></td>`;
+}

@@ -1,0 +1,236 @@
+// Goals: what is promised, what matters most, who may be left out, and how it is done; all in plain words.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { at, post } from "../api.js";
+import { useApp } from "../context.js";
+import { Button, Card, More, Notice, NumberField, Segments, Slider, Switch, useName } from "../parts.js";
+import { argumentsOf, formOf, readForm } from "../forms.js";
+import { Icon } from "../icons.js";
+import { count, share } from "../format.js";
+import { texts } from "../texts.js";
+
+const words = texts.goals;
+const SIZES = [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
+const SHARES = [0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5];
+const WEIGHTS = [0.25, 0.5, 1, 2, 4, 8];
+const PLAIN_MODELS = ["distinct-l", "l+", "t"];
+const PLAIN_SCHEMES = ["full-domain", "subtree", "ordered", "local"];
+
+export function Goals() {
+  const { about, project, patch } = useApp();
+  const parts = about.vocabulary;
+  const goals = project.goals;
+  const set = (change) => patch({ goals: change });
+  return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
+  <div class="columns main-side">
+    <div class="stack">
+      <${Promises} models=${parts.privacy} goals=${goals} set=${set} />
+      <${Matters} goals=${goals} set=${set} costs=${parts.costs} />
+      <${LeftOut} kinds=${parts.suppression} goals=${goals} set=${set} />
+      <${How} parts=${parts} goals=${goals} set=${set} />
+    </div>
+    <${Plan} />
+  </div>`;
+}
+
+const nearest = (list, value) => list.reduce((best, each, index) => (Math.abs(each - value) < Math.abs(list[best] - value) ? index : best), 0);
+
+/** A slider over chosen values, with what stands for each. */
+function Choices({ list, value, onRest, label, text, describe, onMove }) {
+  return html`<${Slider} label=${label} min=${0} max=${list.length - 1} value=${nearest(list, value)} text=${(index) => text(list[index])} describe=${describe}
+    onMove=${(index) => onMove && onMove(list[index])} onRest=${(index) => onRest(list[index])} />`;
+}
+
+function Promises({ models, goals, set }) {
+  const { project } = useApp();
+  const secrets = project.columns.filter((column) => column.role === "sensitive").map((column) => column.name);
+  const k = models.find((model) => model.name === "k");
+  const held = goals.privacy.map((form) => ({ form, ...readForm(form) }));
+  const own = held.find((each) => each.name === "k");
+  const [moving, setMoving] = useState(null);
+  const now = own ? Number(argumentsOf(own.form, k.parameters).k) : 5;
+  useEffect(() => setMoving(null), [now]);
+  const shown = moving ?? now;
+  const put = (name, form) => set({ privacy: form === null ? goals.privacy.filter((each) => readForm(each).name !== name) : held.some((each) => each.name === name) ? goals.privacy.map((each) => (readForm(each).name === name ? form : each)) : [...goals.privacy, form] });
+  const others = models.filter((model) => model.name !== "k");
+  const is = (model) => held.some((each) => each.name === model.name);
+  const first = others.filter((model) => PLAIN_MODELS.includes(model.name) || is(model));
+  const rest = others.filter((model) => !first.includes(model));
+  const hint = useName("k-hint");
+  return html`<${Card} title=${words.crowd} text=${words.crowdText} actions=${html`<${Switch} label=${words.crowd} hidden checked=${Boolean(own)} onChange=${(on) => put("k", on ? "k(5)" : null)} />`} id="promises">
+    ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${(value) => put("k", `k(${value})`)} />
+        <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => put("k", `k(${Math.round(value)})`)} /></label><span>${words.kHigh}</span></div></div></div>
+      <p id=${hint} class="k-words">${words.kWords(shown)}</p>
+      <${Prevents} model=${k} />`}
+    <h3 class="apart">${words.secrets}</h3>
+    ${secrets.length === 0 ? html`<p class="quiet">${words.noSecrets}</p>` : html`<p class="quiet small">${words.secretsText(secrets)}</p>
+      <ul class="models">${first.map((model) => html`<${Model} key=${model.name} model=${model} form=${goals.privacy.find((each) => readForm(each).name === model.name)} secrets=${secrets} put=${put} />`)}</ul>
+      ${rest.length > 0 && html`<${More} label=${words.moreModels(rest.length)}><ul class="models">${rest.map((model) => html`<${Model} key=${model.name} model=${model} form=${undefined} secrets=${secrets} put=${put} />`)}</ul></${More}>`}`}
+  </${Card}>`;
+}
+
+/** So many people that look the same, drawn. */
+function Crowd({ size }) {
+  const shown = Math.min(size, 60);
+  const wide = 21;
+  return html`<svg class="crowd-row" viewBox=${`0 0 ${Math.max(12, Math.min(shown, 30)) * wide} ${shown > 30 ? 58 : 28}`} preserveAspectRatio="xMinYMid meet" role="img" aria-label=${words.kText(size)}>
+    ${Array.from({ length: shown }, (_, index) => html`<g class=${index === 0 ? "me" : "them"} transform=${`translate(${(index % 30) * wide + 10} ${Math.floor(index / 30) * 30 + 8})`}><circle r="4.6" /><path d="M-8 17a8 9 0 0 1 16 0z" /></g>`)}
+  </svg>`;
+}
+
+function Prevents({ model }) {
+  return html`<div class="prevents"><p><${Icon} name="shield" size=${20} /><span><b>${words.prevents}</b> ${model.prevents}</span></p><p><${Icon} name="eye" size=${20} /><span><b>${words.example}</b> ${model.example}</span></p></div>`;
+}
+
+function Model({ model, form, secrets, put }) {
+  const given = form ? argumentsOf(form, model.parameters) : {};
+  const first = () => formOf(model.name, model.parameters, Object.fromEntries(model.parameters.map((parameter) => [parameter.name, parameter.kind === "column" ? secrets[0] : parameter.default])));
+  const change = (name, value) => put(model.name, formOf(model.name, model.parameters, { ...numbers(given, model.parameters), [name]: value }));
+  return html`<li class=${form ? "model on" : "model"} data-model=${model.name}>
+    <div class="row nowrap upper"><${Switch} label=${model.title} hidden checked=${Boolean(form)} onChange=${(on) => put(model.name, on ? first() : null)} /><div><h4>${model.title} ${model.term && html`<span class="term">${model.term}</span>`}</h4><p class="quiet small">${model.text}</p></div></div>
+    ${form && html`<div class="parameters">${model.parameters.map((parameter) => html`<${Parameter} key=${parameter.name} parameter=${parameter} value=${given[parameter.name]} secrets=${secrets} onRest=${(value) => change(parameter.name, value)} />`)}</div><${Prevents} model=${model} />`}
+  </li>`;
+}
+
+const numbers = (given, parameters) => Object.fromEntries(parameters.map((parameter) => [parameter.name, ["int", "float"].includes(parameter.kind) ? Number(given[parameter.name]) : given[parameter.name]]));
+
+export function Parameter({ parameter, value, secrets, onRest }) {
+  const name = useName("parameter");
+  const options = parameter.kind === "column" ? secrets.map((each) => ({ name: each, title: each })) : parameter.choices;
+  if (parameter.kind === "column" && secrets.length < 2) return null;
+  return html`<div class="field"><label for=${name}>${parameter.label}</label>
+    ${options ? html`<select id=${name} class="compact" value=${value ?? options[0].name} onChange=${(event) => onRest(event.target.value)}>${options.map((each) => html`<option value=${each.name ?? each}>${each.title ?? each}</option>`)}</select>`
+      : html`<${NumberField} id=${name} kind="compact" value=${Number(value)} min=${parameter.min} max=${parameter.max} step=${parameter.step} onRest=${onRest} />`}</div>`;
+}
+
+function Matters({ goals, set, costs }) {
+  const { project } = useApp();
+  const columns = project.columns.filter((column) => column.role === "quasi-identifier").map((column) => column.name);
+  const cost = costs.find((each) => each.name === readForm(goals.cost).name);
+  const weigh = (column, weight) => {
+    const next = { ...goals.weights, [column]: weight };
+    if (weight === 1) delete next[column];
+    return set({ weights: next });
+  };
+  const keep = (column, level) => {
+    const next = { ...goals.keep_at_least };
+    if (level === "") delete next[column];
+    else next[column] = Number(level);
+    return set({ keep_at_least: next });
+  };
+  return html`<${Card} title=${words.matters} text=${words.mattersText} actions=${(Object.keys(goals.weights).length > 0 || Object.keys(goals.keep_at_least).length > 0) && html`<${Button} kind="compact" onClick=${() => set({ weights: {}, keep_at_least: {} })}>${words.even}</${Button}>`}>
+    ${cost && !cost.weights && html`<${Notice}><p>${words.noWeights(cost.title)}</p></${Notice}>`}
+    <ul class="matters">${columns.map((column) => {
+      const facts = project.hierarchies[column] || {};
+      const levels = facts.levels || [];
+      return html`<li key=${column}><b>${column}</b>
+        <div class="weight"><${Choices} list=${WEIGHTS} value=${goals.weights[column] ?? 1} label=${words.weightOf(column)} text=${(value) => words.weights[value]} onRest=${(value) => weigh(column, value)} /><span class="small quiet">${words.weights[WEIGHTS[nearest(WEIGHTS, goals.weights[column] ?? 1)]]}</span></div>
+        <label class="keep"><span class="unseen">${words.keepOf(column)}</span><select class="compact" value=${goals.keep_at_least[column] ?? ""} onChange=${(event) => keep(column, event.target.value)}>
+          <option value="">${words.anyLevel}</option>${levels.slice(0, -1).map((values, level) => html`<option value=${level}>${level === 0 ? words.keepExact : words.keepLevel(level, count(values))}</option>`)}</select></label></li>`;
+    })}</ul>
+  </${Card}>`;
+}
+
+function LeftOut({ kinds, goals, set }) {
+  const now = readForm(goals.suppression);
+  const kind = kinds.find((each) => each.name === now.name) || kinds[0];
+  const limit = now.name === "budget" ? amount(now.plain[0] ?? now.options.limit) : 0.05;
+  const [moving, setMoving] = useState(null);
+  useEffect(() => setMoving(null), [limit]);
+  const { project } = useApp();
+  const part = moving ?? limit;
+  const main = ["none", "budget", "class-records"];
+  const rest = kinds.filter((each) => !main.includes(each.name) && (!each.schemes || each.schemes.includes(goals.scheme)));
+  const choose = (name) => set({ suppression: name === "budget" ? "budget(5%)" : name });
+  return html`<${Card} title=${words.leftOut} text=${words.leftOutText}>
+    <div class="row"><${Segments} label=${words.leftOut} value=${now.name} options=${kinds.filter((each) => main.includes(each.name)).sort((a, b) => main.indexOf(a.name) - main.indexOf(b.name)).map((each) => ({ name: each.name, title: words.suppression[each.name] || each.title, text: each.text }))} onChange=${choose} />
+      ${(rest.length > 0 || !main.includes(now.name)) && html`<label class="row"><span class="small">${words.otherWays}</span><select class="compact" value=${main.includes(now.name) ? "" : now.name} onChange=${(event) => event.target.value && choose(event.target.value)}><option value="">–</option>${[...new Set([...rest, ...(main.includes(now.name) ? [] : [kind])])].map((each) => html`<option value=${each.name}>${each.title}</option>`)}</select></label>`}</div>
+    <p class="quiet small">${kind.text}</p>
+    ${now.name === "budget" && (limit <= 1 ? html`<div class="budget"><output class="k-figure figures">${share(part)}</output><div><${Choices} list=${SHARES} value=${limit} label=${words.budgetLabel} text=${(value) => share(value)} onMove=${setMoving} onRest=${(value) => set({ suppression: `budget(${Math.round(value * 1e6) / 1e4}%)` })} />
+      <p class="small quiet">${words.budgetWords(count(Math.floor(part * project.rows + 1e-9)), count(project.rows))}</p></div></div>` : html`<p>${words.budgetRows(count(limit))}</p>`)}
+  </${Card}>`;
+}
+
+/** The limit of a budget: 5% and 0.05 are shares, 300 is a number of rows. */
+function amount(text) {
+  if (text === undefined) return 0.05;
+  return String(text).endsWith("%") ? Number(String(text).slice(0, -1)) / 100 : Number(text);
+}
+
+function How({ parts, goals, set }) {
+  const scheme = readForm(goals.scheme).name;
+  const first = parts.schemes.filter((each) => PLAIN_SCHEMES.includes(each.name) || each.name === scheme);
+  const rest = parts.schemes.filter((each) => !first.includes(each));
+  const solvers = parts.solvers.filter((each) => !each.schemes || each.schemes.includes(scheme));
+  const solver = parts.solvers.find((each) => each.name === readForm(goals.solver).name) || parts.solvers[0];
+  const cost = parts.costs.find((each) => each.name === readForm(goals.cost).name);
+  const [solverName, costName, timeName, missingName] = [useName("solver"), useName("cost"), useName("time"), useName("missing")];
+  const change = (name) => {
+    const keeps = solver.name === "auto" || !solver.schemes || solver.schemes.includes(name);
+    const costs = name === "local" && !["NCP", "LM", "score"].includes(cost.name) ? { cost: "NCP" } : {};
+    set({ scheme: name, ...(keeps ? {} : { solver: "auto" }), ...costs });
+  };
+  const Schemes = ({ list }) => html`<div class="schemes" role="radiogroup" aria-label=${words.schemes}>${list.map((each) => html`<label key=${each.name} class=${`scheme ${each.name === scheme ? "on" : ""}`} data-scheme=${each.name}>
+    <input type="radio" name="scheme" value=${each.name} checked=${each.name === scheme} onChange=${() => change(each.name)} /><${SchemeDrawing} name=${each.name} /><b>${each.title}${each.recommended && html` <span class="chip accent">${words.simplest}</span>`}</b><span class="small quiet">${each.text}</span></label>`)}</div>`;
+  return html`<${Card} title=${words.how} text=${words.howText}>
+    <${Schemes} list=${first} />
+    <${More} label=${words.moreSchemes}><${Schemes} list=${rest} /></${More}>
+    <div class="fields">
+      <div class="field"><label for=${solverName}>${words.solver}</label><select id=${solverName} value=${solver.name} onChange=${(event) => set({ solver: event.target.value })}>${(solvers.includes(solver) ? solvers : [solver, ...solvers]).map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${solver.why || solver.text}</p></div>
+      <div class="field"><label for=${timeName}>${words.time}</label><select id=${timeName} value=${goals.time_limit ?? ""} onChange=${(event) => set({ time_limit: event.target.value === "" ? null : Number(event.target.value) })}>${[...new Set([10, 60, 300, 1800, goals.time_limit ?? 60])].sort((a, b) => a - b).map((each) => html`<option value=${each}>${words.atMost(each)}</option>`)}<option value="">${words.noLimit}</option></select><p class="help">${words.timeText}</p></div>
+      <div class="field"><label for=${costName}>${words.cost}</label><select id=${costName} value=${cost ? cost.name : goals.cost} onChange=${(event) => set({ cost: event.target.value })}>${parts.costs.map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${cost && cost.text}</p></div>
+      ${parts.missing && html`<div class="field"><label for=${missingName}>${words.missing}</label><select id=${missingName} value=${goals.missing} onChange=${(event) => set({ missing: event.target.value })}>${parts.missing.map((each) => html`<option value=${each.name}>${each.title}</option>`)}</select><p class="help">${(parts.missing.find((each) => each.name === goals.missing) || {}).text}</p></div>`}
+    </div>
+  </${Card}>`;
+}
+
+/** Eight values and how a scheme may join them. */
+function SchemeDrawing({ name }) {
+  const blocks = { "full-domain": [2, 2, 2, 2], subtree: [4, 1, 1, 2], ordered: [3, 1, 2, 2], "guided-ordered": [4, 1, 3], set: [2, 3, 3], "guided-set": [2, 2, 4], local: [2, 3, 1, 2] }[name] || [2, 2, 2, 2];
+  let x = 0;
+  const row = (list, y) => {
+    x = 0;
+    return list.map((size) => {
+      const box = html`<rect x=${x + 1} y=${y} width=${size * 12 - 2} height="11" rx="3" class="joined" />`;
+      x += size * 12;
+      return box;
+    });
+  };
+  return html`<svg viewBox="0 0 96 36" class="scheme-drawing" aria-hidden="true">${Array.from({ length: 8 }, (_, index) => html`<circle cx=${index * 12 + 6} cy="5" r="3" class=${name.includes("set") && [1, 4, 6].includes(index) ? "odd" : "even"} />`)}${name === "local" ? [row([2, 3, 1, 2], 13), row([4, 2, 2], 25)] : row(blocks, 19)}</svg>`;
+}
+
+/** What has been chosen, in sentences, and whether it would run. */
+function Plan() {
+  const { project, go, change } = useApp();
+  const [plan, setPlan] = useState(null);
+  const [starting, setStarting] = useState(false);
+  const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type]), project.hierarchies]);
+  useEffect(() => {
+    let gone = false;
+    const timer = setTimeout(() => post(`${at.project(project.id)}/check`).then((found) => gone || setPlan(found), (error) => gone || setPlan({ ok: false, message: error.message })), 180);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [stamp]);
+  const said = (form) => ((plan && plan.privacy) || []).find((each) => each.text === form)?.words || "";
+  const start = async (kind) => {
+    setStarting(true);
+    try {
+      const job = await change(() => post(at.jobs(project.id), { kind }));
+      go("run", { job: job.id });
+    } catch {
+      setStarting(false);
+    }
+  };
+  return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
+    <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${said(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
+    <div role="status" aria-live="polite">
+      ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
+      ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
+      ${plan && !plan.ok && html`<${Notice} kind="bad"><p>${plan.message}</p></${Notice}>`}
+      ${plan && plan.ok && plan.message && html`<p class="small quiet">${plan.message}</p>`}
+    </div>
+    <div class="stack tight"><${Button} kind="main large" icon="play" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("release")}>${words.start}</${Button}>
+      <${Button} icon="chart" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("front")}>${words.startFront}</${Button}><p class="small quiet">${words.frontText}</p></div>
+  </aside>`;
+}

@@ -1,0 +1,136 @@
+// A hierarchy as a tree: folded and unfolded, chosen and dragged, by mouse and by keys alike.
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { Icon } from "./icons.js";
+import { texts } from "./texts.js";
+import { count } from "./format.js";
+
+/** The nodes in sight, from top to bottom, with their depth and parent. */
+function visible(root, open) {
+  const found = [];
+  const walk = (node, depth, parent, place, siblings) => {
+    found.push({ node, depth, parent, place, siblings });
+    if (!open.has(node.id)) return;
+    const children = node.children || [];
+    children.forEach((child, index) => walk(child, depth + 1, node, index + 1, children.length));
+    if (node.more) found.push({ more: node.more, depth: depth + 1, parent: node });
+  };
+  walk(root, 0, null, 1, 1);
+  return found;
+}
+
+/** Unfold the first levels, as long as that stays readable. */
+function unfolded(root, most = 28) {
+  const open = new Set();
+  let [layer, shown] = [[root], 1];
+  while (layer.length) {
+    const next = layer.flatMap((node) => node.children || []);
+    if (shown + next.length > most && open.size) break;
+    layer.forEach((node) => node.children && node.children.length && open.add(node.id));
+    shown += next.length;
+    layer = next;
+  }
+  return open;
+}
+
+/**
+ * The tree. `chosen` is a set of ids; `onChoose(ids)` hears of a new one. `onMove(ids, node)` is called when nodes are dropped
+ * into another; `onKey(key, node)` when a key is pressed that stands for a deed. `mark(node)` gives a node's class.
+ */
+export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mark, total, openKey }) {
+  const [open, setOpen] = useState(() => unfolded(root));
+  const [focus, setFocus] = useState(root.id);
+  const [dragged, setDragged] = useState(null);
+  const [over, setOver] = useState(null);
+  const list = useRef(null);
+  const anchor = useRef(null);
+  const whole = total || root.count || 1;
+  useEffect(() => setOpen(unfolded(root)), [openKey]);
+
+  const shown = visible(root, open);
+  const nodes = shown.filter((row) => row.node);
+  const here = nodes.some((row) => row.node.id === focus) ? focus : root.id;
+  const fold = (node, to) => {
+    const next = new Set(open);
+    if (to ?? !next.has(node.id)) next.add(node.id);
+    else next.delete(node.id);
+    setOpen(next);
+  };
+  const go = (id) => {
+    setFocus(id);
+    const item = [...list.current.querySelectorAll("[role=treeitem]")].find((each) => each.dataset.id === id);
+    if (item) item.focus();
+  };
+  const choose = (node, event) => {
+    if (!onChoose) return;
+    setFocus(node.id);
+    const next = new Set(event.ctrlKey || event.metaKey || event.shiftKey || event.toggle ? chosen : []);
+    if (event.shiftKey && anchor.current) {
+      const places = [anchor.current, node.id].map((id) => nodes.findIndex((row) => row.node.id === id)).sort((a, b) => a - b);
+      nodes.slice(Math.max(0, places[0]), places[1] + 1).forEach((row) => row.parent && next.add(row.node.id));
+    } else if (next.has(node.id)) next.delete(node.id);
+    else next.add(node.id);
+    anchor.current = node.id;
+    onChoose(next);
+  };
+  const onKeyDown = (event) => {
+    const index = nodes.findIndex((row) => row.node.id === here);
+    const row = nodes[index];
+    const inner = (row.node.children || []).length > 0;
+    const to = (place) => nodes[place] && (event.preventDefault(), go(nodes[place].node.id));
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "ArrowDown") to(index + 1);
+    else if (event.key === "ArrowUp") to(index - 1);
+    else if (event.key === "Home") to(0);
+    else if (event.key === "End") to(nodes.length - 1);
+    else if (event.key === "ArrowRight") {
+      event.preventDefault();
+      if (inner && !open.has(here)) fold(row.node, true);
+      else if (inner) to(index + 1);
+    } else if (event.key === "ArrowLeft") {
+      event.preventDefault();
+      if (inner && open.has(here)) fold(row.node, false);
+      else if (row.parent) go(row.parent.id);
+    } else if (event.key === " ") {
+      event.preventDefault();
+      choose(row.node, { toggle: true });
+    } else if (onKey && onKey(event.key, row.node)) event.preventDefault();
+  };
+
+  return html`<ul class="tree" role="tree" aria-label=${label} aria-multiselectable=${onChoose ? "true" : undefined} ref=${list} onKeyDown=${onKeyDown}>
+    ${shown.map((row) => {
+      const indent = Array.from({ length: row.depth }, () => html`<i class="indent"></i>`);
+      if (row.more) {
+        return html`<li role="none" class="node more-row" key=${`${row.parent.id}/more`}>${indent}<button type="button" class="button bare compact" onClick=${() => onMore && onMore(row.parent)} disabled=${!onMore}>${texts.tree.more(count(row.more))}</button></li>`;
+      }
+      const { node } = row;
+      const inner = (node.children || []).length > 0 || node.more > 0;
+      const is = chosen && chosen.has(node.id);
+      const movable = onMove && row.parent && !node.missing;
+      const drop = onMove && dragged && !dragged.includes(node.id) && inner && row.parent;
+      return html`<li role="treeitem" key=${node.id} data-id=${node.id} class=${`node ${is ? "chosen" : ""} ${over === node.id && drop ? "over" : ""} ${dragged && dragged.includes(node.id) ? "dragged" : ""} ${mark ? mark(node, row) : ""}`}
+        aria-level=${row.depth + 1} aria-posinset=${row.place} aria-setsize=${row.siblings} aria-expanded=${inner ? (open.has(node.id) ? "true" : "false") : undefined} aria-selected=${onChoose ? (is ? "true" : "false") : undefined}
+        aria-label=${texts.tree.item(node.name, count(node.count), mark ? mark(node, row) : "")} tabindex=${node.id === here ? 0 : -1} draggable=${movable ? "true" : undefined}
+        onFocus=${() => setFocus(node.id)} onClick=${(event) => choose(node, event)} onDblClick=${() => onKey && onKey("F2", node)}
+        onDragStart=${(event) => {
+          const ids = chosen && chosen.has(node.id) ? [...chosen] : [node.id];
+          event.dataTransfer.setData("text/plain", node.name);
+          event.dataTransfer.effectAllowed = "move";
+          setDragged(ids);
+        }} onDragEnd=${() => (setDragged(null), setOver(null))}
+        onDragOver=${(event) => drop && (event.preventDefault(), setOver(node.id))} onDragLeave=${() => over === node.id && setOver(null)}
+        onDrop=${(event) => {
+          event.preventDefault();
+          if (drop) onMove(dragged, node);
+          setDragged(null);
+          setOver(null);
+        }}>
+        ${indent}
+        ${inner ? html`<span class="fold" data-open=${open.has(node.id) ? "yes" : "no"} onClick=${(event) => (event.stopPropagation(), fold(node))}><${Icon} name="right" size=${16} /></span>` : html`<span class="leaf-dot"></span>`}
+        ${onChoose && row.parent && html`<span class=${`box ${is ? "on" : ""}`} onClick=${(event) => (event.stopPropagation(), choose(node, { toggle: true }))}>${is && html`<${Icon} name="check" size=${13} />`}</span>`}
+        <span class=${`name ${inner ? "group" : ""}`}>${node.name}</span>
+        ${movable && html`<span class="grip" title=${texts.tree.drag}><${Icon} name="grip" size=${16} /></span>`}
+        <span class="count"><svg viewBox="0 0 84 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="84" height="8" rx="4" /><rect class="part" width=${Math.max(node.count ? 1.5 : 0, (84 * (node.count || 0)) / whole)} height="8" rx="4" /></svg><span class="rows">${count(node.count)}</span></span>
+      </li>`;
+    })}
+  </ul>`;
+}

@@ -1,0 +1,105 @@
+"""Run random jobs until there are enough or the time is over, and say how they ended.
+
+A job that fails is made as small as it goes and written down with the seed that repeats it: ``--first SEED --jobs 1``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+
+from fuzz.auditor import CONDITIONS, OF_TABLE
+from fuzz.checks import Broken, check
+from fuzz.jobs import FAMILIES, Case, known, make_case
+from fuzz.process import compare
+from fuzz.shrink import shrink
+
+
+def broken(case: Case) -> Broken | None:
+    """What is wrong with a case, if anything is."""
+    try:
+        check(case, deep=True)
+    except Broken as found:
+        return found
+    return None
+
+
+def report(case: Case, found: Broken) -> None:
+    """Write a failing case down, as small as it goes."""
+
+    def fails(smaller: Case) -> bool:
+        try:
+            other = broken(smaller)
+        except Exception:  # the smaller case makes no sense
+            return False
+        return other is not None and other.what == found.what
+
+    small = shrink(case, fails)
+    again = broken(small) or found
+    print(f"\nFAILED {again}\nrepeat with --first {case.seed} --jobs 1\n{small}\n", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=20_000, help="how many")
+    parser.add_argument("--seconds", type=float, default=1e9, help="for how long at most")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first job")
+    parser.add_argument("--deep", type=int, default=4, help="every how many jobs what must not matter is looked at")
+    parser.add_argument("--tiny", action="store_true", help="no table with more than twelve rows")
+    parser.add_argument(
+        "--compare", type=int, default=0, help="so many jobs also as plain Python and with bounds checks"
+    )
+    parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
+    told = parser.parse_args()
+    warnings.simplefilter("error")
+    for category in (DeprecationWarning, ResourceWarning):
+        warnings.filterwarnings("ignore", category=category)
+    ends: Counter[str] = Counter()
+    met: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    begun, cpu = time.monotonic(), time.process_time()
+    for seed in range(told.first, told.first + told.jobs):
+        if time.monotonic() - begun > told.seconds or sum(failures.values()) >= told.most:
+            break
+        case = make_case(seed, large=not told.tiny)
+        try:
+            end = check(case, deep=seed % told.deep == 0)
+        except Broken as found:
+            failures[found.what] += 1
+            ends["failed"] += 1
+            print(f"\n{seed} {found}", file=sys.stderr, flush=True)
+            if failures[found.what] == 1:
+                report(case, found)
+            continue
+        ends[end] += 1
+        if end == "released":
+            met.update(members(case))
+        if seed % 50 == 0:
+            print(f"\r{sum(ends.values()):,} jobs", end="", file=sys.stderr, flush=True)
+    print(f"\rseeds {told.first} to {told.first + sum(ends.values()) - 1}, {time.process_time() - cpu:.0f} s of CPU")
+    print(f"{sum(ends.values()):,} jobs:", ", ".join(f"{count:,} {end}" for end, count in sorted(ends.items())))
+    for kind in FAMILIES:
+        each = [f"{name} {met[f'{kind} {name}']:,}" for name in known(kind)]
+        print(f"  {kind:12}", ", ".join(each))
+    unknown = [name for name in known("privacy") if name not in CONDITIONS and name not in OF_TABLE]
+    if unknown:
+        print("  not known to the auditor, and checked by discreet's own audit alone:", ", ".join(unknown))
+    if told.compare:
+        differ = compare(told.first, told.compare)
+        failures.update(differ)
+    return 1 if failures else 0
+
+
+def members(case: Case) -> list[str]:
+    """The members of each family a case is made of."""
+    found = [f"privacy {part.name}" for part in case.privacy] + [f"suppression {case.suppression.name}"]
+    found += [f"scheme {name}" for name in {part.name for part in case.schemes.values()}]
+    found += [f"cost {case.cost.name}"] if case.cost else []
+    return found + ([f"solver {case.solver.name}"] if case.solver else [])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Whether a released table keeps its promises and is true, from the definitions alone. Imports nothing of discreet.
+
+Rows are dicts. A row of the original table has its number in ``rid``, and a released row still has it. A class is all
+released rows with the same quasi-identifiers. What is wrong is returned as a list of sentences; none is good.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter, defaultdict
+
+__all__ = ["CONDITIONS", "OF_TABLE", "broken_promises", "classes_of", "lies", "same"]
+
+NEAR = 1e-9
+
+
+def same(value):
+    """A value as text that is the same in every kind of file and frame; None if it is missing."""
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    text = str(value)
+    return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
+
+
+def classes_of(rows, quasi):
+    """The classes of released rows, as lists of rows."""
+    found = defaultdict(list)
+    for row in rows:
+        found[tuple(same(row[name]) for name in quasi)].append(row)
+    return list(found.values())
+
+
+# --- conditions on one class: counts of the known values, size, counts in the whole table, arguments, hierarchy -------
+
+
+def k_anonymity(counts, size, whole, told, tree):
+    return size >= told["k"]
+
+
+def distinct_l(counts, size, whole, told, tree):
+    return len(counts) >= told["l"]
+
+
+def entropy_l(counts, size, whole, told, tree):
+    known = sum(counts.values())
+    entropy = -sum(n / known * math.log(n / known) for n in counts.values())
+    return entropy >= math.log(told["l"]) - NEAR
+
+
+def recursive_cl(counts, size, whole, told, tree):
+    n = sorted(counts.values(), reverse=True)
+    return n[0] < told["c"] * sum(n[told["l"] - 1 :])
+
+
+def thresholds(whole, theta, by):
+    if isinstance(theta, dict):
+        return {value: theta.get(value or "", 1) for value in whole}
+    if by is None:
+        return dict.fromkeys(whole, theta)
+    average = sum(whole.values()) / len(whole)
+    return {value: theta if n <= average else min(1, theta * n / average) for value, n in whole.items()}
+
+
+def l_plus(counts, size, whole, told, tree):
+    most = thresholds(whole, told["theta"], told.get("by"))
+    return all(n / size <= most[value] + NEAR for value, n in counts.items())
+
+
+def alpha_k(counts, size, whole, told, tree):
+    return size >= told["k"] and all(n / size <= told["alpha"] + NEAR for n in counts.values())
+
+
+def beta_likeness(counts, size, whole, told, tree):
+    total = sum(whole.values())
+    for value, n in counts.items():
+        p = whole[value] / total
+        most = min(told["beta"], -math.log(p)) if told.get("form") == "enhanced" else told["beta"]
+        if n / size > p * (1 + most) + NEAR:
+            return False
+    return True
+
+
+def delta_disclosure(counts, size, whole, told, tree):
+    total = sum(whole.values())
+    return all(abs(math.log(n / size / (whole[value] / total))) < told["delta"] for value, n in counts.items())
+
+
+def t_closeness(counts, size, whole, told, tree):
+    known, total = sum(counts.values()), sum(whole.values())
+    extra = {value: counts.get(value, 0) / known - n / total for value, n in whole.items()}
+    distance = told.get("distance", "equal")
+    if distance == "equal":
+        moved = sum(abs(e) for e in extra.values()) / 2
+    elif distance == "ordered":
+        order = [value for value in tree if value in extra]
+        carried = moved = 0.0
+        for value in order:
+            carried += extra[value]
+            moved += abs(carried)
+        moved /= max(len(order) - 1, 1)
+    else:
+        height = len(next(iter(tree.values()))) - 1
+        moved = 0.0  # the mean over the levels below the root of half the difference of the shares of their nodes
+        for level in range(height):
+            shares = defaultdict(float)
+            for value, e in extra.items():
+                shares[tree[value][level]] += e
+            moved += sum(abs(share) for share in shares.values()) / 2 / height
+    return moved <= told["t"] + NEAR
+
+
+def k_map(counts, size, whole, told, tree):
+    mean = told["k"] * told["fraction"]
+    least = told.get("significance", 0.05)
+    if told.get("estimator") == "truncated":
+        least *= 1 - math.exp(-mean)
+
+    def at_least(rows):
+        return 1 - sum(math.exp(-mean) * mean**i / math.factorial(i) for i in range(rows))
+
+    return size >= told["k"] or at_least(size) <= least + NEAR
+
+
+CONDITIONS = {
+    "k": k_anonymity,
+    "distinct-l": distinct_l,
+    "entropy-l": entropy_l,
+    "recursive-cl": recursive_cl,
+    "l+": l_plus,
+    "alpha-k": alpha_k,
+    "beta": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+    "t": t_closeness,
+    "k-map": k_map,
+}
+OF_TABLE = {
+    "average-risk": lambda sizes, told: not sizes or len(sizes) / sum(sizes) <= told["risk"] + NEAR,
+    "sample-uniqueness": lambda sizes, told: not sizes or sizes.count(1) / sum(sizes) <= told["share"] + NEAR,
+}
+
+
+def broken_promises(original, released, quasi, models, trees, hidden=None):
+    """Every promise a released table breaks.
+
+    ``models`` are names with arguments; ``trees`` maps sensitive columns to ``{value: path}`` in their order;
+    ``hidden`` is what stands for a sensitive value made unknown.
+    """
+    found = []
+    groups = classes_of(released, quasi)
+    for name, told in models:
+        if name in OF_TABLE:
+            if not OF_TABLE[name]([len(group) for group in groups], told):
+                found.append(f"the table breaks {name} {told}")
+            continue
+        if name not in CONDITIONS:
+            continue  # a member this auditor does not know; the run says so
+        column = told.get("attribute")
+        whole = Counter(same(row[column]) for row in original) if column else {}
+        for group in groups:
+            values = [same(row[column]) for row in group] if column else []
+            counts = Counter(value for value in values if hidden is None or value != hidden)
+            if column and not counts:
+                continue
+            if not CONDITIONS[name](counts, len(group), whole, told, trees.get(column)):
+                found.append(f"a class of {len(group)} rows breaks {name} {told}: {dict(counts)}")
+                break
+    return found
+
+
+def lies(original, released, quasi, others, *, dropped, hidden=None, in_order=True):
+    """What a released table says that is not so: rows that are none, values that changed, identifiers."""
+    found = []
+    by_number = {row["rid"]: row for row in original}
+    numbers = [int(row["rid"]) for row in released]
+    if len(set(numbers)) < len(numbers) or not set(numbers) <= set(by_number):
+        return [f"rows {Counter(numbers)} are not those of the original"]
+    if in_order and numbers != sorted(numbers):
+        found.append("rows are in another order")
+    if len(original) - len(numbers) != dropped:
+        found.append(f"{len(original) - len(numbers)} rows are missing where {dropped} are said to be suppressed")
+    for number, row in zip(numbers, released, strict=True):
+        if "name" in row:
+            return ["an identifier was released"]
+        for column in others:
+            value = same(row[column])
+            if value != same(by_number[number][column]) and (hidden is None or value != hidden):
+                found.append(f"column {column} of row {number} was {by_number[number][column]!r} and is {value!r}")
+        if set(row) - {"rid", *quasi, *others}:
+            found.append(f"columns {sorted(row)} were released")
+    return found[:3]

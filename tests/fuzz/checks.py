@@ -1,0 +1,425 @@
+"""What must hold of each case: the auditor finds nothing, the oracle nothing better, and what must not matter does not.
+
+``check`` returns how a case ended, or raises ``Broken`` with a sentence that begins with the name of the check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import tempfile
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+import discreet as dc
+from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UsageError
+from discreet.problem.schemes import SCHEMES
+from fuzz import auditor, oracle
+from fuzz.auditor import same
+from fuzz.jobs import Case, data_of, options_of, table_of
+
+__all__ = ["Broken", "Ran", "check", "digest", "run"]
+
+NEAR = 1e-7
+
+
+class Broken(AssertionError):  # noqa: N818 - it is what a check says
+    """Something that must hold does not; ``what`` names the check."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what}: {why}")
+        self.what = what
+
+
+class Ran:
+    """How a job ended: a release with its rows, or an error."""
+
+    def __init__(self, release=None, rows=None, error=None):
+        self.release, self.rows, self.error = release, rows, error
+
+    @property
+    def ended(self) -> str:
+        if self.release is not None:
+            return "released"
+        if isinstance(self.error, InfeasibleError):
+            return "infeasible"
+        return "stopped" if isinstance(self.error, InterruptedRun) else "refused"
+
+
+def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
+    """Do the job; everything but an error of discreet is a failure."""
+    with tempfile.TemporaryDirectory(prefix="fuzz") as name:
+        folder = Path(name)
+        try:
+            told = {**options_of(case, folder), **changes}
+            data = data_of(case, folder, table)
+            if isinstance(data, Path):
+                told["output"] = folder / f"safe{data.suffix}"
+            release = dc.anonymize(data, **told)
+            return Ran(release, rows_of(release, case))
+        except DiscreetError as error:
+            _one_sentence(error)
+            if list(folder.glob("safe*")) or list(folder.glob(".*")):
+                raise Broken("left behind", "a job that failed left a file") from None
+            return Ran(error=error)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise Broken(
+                f"crash {type(error).__name__} in {Path(place.filename).name}:{place.lineno}", str(error)[:300]
+            ) from error
+
+
+def _one_sentence(error: DiscreetError) -> None:
+    text = str(error)
+    if "\n" in text or not text.endswith((".", "?")) or not (text[0].isupper() or text[0] == "'"):
+        raise Broken("sentence", f"an error is no sentence: {text!r}")
+    if "Person " in text:
+        raise Broken("sentence", f"an error holds an identifier: {text!r}")
+
+
+def rows_of(release, case: Case) -> list[dict]:
+    """The released rows as plain Python."""
+    frame = release.frame
+    if case.frame == "duckdb":
+        frame = frame.pl()
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if not isinstance(frame, pl.DataFrame):
+        frame = pl.from_dataframe(frame) if case.frame == "pyarrow" else pl.from_pandas(frame)
+    return [
+        {key: same(value) if key != "rid" else int(value) for key, value in row.items()} for row in frame.to_dicts()
+    ]
+
+
+def digest(ran: Ran) -> str:
+    """What came out, as one word: the same for the same result."""
+    if ran.release is None:
+        return f"{ran.ended} {type(ran.error).__name__}"
+    rows = hashlib.sha256(repr(ran.rows).encode()).hexdigest()[:16]
+    return f"{ran.release.status} {ran.release.cost:.9g} {ran.release.lower_bound:.9g} {ran.release.suppressed} {rows}"
+
+
+def check(case: Case, *, deep: bool = False) -> str:
+    """Do the job and look at everything; ``deep`` also does it in other ways that must come to the same."""
+    ran = run(case)
+    meanings = {name: meaning(case, name) for name in case.quasi}
+    made = oracle.plain(case, meanings)
+    if ran.release is None:
+        if ran.ended == "infeasible":
+            check_infeasible(case, made)
+        return ran.ended
+    check_promises(case, ran)
+    check_numbers(case, ran)
+    if case.scheme != "local":
+        check_global(case, ran, meanings)
+    elif made is not None:
+        check_local(case, ran, made)
+    if made is not None:
+        check_cost(case, ran, made)
+        check_best(case, ran, made)
+    if deep:
+        check_what_does_not_matter(case, ran)
+        check_audit(case)
+    return ran.ended
+
+
+def meaning(case: Case, name: str):
+    """The rows of a hierarchy as ``naive`` has them, or None where discreet made it by itself."""
+    column = case.quasi[name]
+    if case.options.get("missing") == "suppress":
+        left = {row["rid"] for row in case.original()}
+        values = [value for i, value in enumerate(column.values) if i in left]
+        if not values:
+            return None
+        rows = column.rows
+        if isinstance(column.given, str) and not column.given.startswith("ordered"):
+            rows = rows and [row for row in rows if row[0] in set(values)]
+        column = replace(column, values=values, rows=rows)
+    if column.given is not None:
+        return column.leaves()
+    counts_values = (case.cost is not None and case.cost.name == "score") or (
+        case.cost is None and bool(case.options.get("priorities"))
+    )
+    if counts_values or SCHEMES.members()[case.schemes[name].name].uses_hierarchy:
+        return None
+    present = sorted({value for value in column.values if value is not None})
+    return replace(column, rows=[(value, "*") for value in present]).leaves()
+
+
+def hides(case: Case) -> str | None:
+    return "*" if case.suppression.name in ("class-values", "violating-values") else None
+
+
+def check_promises(case: Case, ran: Ran) -> None:
+    original, released = case.original(), ran.rows
+    trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
+    models = [(part.name, part.arguments) for part in case.privacy]
+    wrong = auditor.broken_promises(original, released, list(case.quasi), models, trees, hides(case))
+    if wrong:
+        raise Broken("promise", "; ".join(wrong))
+    others = [*case.sensitive, *(["y"] if case.label is not None else [])]
+    in_order = case.frame not in ("duckdb", "csv by duckdb")
+    wrong = auditor.lies(
+        original,
+        released,
+        list(case.quasi),
+        others,
+        dropped=ran.release.suppressed,
+        hidden=hides(case),
+        in_order=in_order,
+    )
+    if wrong:
+        raise Broken("truth", "; ".join(wrong))
+
+
+def check_numbers(case: Case, ran: Ran) -> None:
+    release = ran.release
+    _expect(release.audit.passed, "numbers", "the audit did not pass")
+    _expect(
+        0 <= release.lower_bound <= release.cost + NEAR * max(1, abs(release.cost)),
+        "numbers",
+        f"bound {release.lower_bound} and cost {release.cost}",
+    )
+    _expect(release.status in ("optimal", "feasible"), "numbers", release.status)
+    if release.status == "optimal":
+        _expect(release.gap == 0 and _near(release.lower_bound, release.cost), "numbers", "optimal with a gap")
+    groups = auditor.classes_of(ran.rows, list(case.quasi))
+    _expect(
+        release.classes == len(groups), "numbers", f"{release.classes} classes are said and {len(groups)} are there"
+    )
+    hidden = sum(row[name] == "*" for row in ran.rows for name in case.sensitive) if hides(case) else 0
+    _expect(release.suppressed_values == hidden, "numbers", f"{release.suppressed_values} values hidden, and {hidden}")
+    n = len(case.original())
+    _expect(release.n == n, "numbers", f"n is {release.n} and not {n}")
+    limit = oracle_limit(case, n)
+    _expect(release.suppressed <= limit, "numbers", f"{release.suppressed} of at most {limit} rows were suppressed")
+
+
+def oracle_limit(case, n):
+    if case.suppression.name == "budget":
+        import naive
+
+        return naive.budget(case.suppression.arguments["limit"], n)
+    return 0 if case.suppression.name in ("none", "class-values", "violating-values") else n
+
+
+def check_global(case: Case, ran: Ran, meanings) -> None:
+    """Equal values are released alike, by a level or a partition the scheme allows."""
+    original = {row["rid"]: row for row in case.original()}
+    for name, rows in meanings.items():
+        shown: dict = {}
+        for row in ran.rows:
+            value = original[row["rid"]][name]
+            if shown.setdefault(same(value), row[name]) != row[name]:
+                raise Broken("global", f"a value of {name} is released in two ways")
+        if rows is None:
+            continue
+        blocks = shown_blocks(case, ran, name)
+        level = ran.release.levels.get(name)
+        if level is not None:
+            _expect(level < len(rows[0]), "global", f"level {level} of {name}")
+            expected = {frozenset(same(r[0]) for r in rows if r[level] == row[level]) for row in rows}
+            if isinstance(case.quasi[name].given, list) and level:
+                names = {same(row[0]): row[level] for row in rows if row[0] is not None or level == len(rows[0]) - 1}
+                for value, text in shown.items():
+                    wrong = value in names and text != same(names[value])
+                    _expect(not wrong, "global", f"{name}: {value!r} is shown as {text!r} and not {names.get(value)!r}")
+        else:
+            expected = None
+        present = {same(row[name]) for row in case.original()}
+        for block in blocks:
+            if expected is not None:
+                _expect(
+                    any(block == whole & present for whole in expected),
+                    "global",
+                    f"{name}: {block} is no block of level {level}",
+                )
+            _expect(
+                allowed(case.schemes[name].name, block, rows, present),
+                "global",
+                f"{name}: {sorted(map(str, block))} is no block of {case.schemes[name].name}",
+            )
+        for block in blocks:
+            texts = {shown[value] for value in block if value in shown}
+            _expect(len(texts) <= 1, "global", f"{name}: a block is shown as {texts}")
+
+
+def shown_blocks(case, ran, name):
+    blocks = [frozenset(same(value) for value in block) for block in ran.release.blocks[name]]
+    present = {same(row[name]) for row in case.original()}
+    _expect(
+        sorted(v or "" for block in blocks for v in block) == sorted(v or "" for v in present),
+        "global",
+        f"{name}: blocks {blocks}",
+    )
+    return blocks
+
+
+def allowed(scheme, block, rows, present):
+    """Whether a block could be one the scheme allows, seen from the values that occur."""
+    import naive
+
+    place = {same(row[0]): i for i, row in enumerate(rows) if same(row[0]) in present}
+    if scheme in ("full-domain", "subtree"):
+        nodes = [{same(leaf) for leaf in node} & present for node in naive.nodes(rows)]
+        return block in nodes
+    if scheme in ("ordered", "guided-ordered"):
+        order = sorted(place.values())
+        places = sorted(order.index(place[value]) for value in block)
+        return places == list(range(places[0], places[-1] + 1))
+    return True
+
+
+def check_local(case: Case, ran: Ran, made) -> None:
+    """Each class shows what covers its values, and nothing wider."""
+    if case.schemes[next(iter(case.quasi))].arguments.get("show", "cover") != "cover" or made.cost == "score":
+        return
+    place = {row["rid"]: i for i, row in enumerate(made.rows)}
+    groups = [[place[row["rid"]] for row in group] for group in auditor.classes_of(ran.rows, list(case.quasi))]
+    cost = oracle.local_price(made, groups, ran.release.suppressed)
+    _expect(_near(cost, ran.release.cost), "local cost", f"{ran.release.cost} is said and {cost} is so")
+    least = oracle.best_local(made)
+    if least is None:
+        return
+    _expect(
+        ran.release.lower_bound <= least + NEAR * max(1, least), "bound", f"{ran.release.lower_bound} is above {least}"
+    )
+    if ran.release.status == "optimal":
+        _expect(_near(ran.release.cost, least), "optimal", f"{ran.release.cost} is not {least}")
+
+
+def check_cost(case: Case, ran: Ran, made) -> None:
+    """The cost is what the definitions say, given what was released."""
+    if case.scheme == "local":
+        return
+    names = list(case.quasi)
+    untold = [name for name in names if case.quasi[name].given is None and not case.quasi[name].numeric]
+    if made.cost == "NCP" and untold:
+        return  # without a hierarchy a block counts its own values, which naive does not know
+    spare = any(len(rows) > len({row[name] for row in made.rows}) for name, rows in made.table.hierarchies.items())
+    levels = []
+    for name in names:
+        level = ran.release.levels.get(name)
+        if level is None:
+            if spare:
+                return  # which blocks values that do not occur are in is not told
+            texts = {same(row[0]): row[0] for row in made.table.hierarchies[name]}
+            level = frozenset(frozenset(texts[v] for v in block) for block in shown_blocks(case, ran, name))
+        levels.append(level)
+    place = {row["rid"]: i for i, row in enumerate(made.rows)}
+    published = [[place[row["rid"]] for row in group] for group in auditor.classes_of(ran.rows, names)]
+    there = {row for group in published for row in group}
+    gone = [i for i in range(len(made.rows)) if i not in there]
+    cost = oracle.price(made, levels, published, gone, ran.release.suppressed_values)
+    _expect(_near(cost, ran.release.cost), "cost", f"{ran.release.cost} is said and {cost} is so")
+
+
+def check_best(case: Case, ran: Ran, made) -> None:
+    """Nothing is better than what is proven to be the best, and the bound is below everything."""
+    if case.scheme == "local" or not comparable(case, made):
+        return
+    least = oracle.best(made)
+    if least is None:
+        return
+    release = ran.release
+    _expect(
+        release.lower_bound <= least + NEAR * max(1, abs(least)), "bound", f"{release.lower_bound} is above {least}"
+    )
+    _expect(release.cost >= least - NEAR * max(1, abs(least)), "impossible", f"{release.cost} is below {least}")
+    if release.status == "optimal":
+        _expect(_near(release.cost, least), "optimal", f"{release.cost} is not {least}")
+    elif case.exact:
+        raise Broken("optimal", f"a small problem was not solved to the end: {release.status}")
+
+
+def check_infeasible(case: Case, made) -> None:
+    if made is None or not comparable(case, made):
+        return
+    least = oracle.best_local(made) if case.scheme == "local" else oracle.best(made)
+    if least is not None and least < float("inf"):
+        raise Broken("infeasible", f"a recoding of cost {least} was overlooked")
+
+
+def comparable(case, made):
+    """Whether trying everything means the same as what was solved."""
+    untold = any(column.given is None and not column.numeric for column in case.quasi.values())
+    if case.scheme == "local":
+        return made.cost in ("LM", "NCP")
+    return not (made.cost == "NCP" and untold)
+
+
+def check_audit(case: Case) -> None:
+    """The audit of the raw table says of each promise what the auditor says."""
+    original = case.original()
+    trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
+    given = {name: column.given for name, column in case.sensitive.items() if isinstance(column.given, list)}
+    for part in case.privacy:
+        if part.name not in auditor.CONDITIONS and part.name not in auditor.OF_TABLE:
+            continue
+        wrong = auditor.broken_promises(original, original, list(case.quasi), [(part.name, part.arguments)], trees)
+        table = table_of(case).filter(pl.col("rid").is_in([row["rid"] for row in original]))
+        sensitive = {name: dc.Hierarchy.from_rows(rows) for name, rows in given.items()}
+        try:
+            verdict = dc.audit(
+                table,
+                quasi_identifiers=list(case.quasi),
+                privacy=part.text,
+                sensitive={name: sensitive.get(name) for name in case.sensitive},
+            )
+        except UsageError:
+            continue
+        _expect(verdict.passed == (not wrong), "audit", f"{part.text}: {verdict.passed} and {wrong}")
+
+
+def check_what_does_not_matter(case: Case, ran: Ran) -> None:
+    """The same job gives the same rows; order of rows and columns, threads and the kind of frame do not matter."""
+    again = run(case)
+    _expect(
+        again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}"
+    )
+    rng = random.Random(case.seed)
+    table = table_of(case)
+    order = rng.sample(range(case.rows), case.rows)
+    names = rng.sample(table.columns, len(table.columns))
+    _alike(case, ran, run(case, table[order].select(names)), "row order")
+    turned = dict(rng.sample(list(case.quasi.items()), len(case.quasi)))
+    if len(turned) > 1:
+        _alike(case, ran, run(replace(case, quasi=turned)), "column order", rows=False)
+    threads = os.cpu_count
+    try:
+        os.cpu_count = lambda: 1 if (threads() or 1) > 1 else 3
+        other = run(case)
+    finally:
+        os.cpu_count = threads
+    _expect(digest(other) == digest(ran), "threads", f"{digest(ran)} and {digest(other)}")
+    if case.frame != "polars" and not any(column.kind == "decimal" for column in case.quasi.values()):
+        _alike(case, ran, run(replace(case, frame="polars")), "frame", rows=False)
+
+
+def _alike(case, first, second, what, *, rows=True):
+    """Cost and status are the same where the best is found; a heuristic must only give something valid."""
+    if second.release is None:
+        raise Broken(what, f"no release: {second.error}")
+    a, b = first.release, second.release
+    exact = case.exact and a.status == "optimal"
+    if exact:
+        _expect(_near(a.cost, b.cost) and a.status == b.status, what, f"{digest(first)} and {digest(second)}")
+    check_promises(replace(case, frame="duckdb"), second)  # rows may be in another order
+    if rows and exact and case.suppression.name not in ("violating-records", "violating-values"):
+        key = lambda row: row["rid"]  # noqa: E731
+        _expect(
+            sorted(first.rows, key=key) == sorted(second.rows, key=key), what, "another of the best releases is chosen"
+        )
+
+
+def _near(a, b):
+    return abs(a - b) <= NEAR * max(1, abs(a), abs(b))
+
+
+def _expect(holds, what, why):
+    if not holds:
+        raise Broken(what, why)

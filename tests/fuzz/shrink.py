@@ -1,0 +1,80 @@
+"""The smallest case that still fails in the same way: fewer rows, columns, promises and options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from fuzz.jobs import Case, Part
+from fuzz.tables import Column
+
+__all__ = ["shrink"]
+
+
+def shrink(case: Case, fails: Callable[[Case], bool], tries: int = 300) -> Case:
+    """Return a smaller case that still fails; ``fails`` says whether one does."""
+    smaller = True
+    while smaller:
+        smaller = False
+        for simpler in simpler_cases(case):
+            tries -= 1
+            if tries < 0:
+                return case
+            if fails(simpler):
+                case, smaller = simpler, True
+                break
+    return case
+
+
+def simpler_cases(case: Case) -> Iterator[Case]:
+    """Cases with something left out, the largest parts first."""
+    if case.frame != "polars":
+        yield replace(case, frame="polars")
+    for name in case.options:
+        if name != "seed":
+            yield replace(case, options={key: value for key, value in case.options.items() if key != name})
+    if case.solver is not None:
+        yield replace(case, solver=None)
+        if case.solver.arguments:
+            yield replace(case, solver=Part(case.solver.name, {}, case.solver.name))
+    if case.cost is not None and case.cost.arguments:
+        yield replace(case, cost=Part(case.cost.name, {}, case.cost.name))
+    if len(case.privacy) > 1:
+        for i in range(len(case.privacy)):
+            yield replace(case, privacy=case.privacy[:i] + case.privacy[i + 1 :])
+    if len(case.quasi) > 1:
+        for name in case.quasi:
+            quasi = {key: column for key, column in case.quasi.items() if key != name}
+            yield replace(case, quasi=quasi, schemes={key: case.schemes[key] for key in quasi})
+    looked_at = {part.arguments.get("attribute") for part in case.privacy}
+    for name in case.sensitive:
+        if name not in looked_at:
+            yield replace(case, sensitive={key: column for key, column in case.sensitive.items() if key != name})
+    if case.label is not None:
+        yield replace(case, label=None)
+    step = case.rows // 2
+    while step:
+        for start in range(0, case.rows, step):
+            stay = [i for i in range(case.rows) if not start <= i < start + step]
+            if stay:
+                yield with_rows(case, stay)
+        step //= 2
+
+
+def with_rows(case: Case, rows: list[int]) -> Case:
+    """The case with some rows only."""
+    return replace(
+        case,
+        quasi={name: with_values(column, rows) for name, column in case.quasi.items()},
+        sensitive={name: with_values(column, rows) for name, column in case.sensitive.items()},
+        label=None if case.label is None else [case.label[i] for i in rows],
+    )
+
+
+def with_values(column: Column, rows: list[int]) -> Column:
+    values = [column.values[i] for i in rows]
+    meaning = column.rows
+    told = isinstance(column.given, list) or str(column.given).startswith("ordered")
+    if meaning is not None and not told:
+        meaning = [row for row in meaning if row[0] in set(values)]
+    return replace(column, values=values, rows=meaning)

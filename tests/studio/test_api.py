@@ -1,0 +1,322 @@
+"""What the page asks for before anything runs: projects, columns, roles, hierarchies, goals, undo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from discreet.errors import UsageError
+from discreet.problem import AXES, COSTS, PRIVACY, SCHEMES, SUPPRESSION
+from discreet.schema.builders import BUILDERS
+from discreet.solve import SOLVERS
+from discreet.studio._goals import vocabulary
+
+PEOPLE = pl.DataFrame(
+    {
+        "id": [f"P{n}" for n in range(40)],
+        "age": [20 + n % 17 for n in range(40)],
+        "sex": ["f", "m"] * 20,
+        "city": [["Leeds", "York", "Bath", None][n % 4] for n in range(40)],
+        "diagnosis": [["Flu", "Cold", "Asthma"][n % 3] for n in range(40)],
+    }
+)
+
+
+@pytest.fixture
+def project(visitor: Any) -> str:
+    return visitor.table(PEOPLE)["id"]
+
+
+def test_about(visitor: Any) -> None:
+    told = visitor.get("/about").json()
+    assert told["limits"]["page"] == 200
+    assert {each["name"] for each in told["samples"]} == {"people"}
+    assert told["vocabulary"]["privacy"][0]["prevents"]
+
+
+def test_the_vocabulary_is_what_the_library_knows() -> None:
+    told = vocabulary()
+    families = {"privacy": PRIVACY, "costs": COSTS, "suppression": SUPPRESSION, "schemes": SCHEMES, "axes": AXES}
+    for name, family in families.items():
+        names = [entry["name"] for entry in told[name]]
+        left_out = {"pre-sampling"} if name == "suppression" else set()
+        assert set(names) == set(family.members()) - left_out
+        for entry in told[name]:
+            defaults = [_default(parameter) for parameter in entry["parameters"]]
+            text = f"{entry['name']}({', '.join(defaults)})" if defaults else entry["name"]
+            family.make(text)
+    assert {entry["name"] for entry in told["solvers"]} - {"auto"} <= set(SOLVERS.members())
+    for entry in told["builders"]:
+        assert entry["name"] in BUILDERS
+    for entry in told["privacy"]:
+        assert entry["prevents"]
+        assert entry["example"]
+    for entries in told.values():
+        for entry in entries:
+            assert entry["title"]
+            assert entry["text"].endswith(".")
+
+
+def _default(parameter: dict[str, Any]) -> str:
+    return "disease" if parameter["kind"] == "column" else str(parameter["default"])
+
+
+def test_a_table_and_what_is_suggested(visitor: Any) -> None:
+    told = visitor.table(PEOPLE)
+    assert told["rows"] == 40
+    columns = {column["name"]: column for column in told["columns"]}
+    assert {name: column["role"] for name, column in columns.items()} == {
+        "id": "identifier",
+        "age": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "city": "quasi-identifier",
+        "diagnosis": "sensitive",
+    }
+    assert {name: column["type"] for name, column in columns.items()}["age"] == "integer"
+    assert (columns["city"]["missing"], columns["city"]["distinct"]) == (10, 3)
+    assert columns["id"]["unique"] == 1.0
+    assert "id" in columns["id"]["warning"]
+    assert columns["id"]["direct"]
+    assert columns["sex"]["warning"] is None
+    assert set(told["hierarchies"]) == {"age", "sex", "city"}
+    assert all(each["ok"] and each["automatic"] for each in told["hierarchies"].values())
+    assert told["can_undo"] is False
+
+
+def test_pages_of_rows(visitor: Any, project: str) -> None:
+    page = visitor.get(f"/projects/{project}/rows", offset=2, limit=3).json()
+    assert page["total"] == 40
+    assert page["rows"] == [[*map(_text, row)] for row in PEOPLE.rows()[2:5]]
+    assert len(visitor.get(f"/projects/{project}/rows", limit=100000).json()["rows"]) == 40
+    assert visitor.get(f"/projects/{project}/rows", offset=100).json()["rows"] == []
+    for bad in ("-1", "x", "1e3", "9" * 30, ""):
+        assert visitor.get(f"/projects/{project}/rows", offset=bad).status_code == 422
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def test_columns_in_numbers(visitor: Any, project: str) -> None:
+    city = visitor.get(f"/projects/{project}/column", name="city").json()
+    assert (city["distinct"], city["missing"], city["rows"]) == (3, 10, 40)
+    assert sorted((bar["label"], bar["count"]) for bar in city["histogram"]) == [
+        ("Bath", 10),
+        ("Leeds", 10),
+        ("York", 10),
+    ]
+    numbers = visitor.table(pl.DataFrame({"n": range(1000), "note": [f"n{n}" for n in range(1000)]}))["id"]
+    told = visitor.get(f"/projects/{numbers}/column", name="n").json()
+    assert len(told["histogram"]) == 40
+    assert sum(bar["count"] for bar in told["histogram"]) == 1000
+    note = visitor.get(f"/projects/{numbers}/column", name="note").json()
+    assert len(note["histogram"]) == 40
+    assert sum(bar["count"] for bar in note["histogram"]) == 1000
+    assert visitor.get(f"/projects/{project}/column", name="nope").status_code == 422
+    assert visitor.get(f"/projects/{project}/column").status_code == 422
+
+
+def test_columns_with_awkward_names(visitor: Any) -> None:
+    names = ["..", "a/b", "x?y=1&z", "%2e%2e", "=cmd|' /C calc'!A0", "<script>", "né"]
+    frame = pl.DataFrame({name: ["a", "b", "c"] for name in names})
+    told = visitor.table(frame)
+    assert [column["name"] for column in told["columns"]] == names
+    for name in names:
+        assert visitor.get(f"/projects/{told['id']}/column", name=name).json()["distinct"] == 3
+        answer = visitor.post(f"/projects/{told['id']}/hierarchy", {"builder": "flat"}, column=name)
+        assert answer.json()["column"] == name
+        exported = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column=name)
+        assert exported.text == "a;*\nb;*\nc;*\n"
+        assert "/" not in exported.headers["content-disposition"].partition("filename=")[2]
+
+
+def test_changes_are_undone_and_done_again(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}"
+    first = visitor.get(path).json()
+    told = visitor.patch(path, {"roles": {"sex": "insensitive", "age": "sensitive"}}).json()
+    assert told["undo_label"] == "change roles"
+    told = visitor.patch(path, {"goals": {"privacy": ["k(3)", "distinct-l(2, diagnosis)"]}}).json()
+    told = visitor.post(f"{path}/hierarchy", {"builder": "flat"}, column="city").json()
+    told = visitor.patch(path, {"name": "Trial"}).json()
+    last = visitor.get(path).json()
+    assert last["name"] == "Trial"
+    for _ in range(4):
+        assert visitor.post(f"{path}/undo").status_code == 200
+    undone = visitor.get(path).json()
+    assert {key: undone[key] for key in ("name", "columns", "goals", "hierarchies")} == {
+        key: first[key] for key in ("name", "columns", "goals", "hierarchies")
+    }
+    assert visitor.post(f"{path}/undo").status_code == 422
+    assert undone["redo_label"] == "change roles"
+    for _ in range(4):
+        assert visitor.post(f"{path}/redo").status_code == 200
+    again = visitor.get(path).json()
+    assert {key: again[key] for key in ("name", "columns", "goals", "hierarchies")} == {
+        key: last[key] for key in ("name", "columns", "goals", "hierarchies")
+    }
+    assert visitor.post(f"{path}/redo").status_code == 422
+    visitor.post(f"{path}/undo")
+    assert visitor.patch(path, {"name": "Other"}).json()["can_redo"] is False
+
+
+def test_a_change_that_changes_nothing_is_none(visitor: Any, project: str) -> None:
+    assert visitor.patch(f"/projects/{project}", {"roles": {"sex": "quasi-identifier"}}).json()["can_undo"] is False
+
+
+def test_there_is_one_class(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}"
+    visitor.patch(path, {"roles": {"sex": "class"}})
+    told = visitor.patch(path, {"roles": {"city": "class"}}).json()
+    roles = {column["name"]: column["role"] for column in told["columns"]}
+    assert (roles["sex"], roles["city"]) == ("insensitive", "class")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"roles": {"nope": "identifier"}}, "nope"),
+        ({"roles": {"age": "boss"}}, "age"),
+        ({"roles": []}, None),
+        ({"types": {"age": "colour"}}, None),
+        ({"goals": {"privacy": []}}, "privacy"),
+        ({"goals": {"privacy": ["k(0)"]}}, "privacy"),
+        ({"goals": {"privacy": ["q(5)"]}}, "privacy"),
+        ({"goals": {"privacy": "k(5)"}}, "privacy"),
+        ({"goals": {"cost": "XX"}}, "cost"),
+        ({"goals": {"suppression": "budget(-1)"}}, "suppression"),
+        ({"goals": {"scheme": "fulldomain"}}, "scheme"),
+        ({"goals": {"solver": "magic"}}, "solver"),
+        ({"goals": {"weights": {"age": -1}}}, "age"),
+        ({"goals": {"weights": {"age": "much"}}}, "age"),
+        ({"goals": {"weights": {"nope": 1}}}, "nope"),
+        ({"goals": {"priorities": {"age": 1.5}}}, "age"),
+        ({"goals": {"time_limit": 0}}, "time_limit"),
+        ({"goals": {"time_limit": "soon"}}, "time_limit"),
+        ({"goals": {"missing": "lost"}}, "missing"),
+        ({"goals": {"seed": -1}}, "seed"),
+        ({"goals": {"luck": 1}}, None),
+        ({"name": ""}, None),
+        ({"rowz": 1}, None),
+        ([], None),
+    ],
+)
+def test_changes_that_make_no_sense(visitor: Any, project: str, body: Any, field: str | None) -> None:
+    before = visitor.get(f"/projects/{project}").json()
+    answer = visitor.patch(f"/projects/{project}", body)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert error["field"] == field
+    assert error["message"].endswith((".", "?"))
+    assert visitor.get(f"/projects/{project}").json() == before
+
+
+def test_hierarchies(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}/hierarchy"
+    told = visitor.get(path, column="age").json()
+    assert told["automatic"]
+    assert told["check"] == {"ok": True, "message": None}
+    assert told["tree"]["count"] == 40
+    told = visitor.post(path, {"builder": "intervals(5, 10)"}, column="age").json()
+    assert (told["form"], told["height"]) == ("intervals(5, 10)", 3)
+    told = visitor.post(
+        path, {"edit": {"op": "rename", "level": 1, "name": "[20, 25)", "to": "young"}}, column="age"
+    ).json()
+    assert told["edited"]
+    assert "young" in [child["name"] for node in told["tree"]["children"] for child in node["children"]]
+    exported = visitor.get(f"{path}.csv", column="age").text
+    told = visitor.post(path, {"builder": "auto"}, column="age").json()
+    assert told["automatic"]
+    told = visitor.post(path, {"csv": exported}, column="age").json()
+    assert told["edited"]
+    assert visitor.get(f"{path}.csv", column="age").text == exported
+    assert visitor.get(f"/projects/{project}").json()["undo_label"] == "import the hierarchy of 'age'"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"csv": ""},
+        {"csv": "20;x\n\0"},
+        {"csv": "20;x;*\n"},
+        {"csv": "20;x;*\n20;y;*\n"},
+        {"builder": "intervals(5, 7)"},
+        {"builder": "dates(month)"},
+        {"builder": 5},
+        {"builder": "("},
+        {"edit": {"op": "rename"}},
+        {"edit": 3},
+        {},
+        {"csv": "x", "builder": "flat"},
+    ],
+)
+def test_hierarchies_that_do_not_fit(visitor: Any, project: str, body: Any) -> None:
+    before = visitor.get(f"/projects/{project}").json()
+    answer = visitor.post(f"/projects/{project}/hierarchy", body, column="age")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"]
+    assert visitor.get(f"/projects/{project}").json() == before
+
+
+def test_a_type_that_breaks_a_hierarchy_is_told(visitor: Any, project: str) -> None:
+    visitor.post(f"/projects/{project}/hierarchy", {"builder": "mask(digits=2)"}, column="city")
+    visitor.patch(f"/projects/{project}", {"types": {"city": "integer"}})
+    told = visitor.get(f"/projects/{project}/hierarchy", column="city").json()
+    project_told = visitor.get(f"/projects/{project}").json()
+    assert project_told["hierarchies"]["city"]["ok"] is told["check"]["ok"]
+    visitor.post(f"/projects/{project}/hierarchy", {"builder": "auto"}, column="city")
+    assert visitor.patch(f"/projects/{project}", {"types": {"city": None}}).json()["hierarchies"]["city"]["ok"]
+
+
+def test_check_says_what_would_be_done(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}"
+    told = visitor.post(f"{path}/check").json()
+    assert told["ok"], told
+    assert (told["solver"], told["exact"], told["rows"]) == ("lattice", True, 40)
+    assert "proves" in told["why"]
+    assert told["privacy"][0]["words"] == "Every person is one of at least 5 who look the same."
+    visitor.patch(path, {"goals": {"scheme": "local"}})
+    assert visitor.post(f"{path}/check").json()["solver"] == "local"
+    visitor.patch(path, {"goals": {"privacy": ["k(100)"]}})
+    told = visitor.post(f"{path}/check").json()
+    assert told["ok"] is False
+    assert "100" in told["message"]
+    visitor.patch(path, {"roles": dict.fromkeys(["age", "sex", "city"], "insensitive")})
+    told = visitor.post(f"{path}/check").json()
+    assert told["ok"] is False
+    assert told["message"]
+
+
+def test_projects_come_and_go(visitor: Any, studio: Any) -> None:
+    first, second = (visitor.table(PEOPLE)["id"] for _ in range(2))
+    assert [each["id"] for each in visitor.get("/projects").json()] == [second, first]
+    assert visitor.client.delete(f"/api/projects/{first}").status_code == 200
+    assert visitor.get(f"/projects/{first}").status_code == 404
+    assert len([path for path in studio.workspace.folder.iterdir() if path.is_dir()]) == 1
+
+
+def test_samples(visitor: Any) -> None:
+    answer = visitor.post("/projects", {"sample": "people", "rows": 300})
+    assert answer.status_code == 201
+    told = answer.json()
+    assert told["rows"] == 300
+    assert all(each["ok"] for each in told["hierarchies"].values())
+    assert told["hierarchies"]["zip"]["form"] == "mask(digits=5)"
+    for body in ({"sample": "dogs"}, {"sample": "people", "rows": 0}, {"sample": "people", "rows": "all"}, {}):
+        assert visitor.post("/projects", body).status_code == 422
+
+
+def test_unknown_addresses(visitor: Any) -> None:
+    for path in ("/nothing", "/projects/0123", "/jobs/0123", "/jobs/0123/result", "/jobs/0123/events"):
+        answer = visitor.get(path)
+        assert answer.status_code == 404
+        assert answer.json()["error"]["message"]
+
+
+def test_the_studio_cannot_be_asked_for_more_than_it_has(visitor: Any, project: str) -> None:
+    assert visitor.post(f"/projects/{project}/jobs", {"kind": "party"}).status_code == 422
+    assert visitor.post(f"/projects/{project}/jobs", {"kind": "front", "axes": ["nope"]}).status_code == 422
+    assert visitor.post(f"/projects/{project}/jobs", {"kind": "release", "point": 1, "job": "x"}).status_code == 404
+    with pytest.raises(UsageError):
+        PRIVACY.make("party")

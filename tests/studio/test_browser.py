@@ -1,0 +1,314 @@
+"""The studio in a real browser: the whole path, a cancelled search, edited hierarchies, phones and the dark."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dc
+from studio.browser import SECONDS, Studio, Visit, running_browser, running_studio, visiting
+
+QUASI = ["birth_date", "sex", "zip", "education", "marital_status"]
+REMOVED = ["city", "occupation", "children"]
+ROWS = 2000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def studio(browser: Any) -> Iterator[Studio]:
+    with running_studio() as studio:
+        yield studio
+
+
+@pytest.fixture
+def visit(studio: Studio, browser: Any) -> Iterator[Visit]:
+    with visiting(studio, browser) as visit:
+        yield visit
+
+
+def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    for column in REMOVED:
+        visit.role(column, "identifier")
+    visit.role("income", "insensitive")
+
+    # Goals: the slider and a promise about the secret, both kept over a reload in the middle.
+    visit.click("Hierarchies", "link")
+    visit.click("Goals", "link")
+    slider = page.get_by_role("slider", name="How many people look the same, at least")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
+    page.get_by_role("switch", name="No group gives itself away").check()
+    page.get_by_text("distinct-l(3, diagnosis)").wait_for()
+    page.reload()
+    page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
+    assert page.get_by_role("switch", name="No group gives itself away").is_checked()
+
+    # Run, and reload while it runs.
+    visit.click("Find the best release")
+    page.wait_for_url("**/run?job=*")
+    page.reload()
+    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    first = visit.told(f"api/projects/{visit.project}/jobs")[0]
+    assert (first["state"], first["status"], first["gap"]) == ("done", "optimal", 0)
+
+    # The front: pick another point than the one that is suggested, by the keyboard.
+    visit.click("Show every trade-off")
+    page.get_by_text("Every trade-off has been found.").wait_for()
+    visit.click("Choose a trade-off")
+    suggested = page.get_by_role("radio", name=re.compile("suggested"))
+    suggested.wait_for()
+    assert suggested.get_attribute("aria-checked") == "true"
+    suggested.press("ArrowLeft")
+    page.wait_for_url("**point=*")
+    chosen = page.locator(".front [aria-checked=true]")
+    assert chosen.get_attribute("data-point") != suggested.get_attribute("data-point")
+    k = int(re.search(r"k = ([\d,]+)", chosen.get_attribute("aria-label")).group(1).replace(",", ""))  # type: ignore[union-attr]
+    page.reload()
+    page.get_by_role("heading", name=f"k = {k:,}").wait_for()
+    visit.click("Make this release")
+    page.get_by_text(re.compile("^Done:")).wait_for()
+    visit.click("Explore the result")
+
+    # Explore: columns, the cut, and the table before and after.
+    page.get_by_role("heading", name="Row by row").wait_for()
+    page.get_by_role("radio", name=re.compile("^education")).click()
+    page.get_by_role("img", name="Hierarchy of education with the values of the release").wait_for()
+    page.get_by_role("heading", name="One step finer, one step coarser").wait_for()
+    assert page.locator(".compare tbody tr").count() == 15
+    assert page.locator(".compare td.changed").count() > 0
+    visit.click("Further")
+    page.get_by_text("16 to 30 of 2,000").wait_for()
+
+    # Risk and utility are measured by themselves.
+    page.get_by_role("navigation", name="Back and on").get_by_role("link", name="Risk & utility").click()
+    page.get_by_role("heading", name="Crowds in the release").wait_for()
+    page.get_by_role("heading", name="What was kept").wait_for()
+
+    # Release: everything, and each file by itself.
+    page.get_by_role("navigation", name="Back and on").get_by_role("link", name="Release").click()
+    page.get_by_text("Audit passed.").wait_for()
+    page.get_by_role("button", name="Show", exact=True).first.click()
+    report = page.frame_locator("iframe.report")
+    report.get_by_role("heading").first.wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download everything").click()
+    archive = tmp_path / "everything.zip"
+    waiting.value.save_as(archive)
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(tmp_path / "all")
+    names = {path.name for path in (tmp_path / "all").iterdir()}
+    assert {"report.html", "certificate.json", "job.yaml", "script.py", "mapping.json", "people-released.csv"} <= names
+    files = [link.get_attribute("href") for link in page.locator(".files a[download]").all()]
+    assert len(files) == 7
+    for link in page.locator(".files a[download]").all():
+        with page.expect_download() as waiting:
+            link.click()
+        waiting.value.save_as(tmp_path / Path(link.get_attribute("href")).name)
+
+    # What was downloaded keeps its promise, says an audit that knows nothing of the studio.
+    safe = tmp_path / "data.csv"
+    assert safe.read_bytes() == (tmp_path / "all" / "people-released.csv").read_bytes()
+    audit = dc.audit(safe, quasi_identifiers=QUASI, privacy=[f"k({k})"])
+    assert audit.passed
+    assert pl.read_parquet(tmp_path / "data.parquet").height == audit.rows
+    told = pl.read_csv(safe, infer_schema=False)
+    assert set(told.columns) == {*QUASI, "income", "diagnosis"}
+    command = [sys.executable, "-m", "discreet", "audit", str(safe)]
+    by_promise = subprocess.run([*command, "--qi", ",".join(QUASI), "-k", str(k)], capture_output=True, text=True)
+    assert by_promise.returncode == 0, by_promise.stdout + by_promise.stderr
+    by_certificate = subprocess.run(
+        [*command, "--certificate", str(tmp_path / "certificate.json")], capture_output=True, text=True
+    )
+    assert by_certificate.returncode == 0, by_certificate.stdout + by_certificate.stderr
+
+
+def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit) -> None:
+    page = visit.page
+    visit.sample(20_000)
+    visit.step("goals")
+    page.locator("[data-scheme=subtree] input").check()  # so many cuts that it is not over at once
+    page.get_by_label("Time").select_option("")
+    page.get_by_text("Ready to run.").wait_for()
+    visit.click("Find the best release")
+    page.wait_for_url("**/run?job=*")
+    job = re.search(r"job=([^&]+)", page.url).group(1)  # type: ignore[union-attr]
+    page.wait_for_function("document.querySelector('.chart .best') !== null", timeout=SECONDS)
+    page.reload()  # the search goes on without its page
+    page.locator(".chart .best").wait_for()
+    visit.click("Stop and keep the best so far")
+    page.get_by_text(re.compile("^Done:")).wait_for()
+    told = visit.told(f"api/jobs/{job}")
+    assert told["state"] == "done"
+    result = visit.told(f"api/jobs/{job}/result")
+    assert result["audit"]["passed"]
+    assert result["lower_bound"] <= result["cost"]
+    visit.click("Explore the result")
+    page.get_by_role("heading", name="Row by row").wait_for()
+
+
+def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    visit.step("hierarchies", "?column=education")
+    tree = page.get_by_role("tree", name="Hierarchy of education")
+    tree.wait_for()
+
+    def under(group: str) -> list[str]:
+        found = visit.told(f"api/projects/{visit.project}/hierarchy?column=education")["tree"]["children"]
+        return next(([child["name"] for child in node["children"]] for node in found if node["name"] == group), [])
+
+    def item(name: str) -> Any:
+        return tree.get_by_role("treeitem", name=re.compile(f"^{re.escape(name)},"))
+
+    def wait(said: str) -> None:
+        page.get_by_text(said).first.wait_for()
+
+    # By dragging.
+    item("Vocational").drag_to(item("Higher"))
+    wait("Moved into Higher.")
+    assert "Vocational" in under("Higher")
+    # By keys alone: walk to it, choose it, move it back.
+    item("Vocational").press(" ")
+    item("Vocational").press("m")
+    page.get_by_label("Into").select_option(label="Secondary")
+    page.get_by_role("dialog").get_by_role("button", name="Move").click()
+    wait("Moved into Secondary.")
+    assert "Vocational" in under("Secondary")
+    # Undo and redo, also by keys.
+    page.keyboard.press("Control+z")
+    page.wait_for_function("() => [...document.querySelectorAll('[role=treeitem]')].length > 0")
+    page.get_by_role("button", name=re.compile("^Redo")).wait_for()
+    page.locator("button[aria-label^='Redo']:not([disabled])").wait_for()
+    assert "Vocational" in under("Higher")
+    page.keyboard.press("Control+Shift+z")
+    page.locator("button[aria-label='Redo'][disabled]").wait_for()
+    assert "Vocational" in under("Secondary")
+    # Rename, group, merge, add a level, take it out.
+    item("Basic").press("F2")
+    page.get_by_label("Name").fill("School")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    wait("Renamed to School.")
+    item("Bachelor").click()
+    item("Master").click(modifiers=["Control"])
+    visit.click("Group")
+    page.get_by_label("Name").fill("University")
+    page.get_by_role("dialog").get_by_role("button", name="Group").click()
+    wait("University is a group now.")
+    assert under("University") == ["Bachelor", "Master"]
+    item("University").click()
+    item("Higher").click(modifiers=["Control"])
+    visit.click("Merge")
+    page.get_by_label("Name").fill("High")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    wait("Merged into High.")
+    assert set(under("High")) == {"Bachelor", "Master", "Doctorate"}
+    visit.click("Put a level in above level 1")
+    page.get_by_text("Level 2", exact=True).wait_for()
+    visit.click("Take level 2 out")
+    page.get_by_text("Level 2", exact=True).wait_for(state="detached")
+    # By typing into the table.
+    visit.click("Table", "radio")
+    cell = page.get_by_role("textbox", name="Level 1 of Doctorate")
+    cell.fill("Highest")
+    cell.press("Enter")
+    wait("Renamed to Highest.")
+    # Out and in again, and a rule that does not fit is told at once.
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Export").click()
+    exported = tmp_path / "education.csv"
+    waiting.value.save_as(exported)
+    assert "Doctorate;Highest;*" in exported.read_text()
+    exported.write_text(exported.read_text().replace("Highest", "Top"))
+    with page.expect_file_chooser() as chooser:
+        visit.click("Import")
+    chooser.value.set_files(exported)
+    wait("The hierarchy was read from the file.")
+    assert set(under("Top")) == {"Bachelor", "Master", "Doctorate"}
+    visit.expected.append("422")
+    page.get_by_label("Rule").select_option("ordered")
+    page.get_by_label("From low to high").fill("[Primary school, Bachelor]")
+    visit.click("Apply")
+    page.locator(".toast, .chip.bad").first.wait_for()
+
+
+def test_files_of_ones_own(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    own = tmp_path / "patients <b>.csv"
+    own.write_text("name,age,illness\n" + "".join(f"=P{n},{20 + n % 40},<i>{n % 3}</i>\n" for n in range(200)))
+    page.locator("input[type=file]").set_input_files(own)
+    page.wait_for_url("**/#/p/*/data")
+    page.get_by_text("<i>0</i>").first.wait_for()  # values are text, never markup
+    assert page.locator("main i i").count() == 0
+    visit.click("Look into age")
+    page.get_by_role("dialog").get_by_role("img", name="How the values of age are spread").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    bad = tmp_path / "bad.csv"
+    bad.write_bytes(b"a,b\n1,\0\n")
+    visit.go("#/")
+    visit.expected.append("422")
+    page.locator("input[type=file]").set_input_files(bad)
+    assert len(page.get_by_role("alert").inner_text()) > 10
+    page.get_by_role("button", name=re.compile("^Erase patients")).click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    page.get_by_role("button", name=re.compile("^Erase patients")).wait_for(state="detached")
+
+
+def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark", "has_touch": True}
+    with visiting(studio, browser, **phone) as visit:
+        page = visit.page
+        visit.sample(ROWS)
+        for width in (360, 768, 2000):
+            page.set_viewport_size({"width": width, "height": 800})
+            for step in ("data", "hierarchies", "goals", "run"):
+                visit.step(step)
+                page.wait_for_function("!document.querySelector('.ghost')")
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (step, width)
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        visit.click("Colours as on your system; switch to light")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+        page.reload()
+        page.get_by_role("heading", level=1).wait_for()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+
+
+def test_everything_has_a_name(visit: Visit) -> None:
+    """What can be used can be told by a screen reader, and reached by the Tab key."""
+    page = visit.page
+    visit.sample(ROWS)
+    for step in ("data", "hierarchies", "goals", "run"):
+        visit.step(step)
+        page.wait_for_function("!document.querySelector('.ghost')")
+        unnamed = page.evaluate(
+            """() => [...document.querySelectorAll("button, a[href], input, select, textarea, [role=img], [role=tree]")]
+            .filter((node) => node.offsetParent !== null || node.closest("svg"))
+            .filter((node) => !(node.getAttribute("aria-label") || node.getAttribute("aria-labelledby") || node.textContent.trim()
+              || (node.labels && [...node.labels].some((label) => label.textContent.trim()))))
+            .map((node) => node.outerHTML.slice(0, 120))"""
+        )
+        assert unnamed == [], step
+        assert page.locator("h1").count() == 1
+    page.keyboard.press("Tab")
+    visit.step("data")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement !== document.body")
+    assert json.loads(page.evaluate("JSON.stringify(document.title)")).startswith("Data")

@@ -1,0 +1,72 @@
+"""The files of the page: nothing from elsewhere, nothing inline, and colours that can be read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+STATIC = Path(discreet.__file__).parent / "studio" / "static"
+OWN = sorted(path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".html") and "vendor" not in path.parts)
+NAMESPACE = "http://www.w3.org/2000/svg"
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+def test_nothing_from_elsewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8").replace(NAMESPACE, "")
+    assert not re.search(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", text)
+    assert not re.search(r"@import|@font-face|\beval\(|new Function|innerHTML|document\.write", text)
+
+
+def test_nothing_inline() -> None:
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=", page)
+    assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", page))
+
+
+def test_texts_are_in_one_place() -> None:
+    """No sentence stands in a screen: between two tags of a template there is nothing but names of texts."""
+    for path in sorted((STATIC / "screens").glob("*.js")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "html`" in line or line.strip().startswith("<"):
+                bare = re.sub(r"\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", "", line)
+                assert not re.search(r">\s*[A-Z][a-z]+ [a-z]+[^<]*<", bare), (path.name, line)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def looks() -> list[dict[str, str]]:
+    text = (STATIC / "styles" / "tokens.css").read_text(encoding="utf-8")
+    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r"\{([^{}]*--canvas[^{}]*)\}", text)]
+
+
+def test_both_ways_to_the_dark_are_the_same() -> None:
+    light, chosen, system = looks()
+    assert chosen == system
+    assert light.keys() == chosen.keys()
+
+
+@pytest.mark.parametrize("look", looks()[:2], ids=["light", "dark"])
+def test_colours_can_be_read(look: dict[str, str]) -> None:
+    for ground in ("paper", "canvas", "sunken"):
+        for ink in ("ink", "soft", "faint", "accent", "accent-strong", "good", "warn", "bad", "secret"):
+            assert contrast(look[ink], look[ground]) >= 4.5, (ink, ground)
+    for ink, ground in (("good", "good-soft"), ("warn", "warn-soft"), ("bad", "bad-soft"), ("secret", "secret-soft")):
+        assert contrast(look[ink], look[ground]) >= 4.5, (ink, ground)
+    assert contrast(look["on-accent"], look["accent"]) >= 4.5
+    assert contrast(look["accent-strong"], look["accent-soft"]) >= 4.5
+    assert contrast(look["paper"], look["after"]) >= 4.5
+    for mark in ("edge", "after", "best", "bound", "knee"):  # borders, lines and bars
+        assert contrast(look[mark], look["paper"]) >= 3, mark

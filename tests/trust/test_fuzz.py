@@ -1,0 +1,69 @@
+"""A short slice of the fuzzing, always the same; ``make fuzz`` does it much more often."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
+from fuzz.checks import Broken, Ran, check, check_promises, run
+from fuzz.jobs import FAMILIES, known, make_case
+from fuzz.process import results
+from fuzz.shrink import shrink
+
+PORTION = 20
+
+
+@pytest.mark.parametrize("first", range(0, 160, PORTION))
+def test_every_release_passes_the_auditor(first: int) -> None:
+    for seed in range(first, first + PORTION):
+        try:
+            check(make_case(seed, large=False), deep=seed % PORTION == 0)
+        except Broken as found:
+            pytest.fail(f"{found}; python -m fuzz --tiny --first {seed} --jobs 1 repeats it")
+
+
+def test_kernels_as_plain_python_come_to_the_same() -> None:
+    seeds = list(range(12))
+    assert results(seeds, "plain Python") == results(seeds, "as always")
+
+
+def test_every_member_can_be_drawn() -> None:
+    """Also those nothing is known about: their arguments are drawn by the names and types of their fields."""
+    seen = set()
+    for seed in range(1500):
+        case = make_case(seed, large=False)
+        seen |= {("privacy", part.name) for part in case.privacy} | {("suppression", case.suppression.name)}
+        seen |= {("scheme", part.name) for part in case.schemes.values()}
+        seen |= {("cost", case.cost.name)} if case.cost else set()
+        seen |= {("solver", case.solver.name)} if case.solver else set()
+    assert {(kind, name) for kind in FAMILIES for name in known(kind)} - seen == set()
+
+
+def test_the_auditor_is_not_blind() -> None:
+    """It finds what is wrong with releases that were spoilt on purpose."""
+    spoilt = 0
+    for seed in range(60):
+        case = make_case(seed, large=False)
+        ran = run(case)
+        if ran.release is None or len(ran.rows) < 2:
+            continue
+        with pytest.raises(Broken, match="truth|promise"):
+            check_promises(case, Ran(ran.release, ran.rows[1:]))
+        spoilt += 1
+    assert spoilt > 10
+    rows = [{"rid": i, "q": "x", "s": value} for i, value in enumerate("aab")]
+    for name, told in (
+        ("k", {"k": 4}),
+        ("distinct-l", {"l": 3, "attribute": "s"}),
+        ("l+", {"theta": 0.5, "attribute": "s"}),
+        ("average-risk", {"risk": 0.2}),
+    ):
+        assert broken_promises(rows, rows, ["q"], [(name, told)], {})
+    assert not broken_promises(rows, rows, ["q"], [("k", {"k": 3}), ("t", {"t": 0, "attribute": "s"})], {})
+    assert set(CONDITIONS) | set(OF_TABLE) >= {"k", "distinct-l", "t"}
+
+
+def test_failing_cases_are_made_smaller() -> None:
+    case = next(case for seed in range(99) if (case := make_case(seed, large=False)).rows > 8)
+    small = shrink(case, lambda smaller: smaller.rows >= 3)
+    assert (small.rows, len(small.quasi), len(small.privacy), small.frame) == (3, 1, 1, "polars")
