@@ -12,10 +12,10 @@ PREPARE := echo "compiling all searches for this machine (once, two to five minu
 ROWS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup spark demo test faults lint format types bench papers clean
+.PHONY: help setup spark demo test faults lint format types bench papers docs dist audit-dependencies clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## make up a table of people, anonymize it and show where everything is
 	@mkdir -p demo
@@ -56,13 +56,23 @@ papers: $(VENV)/.papers ## repeat the experiments of papers and say what holds
 	$(BIN)/python benchmarks/papers/utility_based_local_recoding.py --output .bench/papers/utility_based_local_recoding
 	$(BIN)/python benchmarks/papers/user_oriented_anonymization.py --output .bench/papers/user_oriented_anonymization
 
+docs: $(VENV)/.docs ## build the documentation into site/, to be opened from the disk
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "open site/index.html"
+
+dist: $(VENV)/.dist ## build wheel and source archive twice, compare them, and try both in clean environments
+	$(BIN)/python tools/dist.py
+
+audit-dependencies: $(VENV)/.dist ## list what an installation brings, with licences, and ask for known weaknesses
+	$(BIN)/python tools/dependencies.py
+
 spark: $(VENV)/.dev ## install Spark (480 MB), so that the tests run on it too
 	$(PIP) install --editable '.[spark]'
 
 setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
 
 clean: ## remove the virtualenv and everything that was made
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
+	rm -rf $(VENV) demo build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -85,4 +95,14 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 $(VENV)/.papers: $(VENV)/.dev
 	@$(PIP) install --editable '.[papers]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "installing discreet and what builds its documentation (once, about a minute)"
+	@$(PIP) install --editable '.[docs]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.dist: pyproject.toml | $(BIN)/python
+	@echo "installing what builds and checks packages (once)"
+	@$(PIP) install --editable '.[dist]'
 	@touch $@

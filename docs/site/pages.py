@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ("anonymize", "pareto", "audit", "verify", "apply_mapping", "sample", "parse_block")
-RESULTS = ("Release", "Front", "Audit", "Verification", "Applied", "Anonymizer", "Job", "Budget", "Progress")
-OPTIONAL = {"studio.md", "trust.md", "how-to/survey.md"}
+FIRST = ("anonymize", "pareto", "audit", "Release", "Front", "Audit")
+"""What is described before everything else."""
+OPTIONAL = {"studio.md", "trust.md"}
 """Pages of the navigation that may not be there yet."""
 
 
@@ -91,15 +91,20 @@ def described(title: str, intro: str, names: tuple[str, ...], module: str = "dis
 def python() -> str:
     """Functions, results and errors of the public face."""
     import discreet as dc
+    from discreet import schema
 
-    failures = tuple(
-        name for name in dc.__all__ if isinstance(getattr(dc, name), type) and issubclass(getattr(dc, name), Exception)
-    )
+    known = {member.__name__ for family in families().values() for member in family.members().values()}
+    names = [name for name in public() if name not in known and not hasattr(schema, name) and name != "evaluate"]
+    names.sort(key=lambda name: (name not in FIRST, FIRST.index(name) if name in FIRST else 0))
+    classes = [name for name in names if isinstance(getattr(dc, name), type)]
+    failures = tuple(name for name in classes if issubclass(getattr(dc, name), Exception))
+    functions = (*(name for name in names if name not in classes), "parse_block")
+    results = tuple(name for name in classes if name not in failures)
     return "\n".join(
         [
             "# Functions and results\n\nEverything here is in `import discreet as dc`.\n",
-            described("## Functions", "What one does.", FUNCTIONS),
-            described("## Results", "What one gets, and what a job is.", RESULTS),
+            described("## Functions", "What one does.", functions),
+            described("## Results", "What one gets, and what a job is.", results),
             described("## Errors", "See [errors](errors.md) for what each means and the ways out.", failures),
         ]
     )
@@ -113,18 +118,22 @@ def hierarchies() -> str:
     return described("# Hierarchies", "See [hierarchies](../hierarchies.md) for how to choose.", tuple(sorted(names)))
 
 
-def parts() -> str:
-    """Privacy models, costs and suppression kinds, by family."""
+def families() -> dict[str, Any]:
+    """The families whose members are public names."""
     from discreet.problem import COSTS, PRIVACY, SUPPRESSION
 
+    return {"Privacy models": PRIVACY, "Costs": COSTS, "Suppression": SUPPRESSION}
+
+
+def parts() -> str:
+    """Privacy models, costs and suppression kinds, by family."""
     lines = [
         "# Privacy models, costs and suppression",
         "",
         "Each may be given as an object or by its text form; [the vocabulary](../vocabulary.md) compares them.",
         "",
     ]
-    families = {"Privacy models": PRIVACY, "Costs": COSTS, "Suppression": SUPPRESSION}
-    for title, family in families.items():
+    for title, family in families().items():
         lines += [f"## {title}", ""]
         for member in sorted(family.members().values(), key=lambda member: member.__name__):
             lines += [f"::: {member.__module__}.{member.__name__}", "    options: {members: false}", ""]
@@ -220,10 +229,22 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 
 def on_config(config: Any) -> Any:
-    """Leave pages out of the navigation that are not there yet."""
+    """Leave pages out of the navigation that are not there yet, and put those that nobody placed among the how-tos."""
     missing = {page for page in OPTIONAL if not (ROOT / "docs" / page).exists()}
     config.nav = without(config.nav, missing)
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    for item in config.nav:
+        item.get("How to", []).extend(sorted(written - set(named(config.nav))))
     return config
+
+
+def named(nav: Any) -> Iterator[str]:
+    """Yield the pages of the navigation."""
+    for item in nav if isinstance(nav, list) else nav.values() if isinstance(nav, dict) else []:
+        if isinstance(item, str):
+            yield item
+        else:
+            yield from named(item)
 
 
 def without(nav: Any, missing: set[str]) -> Any:
