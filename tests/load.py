@@ -126,7 +126,9 @@ def main() -> int:
                 fine &= seconds < MOST_SECONDS and megabytes < MOST_MEGABYTES
                 wrong += not fine
                 print(
-                    f"{job:30} exit {code:3} {seconds:7.1f} s {megabytes:7.0f} MB  {'' if fine else 'BAD '}{said[:160]}",
+                    f"{job:30} exit {code:3} {seconds:7.1f} s {megabytes:7.0f} MB",
+                    "" if fine else "BAD",
+                    said[:160],
                     flush=True,
                 )
     return 1 if wrong else 0

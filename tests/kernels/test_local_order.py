@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from local_tables import random_local_table
 
 from discreet.kernels.local_bounds import build_boxes, nearest_rates
 from discreet.kernels.local_order import split_order, split_regions
@@ -13,6 +12,7 @@ from discreet.problem import Problem
 from discreet.solve._local_cells import make_cells, merge
 from discreet.solve._local_task import make_task
 from discreet.solve.local import _leaves
+from local_tables import random_local_table
 
 
 def random_task(seed, rows=(40, 300)):
