@@ -198,7 +198,7 @@ def test_the_whole_population():
     assert found.snb == 12
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def adult_sizes(adult):
     """The class sizes of Adult by all nine columns, as polars counts them."""
     table = pl.read_csv(adult / "adult.csv", separator=";")
