@@ -330,7 +330,7 @@ JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-3, 5)
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(WORDS)
     | st.text(max_size=3),
     lambda inside: (
@@ -356,3 +356,13 @@ def test_whatever_is_sent_there_is_an_answer(visitor: Any, studio: Any, body: An
         if answer.status_code == 422:
             assert answer.json()["error"]["message"]
     assert visitor.get(f"/projects/{project}").status_code == 200
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 400])
+def test_numbers_that_are_none(visitor: Any, project: str, number: str) -> None:
+    before = visitor.get(f"/projects/{project}").json()
+    for goal in (f'"weights": {{"age": {number}}}', f'"keep_at_least": {{"age": {number}}}', f'"time_limit": {number}'):
+        headers = {"content-type": "application/json"}
+        body = f'{{"goals": {{{goal}}}}}'
+        assert visitor.client.patch(f"/api/projects/{project}", content=body, headers=headers).status_code == 422
+    assert visitor.get(f"/projects/{project}").json() == before
