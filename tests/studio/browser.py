@@ -18,7 +18,9 @@ import pytest
 SECONDS = 90_000
 """How long to wait for something on a busy machine, in milliseconds; waiting ends as soon as it is there."""
 _PATIENCE = 30
-_LISTEN = """addEventListener("securitypolicyviolation", (event) => console.error(`CSP: ${event.violatedDirective}`));"""
+_LISTEN = (
+    """addEventListener("securitypolicyviolation", (event) => console.error(`CSP: ${event.violatedDirective}`));"""
+)
 
 
 @dataclass
@@ -70,7 +72,11 @@ def running_browser() -> Iterator[Any]:
     except UsageError:
         pytest.skip("no Chromium, Chrome or Edge is installed")
     # Names of other hosts are not even looked up.
-    quiet = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking"]
+    quiet = [
+        "--no-sandbox",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--disable-background-networking",
+    ]
     with playwright.sync_playwright() as driver:
         try:
             browser = driver.chromium.launch(executable_path=found, args=quiet)

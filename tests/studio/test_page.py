@@ -10,7 +10,9 @@ import pytest
 import discreet
 
 STATIC = Path(discreet.__file__).parent / "studio" / "static"
-OWN = sorted(path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".html") and "vendor" not in path.parts)
+OWN = sorted(
+    path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".html") and "vendor" not in path.parts
+)
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -49,7 +51,10 @@ def contrast(one: str, other: str) -> float:
 
 def looks() -> list[dict[str, str]]:
     text = (STATIC / "styles" / "tokens.css").read_text(encoding="utf-8")
-    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r"\{([^{}]*--canvas[^{}]*)\}", text)]
+    return [
+        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r"\{([^{}]*--canvas[^{}]*)\}", text)
+    ]
 
 
 def test_both_ways_to_the_dark_are_the_same() -> None:
