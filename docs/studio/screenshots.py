@@ -1,6 +1,7 @@
 """Take the pictures of the studio in the guides and the README: every screen, light and dark, and on a phone.
 
-Run it in a checkout with the extras ``dev`` installed, and Chromium, Chrome or Edge: ``python docs/studio/screenshots.py``.
+Run it in a checkout with the extra ``dev``, where Chromium, Chrome or Edge is installed:
+``python docs/studio/screenshots.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tests"))
 
 from PIL import Image  # noqa: E402
+
 from studio.browser import Visit, running_browser, running_studio, visiting  # noqa: E402
 
 ROWS = 20_000
@@ -81,7 +83,7 @@ def picture(page: Any) -> Image.Image:
 
 def save(image: Image.Image, name: str) -> None:
     """Write a picture as a small PNG."""
-    few = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE)
     few.save(HERE / f"{name}.png", optimize=True)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from discreet.errors import UsageError
 from discreet.problem import AXES, COSTS, PRIVACY, SCHEMES, SUPPRESSION
@@ -320,3 +322,47 @@ def test_the_studio_cannot_be_asked_for_more_than_it_has(visitor: Any, project: 
     assert visitor.post(f"/projects/{project}/jobs", {"kind": "release", "point": 1, "job": "x"}).status_code == 404
     with pytest.raises(UsageError):
         PRIVACY.make("party")
+
+
+WORDS = ["roles", "types", "goals", "privacy", "edit", "op", "level", "name", "names", "to", "parts", "builder", "csv"]
+WORDS += ["age", "city", "merge", "split", "move", "rename", "add-level", "k(5)", "groups({a: [b]})", "kind", "release"]
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 5)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(WORDS)
+    | st.text(max_size=3),
+    lambda inside: (
+        st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), inside, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=JSON, of=st.sampled_from(["", "goals", "roles", "edit", "types"]))
+def test_whatever_is_sent_there_is_an_answer(visitor: Any, studio: Any, body: Any, of: str) -> None:
+    known = studio.projects("link")
+    project = known[0].id if known else visitor.table(PEOPLE)["id"]
+    told = {of: body} if of else body
+    answers = [
+        visitor.patch(f"/projects/{project}", told),
+        visitor.client.post(f"/api/projects/{project}/hierarchy", params={"column": "age"}, json=told),
+        visitor.client.post("/api/projects", json=told),
+    ]
+    for answer in answers:
+        assert answer.status_code in (200, 422), (told, answer.text)
+        if answer.status_code == 422:
+            assert answer.json()["error"]["message"]
+    assert visitor.get(f"/projects/{project}").status_code == 200
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 400])
+def test_numbers_that_are_none(visitor: Any, project: str, number: str) -> None:
+    before = visitor.get(f"/projects/{project}").json()
+    for goal in (f'"weights": {{"age": {number}}}', f'"keep_at_least": {{"age": {number}}}', f'"time_limit": {number}'):
+        headers = {"content-type": "application/json"}
+        body = f'{{"goals": {{{goal}}}}}'
+        assert visitor.client.patch(f"/api/projects/{project}", content=body, headers=headers).status_code == 422
+    assert visitor.get(f"/projects/{project}").json() == before

@@ -169,6 +169,21 @@ def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit, tmp_path: Path) 
     page.get_by_role("heading", name="Row by row").wait_for()
 
 
+def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    visit.step("goals")
+    page.get_by_role("radio", name="Nobody").click()
+    page.get_by_label("How coarse birth_date may become").select_option("0")
+    visit.click("Find the best release")
+    failed = page.locator(".status .notice.bad")
+    failed.wait_for()
+    assert "birth_date" in failed.inner_text()
+    failed.get_by_role("button", name=re.compile("^Let birth_date up to level")).click()
+    page.get_by_role("heading", name="What do you promise, and what matters?").wait_for()
+    assert visit.told(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
+
+
 def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     visit.sample(ROWS)
@@ -305,7 +320,7 @@ def test_everything_has_a_name(visit: Visit) -> None:
         unnamed = page.evaluate(
             """() => [...document.querySelectorAll("button, a[href], input, select, textarea, [role=img], [role=tree]")]
             .filter((node) => node.offsetParent !== null || node.closest("svg"))
-            .filter((node) => !(node.getAttribute("aria-label") || node.getAttribute("aria-labelledby") || node.textContent.trim()
+            .filter((node) => !(node.ariaLabel || node.getAttribute("aria-labelledby") || node.textContent.trim()
               || (node.labels && [...node.labels].some((label) => label.textContent.trim()))))
             .map((node) => node.outerHTML.slice(0, 120))"""
         )

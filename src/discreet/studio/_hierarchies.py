@@ -53,7 +53,7 @@ class _Nodes:
 
     def find_all(self, level: Any, names: Any, *, lowest: int = 0, highest: int | None = None) -> list[int]:
         """Return the blocks of several groups."""
-        if not isinstance(names, list | tuple) or not names:
+        if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
             raise UsageError("Choose at least one group.")
         return [self.find(level, name, lowest=lowest, highest=highest) for name in dict.fromkeys(names)]
 
@@ -214,7 +214,7 @@ EDITS: dict[str, tuple[Callable[..., Hierarchy], tuple[str, ...], tuple[str, ...
 
 def edit(tree: Hierarchy, told: Any) -> Hierarchy:
     """Make the edit a request tells."""
-    if not isinstance(told, Mapping) or told.get("op") not in EDITS:
+    if not isinstance(told, Mapping) or not isinstance(told.get("op"), str) or told["op"] not in EDITS:
         raise UsageError(f"An edit is one of {', '.join(EDITS)}.")
     function, needed, more = EDITS[told["op"]]
     for name in needed:

@@ -51,6 +51,8 @@ def serve(
             f"On '{host}' others can reach the studio, so it needs a password (--password-file) and encryption "
             "(--tls-cert and --tls-key); where something else sees to both, say --unprotected."
         )
+    if tls_cert is not None and tls_key is not None:
+        _check_certificate(tls_cert, tls_key)
     _check_installed()
 
     import uvicorn
@@ -176,6 +178,18 @@ def _password(path: Path) -> str:
     if len(password) < _SHORTEST:
         raise UsageError(f"The password, the first line of '{path.name}', needs at least {_SHORTEST} characters.")
     return password
+
+
+def _check_certificate(certificate: str | Path, key: str | Path) -> None:
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ValueError):  # what goes wrong in OpenSSL is an OSError too
+        raise UsageError(
+            "The certificate and its key cannot be used; name two files in PEM format that belong together, the key "
+            "without a password."
+        ) from None
 
 
 def _check_installed() -> None:

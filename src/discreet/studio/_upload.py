@@ -7,6 +7,7 @@ pieces away, for what a file says about itself may be a lie.
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import struct
@@ -157,8 +158,22 @@ def admit(path: Path, limits: Limits) -> None:
             _check_rows(held, path, limits)
         else:
             with _unfolded(path, layout.compression) as stream:
+                _check_columns(_header_width(stream.readline(_PIECE)) if layout.kind == "csv" else 0, path, limits)
+                stream.seek(0)
                 _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text=True)
-    columns = len(open_file(path).columns)
+    _check_columns(len(open_file(path).columns), path, limits)
+
+
+def _header_width(line: bytes) -> int:
+    """Return how many columns the first line of delimited text names, by whichever separator names most."""
+    text = line.decode("utf-8", errors="replace")
+    try:
+        return max(len(next(csv.reader([text], delimiter=mark), ())) for mark in ",;\t|")
+    except csv.Error:  # a field longer than any name; whatever reads the file will say so
+        return 0
+
+
+def _check_columns(columns: int, path: Path, limits: Limits) -> None:
     if columns > limits.columns:
         raise TooLargeError(
             f"'{path.name}' has {columns:,} columns, and the studio shows {limits.columns:,} at most; leave out those "

@@ -81,7 +81,8 @@ function merged(before, after) {
 /** The search as it goes: the best cost found (solid) sinks, the bound (dashed) rises, and where they meet is the proof. */
 export function LiveChart({ trace, height = 300, running }) {
   const [box, width] = useWidth();
-  const points = (trace || []).filter(([, best, bound]) => best !== null || bound !== null);
+  const finite = (value) => (value === undefined || value === null || Math.abs(value) > 1e200 ? null : value);
+  const points = (trace || []).map(([time, best, bound]) => [time, finite(best), finite(bound)]).filter(([, best, bound]) => best !== null || bound !== null);
   if (points.length === 0) return html`<div ref=${box} class="chart-empty">${running ? texts.run.noCostYet : texts.run.noTrace}</div>`;
   const known = points.flatMap(([, best, bound]) => [best, bound]).filter((value) => value !== null && value !== undefined);
   let [low, high] = [Math.min(...known), Math.max(...known)];

@@ -6,7 +6,8 @@ const some = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 export const count = (value) => (value === null || value === undefined ? "–" : whole.format(value));
 
 export function number(value) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (value === null || value === undefined || Number.isNaN(value) || Math.abs(value) > 1e200) return "–";
+  if (Math.abs(value) >= 1e15) return value.toExponential(2);
   return Math.abs(value) >= 1000 ? whole.format(value) : some.format(value);
 }
 
@@ -20,6 +21,8 @@ export function share(value, digits) {
 
 export function seconds(value) {
   if (value === null || value === undefined) return "–";
+  if (value === 0) return "0 s";
+  if (value < 1) return `${Math.round(value * 1000)} ms`;
   if (value < 10) return `${value.toFixed(1)} s`;
   if (value < 120) return `${Math.round(value)} s`;
   return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;

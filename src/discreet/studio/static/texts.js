@@ -253,6 +253,7 @@ export const texts = {
     cancelledText: "There was no release yet to keep.",
     points: "Trade-offs found",
     frontFound: (points, open) => `${points} trade-offs so far${open && open !== "–" ? `, ${open} places left to look` : ""}.`,
+    lift: (levels) => `Let ${list(levels.map(([column, level]) => `${column} up to level ${level}`))}`,
     raise: (rows) => `Allow ${rows} people to be left out`,
     bestNow: "Best so far",
     boundNow: "Cannot go below",

@@ -46,7 +46,7 @@ export function Run() {
 }
 
 function Search({ job }) {
-  const { change, go, patch, refresh } = useApp();
+  const { change, go, refresh } = useApp();
   const front = job.kind === "front";
   const [ending, setEnding] = useState(false);
   const [now, setNow] = useState(0);
@@ -64,15 +64,16 @@ function Search({ job }) {
   };
   const [result] = useLoaded(job.state === "done" ? `${at.job(job.id)}/result` : null);
   const passed = running ? Math.max(now, job.seconds || 0) : job.seconds;
+  const empty = ["failed", "cancelled"].includes(job.state) && (job.best === null || job.best === undefined);
   const proven = job.state === "done" && (job.gap === 0 || job.status === "optimal");
   return html`
     <div class="status" role="status" aria-live="polite">
       ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? words.stage(job.stage_text) : ""}</p></${Notice}>`}
       ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
-      ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>${job.more && job.more.smallest_budget ? html`<p><${Button} kind="compact" onClick=${() => patch({ goals: { suppression: `budget(${job.more.smallest_budget})` } }).then(() => go("goals"))}>${words.raise(number(job.more.smallest_budget))}</${Button}></p>` : null}</${Notice}>`}
+      ${job.state === "failed" && html`<${Notice} kind="bad"><p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p><${WaysOut} job=${job} /></${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>
-    <div class="stats">
+    ${!empty && html`<div class="stats">
       <${Stat} label=${front ? words.points : words.bestNow} value=${front ? number(result ? result.points.length : job.points) : number(job.best)} />
       ${!front && html`<${Stat} label=${words.boundNow} value=${number(job.bound)} /><${Stat} label=${words.gap} value=${job.gap === null || job.gap === undefined ? "–" : share(job.gap)} of=${words.gapText} />`}
       <${Stat} label=${words.time} value=${seconds(passed)} />
@@ -82,7 +83,7 @@ function Search({ job }) {
       : job.state === "done" && html`<${Button} kind="main" end="next" onClick=${() => go("explore", { job: job.id })}>${front ? words.toFront : words.toResult}</${Button}>`}>
       ${front ? (result ? html`<${FrontChart} ...${frontPoints(result)} onChoose=${(point) => go("explore", { job: job.id, point })} />` : html`<div class="chart-empty">${words.frontFound(number(job.points ?? 0), number(job.open))}</div>`) : html`<${LiveChart} trace=${result ? result.trace : job.trace} running=${running} />`}
       ${running && html`<p class="quiet small">${words.stay}</p>`}
-    </${Card}>`;
+    </${Card}>`}`;
 }
 
 function Jobs({ chosen, live, onChoose }) {
@@ -93,4 +94,15 @@ function Jobs({ chosen, live, onChoose }) {
     return html`<li key=${job.id}><button type="button" aria-current=${job.id === chosen ? "true" : undefined} onClick=${() => onChoose(job.id)}>
       <b>${jobLabel(job)}</b><span class="small row tight">${ACTIVE.includes(job.state) ? html`<span class="spinner"></span>` : html`<${Icon} name=${{ done: "check", failed: "warn", cancelled: "stop" }[job.state]} size=${15} />`}${words.short[job.state]}${job.kind === "release" && job.best !== null && job.best !== undefined ? ` · ${number(job.best)}` : ""} · ${ago(job.created)}</span></button></li>`;
   })}</ul></section>`;
+}
+
+/** What would have to give way so that a failed search can succeed, each a click. */
+function WaysOut({ job }) {
+  const { patch, go, project } = useApp();
+  const { smallest_budget: budget, limits = [] } = job.more || {};
+  const take = (goals) => patch({ goals }).then(() => go("goals"));
+  if (!budget && !limits.length) return null;
+  return html`<p class="row">
+    ${limits.slice(0, 3).map((levels) => html`<${Button} kind="compact" onClick=${() => take({ keep_at_least: { ...project.goals.keep_at_least, ...levels } })}>${words.lift(Object.entries(levels))}</${Button}>`)}
+    ${budget && html`<${Button} kind="compact" onClick=${() => take({ suppression: `budget(${budget})` })}>${words.raise(number(budget))}</${Button}>`}</p>`;
 }
