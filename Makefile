@@ -8,11 +8,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 JOBS ?= 2
 PREPARE := echo "compiling all searches for this machine (once, two to five minutes)"; \
-	$(BIN)/python -c 'from discreet.solve import prepare; prepare(jobs=$(JOBS))'
+	$(BIN)/python -c 'from discreet.solve import prepare; prepare(jobs=2)'
 ROWS ?= 20000
+SECONDS ?= 3600
+FIRST ?= 0
+COMPARE ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup spark demo test faults lint format types bench papers docs dist audit-dependencies clean
+.PHONY: help setup spark demo test fuzz faults load lint format types bench papers docs dist audit-dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,8 +35,16 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 test: lint types ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
-faults: $(VENV)/.dev ## kill jobs at random moments, fifty times for each kind of output (half an hour)
-	$(BIN)/python tests/faults.py
+fuzz: private JOBS = 20000
+fuzz: $(VENV)/.dev ## do random jobs and check every release: make fuzz JOBS=20000 SECONDS=3600 FIRST=0
+	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs $(JOBS) --seconds $(SECONDS) --first $(FIRST) --compare $(COMPARE)
+
+faults: $(VENV)/.dev ## kill jobs at 200 random moments, then full disks, Ctrl-C, changed input and more (an hour)
+	$(BIN)/python tests/faults.py --times 25
+	$(BIN)/python tests/mishaps.py
+
+load: $(VENV)/.dev ## measure tables of 10,000 columns and of a million different values (ten minutes)
+	$(BIN)/python tests/load.py
 
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check

@@ -143,9 +143,9 @@ def read_only(folder: Path) -> Iterator[None]:
 # --- disks ------------------------------------------------------------------------------------------------------------
 
 
-def _disk_full(folder: Path, output: str, *more: str, size: str = "96k") -> None:
-    people(20_000).write_csv(folder / "people.csv")
-    with small_disk(folder / "disk", size):
+def _disk_full(folder: Path, output: str, *more: str, rows: int = 20_000) -> None:
+    people(rows).write_csv(folder / "people.csv")
+    with small_disk(folder / "disk", "96k"):
         (folder / "disk/old.txt").write_text("kept")
         done = run(folder, "anonymize", "people.csv", *JOB, "-o", output, *more)
         failed(done, 6, "disk is full")
@@ -159,7 +159,7 @@ def disk_full_of_a_file(folder: Path) -> None:
 
 @mishap
 def disk_full_of_a_Parquet_file(folder: Path) -> None:
-    _disk_full(folder, "disk/safe.parquet", size="24k")
+    _disk_full(folder, "disk/safe.parquet", rows=200_000)
 
 
 @mishap
@@ -169,7 +169,7 @@ def disk_full_of_JSON_lines(folder: Path) -> None:
 
 @mishap
 def disk_full_of_a_folder(folder: Path) -> None:
-    _disk_full(folder, "disk/safe/", size="24k")
+    _disk_full(folder, "disk/safe/", rows=200_000)
 
 
 @mishap

@@ -6,6 +6,7 @@ import math
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 
 import naive_risk as plain
@@ -195,3 +196,40 @@ def test_the_whole_population():
     found = estimate_uniques(*sizes, 31)
     assert found.zayatz == pytest.approx(12)
     assert found.snb == 12
+
+
+@pytest.fixture
+def adult_sizes(adult):
+    """The class sizes of Adult by all nine columns, as polars counts them."""
+    table = pl.read_csv(adult / "adult.csv", separator=";")
+    sizes = table.group_by(table.columns).len()["len"].value_counts().sort("len")
+    return table.height, sizes["len"].to_numpy(), sizes["count"].to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("fraction", "model", "share"),
+    [
+        (0.1, "zayatz", 0.3207402393466189),
+        (0.2, "zayatz", 0.3577099234829125),
+        (1, "zayatz", 0.5142895033485844),
+        (1, "dankar", 0.5142895033485844),
+    ],
+)
+def test_estimates_of_adult_are_those_of_arx(adult_sizes, fraction, model, share):
+    """What the tests of ARX expect of Adult, for samples of several shares of the population."""
+    rows, sizes, classes = adult_sizes
+    people = round(rows / fraction)
+    assert getattr(estimate_uniques(sizes, classes, people), model) / people == pytest.approx(share, rel=1e-9)
+
+
+@pytest.mark.parametrize(("fraction", "share"), [(0.1, 0.27684993883653597), (0.01, 0.1446083531167384)])
+def test_pitman_of_adult_is_that_of_arx(adult_sizes, fraction, share):
+    """ARX takes the limit of Pitman's expectation for large populations; for this one it is a little lower."""
+    rows, sizes, classes = adult_sizes
+    people = round(rows / fraction)
+    theta, alpha = fit(sizes.astype(np.int64), classes.astype(np.int64))
+    limit = math.exp(math.lgamma(theta + 1) - math.lgamma(theta + alpha)) * people ** (alpha - 1)
+    assert limit == pytest.approx(share, rel=1e-9)
+    found = estimate_uniques(sizes, classes, people)
+    assert found.chosen == "pitman"
+    assert 0.995 * share < found.dankar / people < share

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.counts import CodedAttribute, CountTable
-from discreet.kernels.classes import class_ids, group, keep_list, source_of
+from discreet.kernels.classes import class_ids, group, keep_list, learn_levels, source_of, step_between
 from discreet.problem import Problem
 from discreet.solve import _evaluate as evaluate
+from discreet.solve import _space as space
 
 SHAPES = {
     "one pack": [4, 3, 5],
@@ -48,7 +49,7 @@ def expected(counts, node):
 @pytest.mark.parametrize("direct", [1, 1 << 16])
 @pytest.mark.parametrize("leaves", SHAPES.values(), ids=SHAPES)
 def test_classes_are_those_of_the_generalized_tuples(monkeypatch, leaves, direct):
-    monkeypatch.setattr(evaluate, "_DIRECT", direct)
+    monkeypatch.setattr(space, "_DIRECT", direct)
     counts = table(leaves, 300, seed=len(leaves))
     problem = Problem.build(counts, privacy="k(2)", cost="DM")
     lattice = evaluate.lay_out(problem)
@@ -73,16 +74,36 @@ def test_classes_are_those_of_the_generalized_tuples(monkeypatch, leaves, direct
         if keep_list(lists, source, node, classes, counts.tuples) >= 0:
             ids_of_list.append(ids.copy())
         assert not ws.direct.any()
+        assert not ws.hashed.any()
     assert len(ids_of_list) > 1
 
 
-def test_stamps_that_run_out_change_nothing(monkeypatch):
-    monkeypatch.setattr(evaluate, "_DIRECT", 1)
-    counts = table([700, 4, 900], 300, seed=1)
+def test_the_classes_of_the_source_itself_are_its_entries():
+    counts = table([6, 5, 4], 200, seed=2)
+    lattice = evaluate.lay_out(Problem.build(counts, privacy="k(2)", cost="DM"))
+    sums = counts.weights[:, None] * 2.0
+    lists, ws = evaluate.make_lists(counts, lattice, sums), evaluate.make_workspace(lattice)
+    bottom = np.zeros(3, dtype=np.int64)
+    assert group(lattice, lists, ws, 0, bottom) == counts.tuples
+    class_ids(ws, counts.tuples, counts.tuples)
+    assert (ws.ids[: counts.tuples] == np.arange(counts.tuples)).all()
+    made = slice(counts.tuples, 2 * counts.tuples)
+    assert (lists.size[made] == counts.weights).all()
+    assert (lists.sums[made] == sums).all()
+    assert (lists.rep[made] == np.arange(counts.tuples)).all()
+    assert (lists.packed[:, made] == lists.packed[:, : counts.tuples]).all()
+
+
+def test_a_node_between_lies_between_and_is_shared_by_the_nodes_so_far():
+    counts = table([60, 60, 60], 8000, seed=3)
     lattice = evaluate.lay_out(Problem.build(counts, privacy="k(2)", cost="DM"))
     lists, ws = evaluate.make_lists(counts, lattice, np.zeros((counts.tuples, 0))), evaluate.make_workspace(lattice)
-    node = np.array([1, 0, 1])
-    before = group(lattice, lists, ws, 0, node)
-    ws.stamp[0] = (1 << 31) - 10
-    assert group(lattice, lists, ws, 0, node) == before
-    assert ws.stamp[0] == 1 + before
+    for _ in range(50):
+        learn_levels(ws, np.array([0, 2, 1]))
+    node, between = np.array([2, 2, 2]), np.zeros(3, dtype=np.int64)
+    assert counts.tuples > 2000
+    assert step_between(lattice, lists, ws, 0, node, between)
+    assert (between <= node).all()
+    assert between[0] == 0
+    assert 0 < between.sum() < node.sum()
+    assert not step_between(lattice, lists, ws, 0, np.array([0, 0, 0]), between)

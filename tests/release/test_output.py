@@ -276,3 +276,32 @@ def test_home_and_relative_paths(source: Path, tmp_path: Path, monkeypatch: pyte
     os.chdir("/")
     assert release.frame.height == 40
     assert check_output(tmp_path / "new.csv", "people.csv").path == (tmp_path / "new.csv").resolve()
+
+
+def test_two_makers_of_one_file_do_not_clear_up_each_other(tmp_path: Path) -> None:
+    """What a maker has just begun may look like a left-over until it holds its lock; it must not lose its file."""
+    target = tmp_path / "safe.csv"
+    with replacing(target) as first:
+        first.write_text("first")
+        with replacing(target) as second:
+            assert first.exists()
+            second.write_text("second")
+        assert target.read_text() == "second"
+        assert first.exists()
+    assert target.read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["safe.csv"]
+
+
+def test_input_that_changes_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text("age\n" + "30\n31\n" * 10)
+    solve = flow._solve
+
+    def solve_and_change(*parts: Any) -> Any:
+        source.write_text("age\n" + "31\n30\n" * 10 + "30\n")
+        return solve(*parts)
+
+    monkeypatch.setattr(flow, "_solve", solve_and_change)
+    with pytest.raises(DataError, match="changed while it was being read"):
+        flow.anonymize(source, quasi_identifiers=["age"], privacy="k(2)", output=tmp_path / "safe.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]

@@ -57,3 +57,9 @@ def test_a_solver_that_is_named_says_what_it_cannot_do(monkeypatch):
     only(monkeypatch, levels=(["full-domain"], ["none"]))
     with pytest.raises(UnsupportedCombinationError, match="it searches full-domain"):
         choose_solver(problem_of(scheme="subtree"), SOLVERS.members()["levels"]())
+
+
+def test_a_cost_no_solver_takes_here():
+    problem = problem_of(scheme="local", suppression="class-records", cost="score")
+    with pytest.raises(UnsupportedCombinationError, match="The cost score does not go with the scheme local"):
+        choose_solver(problem)

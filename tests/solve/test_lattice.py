@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from discreet.problem import Problem
 from discreet.solve import Budget, lattice, solve
 from discreet.solve import _evaluate as evaluate
 from discreet.solve import _gather as gather
+from discreet.solve import _space as space
 from discreet.solve.lattice import LatticeSolver
 
 
@@ -98,6 +100,7 @@ def test_packing_changes_nothing(monkeypatch, pack):
     problem = Problem.build(wide, privacy="k(4)", cost="LM", suppression="budget(0.1)")
     expected = LatticeSolver().solve(problem, Budget())
     monkeypatch.setattr(evaluate, "_PACK", pack)
+    monkeypatch.setattr(evaluate, "_laid_out", WeakKeyDictionary())
     found = LatticeSolver().solve(problem, Budget())
     assert (found.cost, found.levels) == (pytest.approx(expected.cost), expected.levels)
 
@@ -129,8 +132,41 @@ def test_histograms_in_portions_change_nothing(monkeypatch, privacy, cost, suppr
 def test_kept_lists_that_run_out_change_nothing(monkeypatch):
     problem = Problem.build(random_table(4), privacy=["k(3)", "l+(0.5, s)"], cost="DM", suppression="budget(0.1)")
     expected = LatticeSolver().solve(problem, Budget())
-    monkeypatch.setattr(evaluate, "_KEPT_LISTS", 3)
+    monkeypatch.setattr(space, "_KEPT_LISTS", 3)
     assert LatticeSolver().solve(problem, Budget()).cost == pytest.approx(expected.cost)
+
+
+def test_memory_of_an_earlier_search_changes_nothing():
+    counts = random_table(5)
+    problems = [
+        Problem.build(counts, privacy=f"k({k})", cost=cost, suppression=f"budget({rows})", max_levels=limits)
+        for limits in ({}, {counts.names[0]: counts.attributes[0].height - 1})
+        for cost in ("LM", "DM", "HDM")
+        for k, rows in ((2, 9), (4, 30), (3, 0))
+    ]
+    seen = [LatticeSolver().solve(problem, Budget()) for problem in [*problems, *reversed(problems)]]
+    assert space._spare[counts]
+    for problem, found, again in zip(problems, seen, reversed(seen), strict=False):
+        space._spare.clear()
+        alone = LatticeSolver().solve(problem, Budget())
+        for other in (found, again):
+            assert (other.cost, other.levels, other.stats) == (alone.cost, alone.levels, alone.stats)
+            assert (other.suppressed == alone.suppressed).all()
+
+
+def test_memory_is_never_lent_twice_and_not_kept_where_there_is_much_of_it(monkeypatch):
+    counts = random_table(5)
+    layout = evaluate.lay_out(Problem.build(counts, privacy="k(2)", cost="DM"))
+    none = np.zeros((counts.tuples, 0))
+    first = space.borrow(counts, layout, none)
+    space.give_back(counts, layout, *first)
+    assert space.borrow(counts, layout, none)[0] is first[0]
+    assert space.borrow(counts, layout, none)[0] is not first[0]
+    space.give_back(counts, layout, *first)
+    assert space.borrow(counts, layout, np.ones((counts.tuples, 1)))[0] is not first[0]
+    monkeypatch.setattr(space, "_MOST_KEPT", 1000)
+    space.give_back(counts, layout, *first)
+    assert not space._spare[counts]
 
 
 def hard_problem():

@@ -47,7 +47,7 @@ def test_the_auditor_is_not_blind() -> None:
         ran = run(case)
         if ran.release is None or len(ran.rows) < 2:
             continue
-        with pytest.raises(Broken, match="truth|promise"):
+        with pytest.raises(Broken, match=r"truth|promise"):
             check_promises(case, Ran(ran.release, ran.rows[1:]))
         spoilt += 1
     assert spoilt > 10

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel
 from discreet.kernels.state import (
     BOUND,
     CLOSED,
@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 
-@kernel
+@inner_kernel
 def push(search: Search, box: int) -> None:
     """Put a box on the heap."""
     heap, bound, count = search.link[HEAPED], search.number, search.count
@@ -72,7 +72,7 @@ def push(search: Search, box: int) -> None:
         i = parent
 
 
-@kernel
+@inner_kernel
 def pop(search: Search) -> int:
     """Take the last box off the stack, or else the one with the least bound off the heap."""
     heap, bound, count = search.link[HEAPED], search.number, search.count
@@ -97,14 +97,14 @@ def pop(search: Search) -> int:
     return top
 
 
-@kernel
+@inner_kernel
 def release(search: Search, box: int) -> None:
     """Forget a box and free its place."""
     search.link[FREED, search.count[FREE]] = box
     search.count[FREE] += 1
 
 
-@kernel
+@inner_kernel
 def enqueue(search: Search, box: int) -> None:
     """Open a box: by bound, or depth first where memory runs short."""
     if search.count[DEEP] == 1:
@@ -114,14 +114,14 @@ def enqueue(search: Search, box: int) -> None:
         push(search, box)
 
 
-@kernel
+@inner_kernel
 def threshold_of(search: Search) -> float:
     """Bounds at or above this cannot lead to anything better than the incumbent."""
     best = search.best[0]
     return best - TOLERANCE * abs(best) if best < INFINITE else INFINITE
 
 
-@kernel
+@inner_kernel
 def base_of(search: Search, node: NDArray[np.int64]) -> float:
     """What publishing all rows at a node costs, where costs add up over attributes."""
     total = 0.0
@@ -130,7 +130,7 @@ def base_of(search: Search, node: NDArray[np.int64]) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def encode(search: Search, node: NDArray[np.int64], row: int) -> int:
     """Write a node into a row of ``search.bits`` as the set of steps up to it from the lowest one; return the row."""
     bits, levels = search.bits, search.levels
@@ -144,7 +144,7 @@ def encode(search: Search, node: NDArray[np.int64], row: int) -> int:
     return row
 
 
-@kernel
+@inner_kernel
 def _within(bits: NDArray[np.uint64], inner: int, outer: int) -> bool:
     """Whether one set of steps lies within another, given by their rows: whether one node is at or below the other."""
     outside = np.uint64(0)
@@ -153,7 +153,7 @@ def _within(bits: NDArray[np.uint64], inner: int, outer: int) -> bool:
     return outside == 0
 
 
-@kernel
+@inner_kernel
 def distance(bits: NDArray[np.uint64], first: int, second: int) -> int:
     """How many steps two nodes, given by their rows, are apart."""
     total = 0
@@ -166,7 +166,7 @@ def distance(bits: NDArray[np.uint64], first: int, second: int) -> int:
     return total
 
 
-@kernel
+@inner_kernel
 def position(search: Search, node: NDArray[np.int64]) -> int:
     """Where the node is among the evaluated ones, or -1."""
     bits = search.bits
@@ -180,7 +180,7 @@ def position(search: Search, node: NDArray[np.int64]) -> int:
     return -1
 
 
-@kernel
+@inner_kernel
 def refresh(search: Search, box: int) -> None:
     """Bring the bound of a box up to date with what was evaluated since."""
     bits, part = search.bits, search.part
@@ -200,7 +200,7 @@ def refresh(search: Search, box: int) -> None:
     search.number[box, BOUND] = max(search.number[box, BOUND], low + up)
 
 
-@kernel
+@inner_kernel
 def add_box(search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: float, up: float, bound: float) -> None:
     """Open a box unless it is ruled out already; its high corner is pulled in as far as the base costs allow."""
     count = search.count
@@ -234,7 +234,7 @@ def add_box(search: Search, lo: NDArray[np.int64], hi: NDArray[np.int64], low: f
         enqueue(search, box)
 
 
-@kernel
+@inner_kernel
 def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> None:
     """Take away the part of a box below (or above) a corner, and open what remains as disjoint boxes.
 
@@ -245,11 +245,13 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
     for i in range(m):
         lo[i], hi[i] = search.corner[box, 0, i], search.corner[box, 1, i]
     low, up, bound = search.number[box, LOW], search.number[box, UP], search.number[box, BOUND]
-    done = np.zeros(m, np.bool_)
+    done = search.vector[3]
+    for i in range(m):
+        done[i] = 0
     for _ in range(m):
         pick, best = -1, -INFINITE
         for i in range(m):
-            if done[i]:
+            if done[i] == 1:
                 continue
             if below and hi[i] > corner[i]:
                 if search.facts[SEPARABLE]:
@@ -266,7 +268,7 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
                 pick, best = i, gain
         if pick < 0:
             break
-        done[pick] = True
+        done[pick] = 1
         if below:
             kept = lo[pick]
             lo[pick] = corner[pick] + 1
@@ -279,7 +281,7 @@ def _split(search: Search, box: int, corner: NDArray[np.int64], below: bool) -> 
             hi[pick], lo[pick] = kept, corner[pick]
 
 
-@kernel
+@inner_kernel
 def cut(search: Search, box: int, threshold: float) -> bool:
     """Split a box by the evaluated node that rules out most of it; say whether there was one."""
     lo, hi = search.corner[box, 0], search.corner[box, 1]
@@ -320,7 +322,7 @@ def cut(search: Search, box: int, threshold: float) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def halve(search: Search, box: int) -> None:
     """Split a box in the middle of its longest side; a box of one node is simply done."""
     lo, hi = search.vector[0], search.vector[1]

@@ -23,6 +23,7 @@ __all__ = [
     "class_ids",
     "group",
     "keep_list",
+    "learn_levels",
     "learn_reduction",
     "pack_tuples",
     "source_of",
@@ -34,11 +35,17 @@ PACKS = 4
 CODES = 256
 """The most codes a pack may have: a code is one byte of a word."""
 _SPAN = 1 << 62
-_LAST_STAMP = (1 << 31) - 1
-_SHORTER = 1.1
+_SHORTER = 0.7
 """How much shorter a list in between should be, as the logarithm of the ratio."""
-_LONG = 2000
+_LONG = 1500
 """Lists shorter than this need no list in between."""
+_NEAR = 0.6
+"""Nodes need no list in between whose entropy is so close to that of their source."""
+_FREE = 0.1
+"""What a raise costs that all nodes so far would have shared, in logarithms of the chance that the next one does."""
+_NEWS = 0.05
+"""How much the latest node counts among those before."""
+_FEWEST = 1e-3
 
 
 class Lattice(NamedTuple):
@@ -103,12 +110,8 @@ class Workspace(NamedTuple):
     """The cell of each class."""
     direct: NDArray[np.int64]
     """Rows by key, where keys are small; all zeros between calls."""
-    hashed: NDArray[np.int32]
-    """Stamped class by hashed key, where they are not."""
-    class_key: NDArray[np.int64]
-    """The key of each class that is hashed."""
-    stamp: NDArray[np.int64]
-    """stamp[0]: stamped classes below it belong to earlier calls."""
+    hashed: NDArray[np.int64]
+    """(cells, 2), flat: key plus one and rows by hashed key, where they are not; all zeros between calls."""
     number: NDArray[np.int32]
     """Class by cell."""
     small: NDArray[np.int32]
@@ -117,6 +120,8 @@ class Workspace(NamedTuple):
     """(packs, CODES), flat: what each code of each pack adds to the key."""
     reduction: NDArray[np.float64]
     """[0] how much of a fall in entropy shows as a fall in the logarithm of the number of classes, so far."""
+    shared: NDArray[np.float64]
+    """(m, levels) the share of nodes so far at this level of the attribute or above it, the latest counting most."""
 
 
 @kernel
@@ -143,34 +148,33 @@ def _tally_direct(
 def _tally_hashed(
     keys: NDArray[np.int64],
     size: NDArray[np.int64],
-    table: NDArray[np.int32],
-    class_key: NDArray[np.int64],
-    base: int,
-    total: NDArray[np.int64],
+    table: NDArray[np.int64],
+    opened: NDArray[np.int32],
     opener: NDArray[np.int32],
-) -> int:  # keys, table, class_key, total, opener OUT
-    """Add up the rows of equal keys and write their classes over the keys; the only branch is a collision."""
+) -> int:  # keys, table, opened, opener OUT
+    """Add up the rows of equal keys and write their cells over the keys; the only branch is a collision.
+
+    Key and rows of a cell lie side by side, so that an entry waits for one line of memory and not for two.
+    """
     cells, shift = 64, 58
     while cells < 2 * keys.size:
         cells *= 2
         shift -= 1
     found = 0
     for j in range(keys.size):
-        key = keys[j]
+        key = keys[j] + 1
         cell = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
-        known = table[cell] - base
-        while known >= 0 and class_key[known] != key:
+        known = table[2 * cell]
+        while known != key and known != 0:
             cell = (cell + 1) & (cells - 1)
-            known = table[cell] - base
-        new = known < 0
-        known = found if new else known
-        table[cell] = base + known
-        class_key[known] = key
-        rows = 0 if new else total[known]
-        total[known] = rows + size[j]
+            known = table[2 * cell]
+        rows = table[2 * cell + 1]
+        table[2 * cell] = key
+        table[2 * cell + 1] = rows + size[j]
+        opened[found] = cell
         opener[found] = j
-        found += new
-        keys[j] = known
+        found += rows == 0
+        keys[j] = cell
     return found
 
 
@@ -178,19 +182,18 @@ def _tally_hashed(
 def _tally(ws: Workspace, span: int, size: NDArray[np.int64], total: NDArray[np.int64]) -> int:  # total OUT
     """Number the distinct keys 0, 1, … by first appearance and add up their rows; keys lie in 0 .. span-1."""
     keys, opened = ws.key[: size.size], ws.opened
-    if span <= ws.direct.size:
-        found = _tally_direct(keys, size, ws.direct, opened, ws.opener)
+    direct, hashed = ws.direct, ws.hashed
+    if span <= direct.size:
+        found = _tally_direct(keys, size, direct, opened, ws.opener)
         for c in range(found):
-            total[c] = ws.direct[opened[c]]
-            ws.direct[opened[c]] = 0
+            total[c] = direct[opened[c]]
+            direct[opened[c]] = 0
         return found
-    if ws.stamp[0] > _LAST_STAMP - size.size:
-        ws.stamp[0] = 1
-        ws.hashed[:] = 0
-    found = _tally_hashed(keys, size, ws.hashed, ws.class_key, ws.stamp[0], total, ws.opener)
-    ws.stamp[0] += found
+    found = _tally_hashed(keys, size, hashed, opened, ws.opener)
     for c in range(found):
-        opened[c] = c
+        total[c] = hashed[2 * opened[c] + 1]
+        hashed[2 * opened[c]] = 0
+        hashed[2 * opened[c] + 1] = 0
     return found
 
 
@@ -238,26 +241,42 @@ def step_between(
 ) -> bool:  # between OUT
     """Name a node between a source and the given one whose list is worth making first; say whether there is one.
 
-    It is the source with as few attributes raised as are expected to make its list a third as long.
+    It is the source with as few raises as are expected to make its list half as long. They are those that most of the
+    next nodes will share, going by the nodes so far, so that the list serves these too.
     """
     if lists.count[source] < _LONG:
         return False
-    for i in range(node.size):
+    entropy, shared, m = lattice.entropy, ws.shared, node.size
+    left = 0.0
+    for i in range(m):
         between[i] = max(lists.node[source, i], lattice.lowest[i])
+        left += entropy[i, between[i]] - entropy[i, node[i]]
     wanted = _SHORTER / ws.reduction[0]
     while wanted > 0.0:
-        pick, most, raises = -1, 0.0, 0
-        for i in range(node.size):
-            if node[i] > between[i]:
-                raises += 1
-                drop = lattice.entropy[i, between[i]] - lattice.entropy[i, node[i]]
-                if drop > most:
-                    pick, most = i, drop
-        if pick < 0 or raises < 2:
+        pick, level, best, most = -1, 0, 0.0, 0.0
+        for i in range(m):
+            for raised in range(between[i] + 1, node[i] + 1):
+                drop = entropy[i, between[i]] - entropy[i, raised]
+                chance = (shared[i, raised] + _FEWEST) / (shared[i, between[i]] + _FEWEST)
+                gain = drop / (_FREE - np.log(chance))
+                if gain > best:
+                    pick, level, best, most = i, raised, gain, drop
+        if pick < 0:
             return False
-        between[pick] = node[pick]
+        between[pick] = level
         wanted -= most
+        left -= most
+        if left < _NEAR:
+            return False
     return True
+
+
+@kernel
+def learn_levels(ws: Workspace, node: NDArray[np.int64]) -> None:
+    """Remember the levels of a node, for which the next ones are likely to be close to."""
+    for i in range(node.size):
+        for level in range(ws.shared.shape[1]):
+            ws.shared[i, level] += _NEWS * ((node[i] >= level) - ws.shared[i, level])
 
 
 @kernel
@@ -332,6 +351,8 @@ def group(lattice: Lattice, lists: ClassLists, ws: Workspace, source: int, node:
     """
     begin, items = lists.first[source], lists.count[source]
     end = begin + items
+    if _same_node(lists.node[source], node):
+        return _repeat(lists, ws, begin, items)
     keys, size, total = ws.key[:items], lists.size[begin:end], lists.size[lists.used[1] :]
     keys[:] = 0
     span = 1
@@ -360,6 +381,30 @@ def group(lattice: Lattice, lists: ClassLists, ws: Workspace, source: int, node:
         class_ids(ws, items, found)
         _add_sums(lists.sums, ws.ids[:items], found, begin, lists.used[1])
     return found
+
+
+@kernel
+def _same_node(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+    i = 0
+    while i < first.size and first[i] == second[i]:
+        i += 1
+    return i == first.size
+
+
+@kernel
+def _repeat(lists: ClassLists, ws: Workspace, begin: int, items: int) -> int:
+    """Write the classes of a list once more, as :func:`group` does: each is a class of its own."""
+    end = lists.used[1]
+    for j in range(items):
+        ws.key[j] = j
+        ws.opened[j] = j
+        ws.opener[j] = j
+        lists.size[end + j] = lists.size[begin + j]
+    _open_classes(lists, ws.opener[:items], begin)
+    for j in range(items):
+        for a in range(lists.sums.shape[1]):
+            lists.sums[end + j, a] = lists.sums[begin + j, a]
+    return items
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.boxes import base_of, distance, encode, position
 from discreet.kernels.state import (
     EVALUATED,
@@ -34,11 +34,14 @@ _REACH = 1.5
 """Over how many steps the error of the prediction at an evaluated node is carried to its neighbours."""
 _MEMORY = 0.92
 """How much the regression still believes an observation after the next one."""
+_FIRM = 0.01
+"""What a row beyond the limit costs in predictions, as a share of the worst cost; less where the limit is large, for
+then a row says less about whether the limit is broken."""
 _MOST_DOUBT = 10.0
 """The variance of its weights, on average, beyond which it forgets nothing."""
 
 
-@kernel
+@inner_kernel
 def rarity(search: Search, removed: float) -> float:
     """The scale on which removed rows are predicted: minus the root of minus the logarithm of their share.
 
@@ -48,7 +51,7 @@ def rarity(search: Search, removed: float) -> float:
     return -np.sqrt(max(np.log(search.facts[ROWS] / (removed + 0.5)), 0.0))
 
 
-@kernel
+@inner_kernel
 def predict(search: Search, node: NDArray[np.int64], row: int) -> float:
     """What is expected of a node: row 0 the rarity of its removed rows, row 1 the logarithm of its lower part."""
     weights = search.model[node.size + 1 :]
@@ -87,7 +90,7 @@ def learn(search: Search, node: NDArray[np.int64], removed: float, lower: float)
         search.model[d + 1, a] += gain[a] / scale * error_lower
 
 
-@kernel
+@inner_kernel
 def _extra(search: Search, base: float) -> float:
     """Roughly what one suppressed row adds to the lower part of a node with this base cost."""
     if search.facts[SEPARABLE]:
@@ -95,7 +98,7 @@ def _extra(search: Search, base: float) -> float:
     return search.facts[PER_ROW]
 
 
-@kernel
+@inner_kernel
 def cutoff_of(search: Search, box: int, threshold: float, side: int) -> float:
     """What a prediction must reach for a node to rule out all between itself and a corner of the box.
 
@@ -108,7 +111,7 @@ def cutoff_of(search: Search, box: int, threshold: float, side: int) -> float:
     return rarity(search, max(min(rows, search.facts[LIMIT]), 0.0) + 0.5)
 
 
-@kernel
+@inner_kernel
 def climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
     """Raise a node, in the box and then beyond, while it is predicted to cut all below it; return the volume cut."""
     weights = search.model[node.size + 1 :]
@@ -136,7 +139,7 @@ def climb(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> f
     return volume
 
 
-@kernel
+@inner_kernel
 def sink(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> float:
     """Lower a node, in the box and then beyond, while it is predicted to cut all above it; return the volume cut."""
     weights = search.model[node.size + 1 :]
@@ -164,7 +167,7 @@ def sink(search: Search, box: int, node: NDArray[np.int64], cutoff: float) -> fl
     return volume
 
 
-@kernel
+@inner_kernel
 def from_corner(search: Search, box: int, node: NDArray[np.int64], cutoff: float, side: int) -> float:
     """The furthest node from a corner of the box that is predicted to cut all up to that corner; 0 if none is."""
     for i in range(node.size):
@@ -174,7 +177,7 @@ def from_corner(search: Search, box: int, node: NDArray[np.int64], cutoff: float
     return climb(search, box, node, cutoff) if side == 0 else sink(search, box, node, cutoff)
 
 
-@kernel
+@inner_kernel
 def error_at(search: Search, which: int, side: int) -> float:
     """How far the prediction is off at an evaluated node."""
     m = search.node.shape[1]
@@ -185,7 +188,7 @@ def error_at(search: Search, which: int, side: int) -> float:
     return value - weights[side, m]
 
 
-@kernel
+@inner_kernel
 def correct(search: Search, node: NDArray[np.int64], side: int) -> None:
     """Carry the error of the prediction at the nearest evaluated node over to this one."""
     bits = search.bits
@@ -199,7 +202,7 @@ def correct(search: Search, node: NDArray[np.int64], side: int) -> None:
         search.best[1 + side] = error_at(search, which, side) / (1.0 + nearest / _REACH)
 
 
-@kernel
+@inner_kernel
 def _guess(search: Search, rare: float, log_lower: float, base: float, enough: float) -> float:
     """The predicted cost of a node, with a penalty for breaking the limit; roughly, once it exceeds ``enough``."""
     if search.facts[SEPARABLE] and base >= enough:
@@ -207,12 +210,11 @@ def _guess(search: Search, rare: float, log_lower: float, base: float, enough: f
     removed = search.facts[ROWS] * np.exp(-(min(rare, 0.0) ** 2))
     lower = base if search.facts[SEPARABLE] else np.exp(min(log_lower, 200.0))
     over = max(removed - 1.0 - search.facts[LIMIT], 0.0)
-    return (
-        lower + max(removed - 0.5, 0.0) * _extra(search, base) + 10.0 * over * search.facts[WORST] / search.facts[ROWS]
-    )
+    firm = _FIRM * search.facts[WORST] / (1.0 + _FIRM * search.facts[LIMIT])
+    return lower + max(removed - 0.5, 0.0) * _extra(search, base) + over * firm
 
 
-@kernel
+@inner_kernel
 def suggest(search: Search, node: NDArray[np.int64]) -> float:  # node OUT
     """The unevaluated node of least predicted cost on a descent from the incumbent by changes of one or two levels."""
     w = search.model[node.size + 1 :]

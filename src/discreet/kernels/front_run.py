@@ -15,6 +15,7 @@ from discreet.kernels.classes import (
     Workspace,
     group,
     keep_list,
+    learn_levels,
     learn_reduction,
     source_of,
     step_between,
@@ -197,6 +198,7 @@ def evaluate_node(
     classes = group(lattice, lists, ws, source, node)
     length = evaluate_classes(lattice, lists, prices, tally, limit, grid, node, classes)
     keep_list(lists, source, node, classes, room)
+    learn_levels(ws, node)
     return length
 
 

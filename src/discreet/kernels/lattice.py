@@ -16,6 +16,7 @@ from discreet.kernels.classes import (
     Workspace,
     group,
     keep_list,
+    learn_levels,
     learn_reduction,
     source_of,
     step_between,
@@ -111,13 +112,24 @@ def _wide_rates(
 
 @kernel
 def _separable_upper(
-    lattice: Lattice, lists: ClassLists, ws: Workspace, prices: Prices, node: NDArray[np.int64], classes: int
+    lattice: Lattice,
+    lists: ClassLists,
+    ws: Workspace,
+    prices: Prices,
+    node: NDArray[np.int64],
+    classes: int,
+    limit: float,
 ) -> tuple[int, float]:
-    """Rows in classes that are too small, and what suppressing them costs more than publishing them."""
+    """Rows in classes that are too small, and what suppressing them costs more than publishing them.
+
+    Where there are more of them than the limit allows nobody asks for the latter.
+    """
     begin = lists.used[1]
     end = begin + classes
     size = lists.size[begin:end]
     found, removed = _pick_small(size, prices.smallest, ws.small)
+    if removed == 0 or removed > limit:
+        return removed, 0.0
     small = ws.small[:found]
     upper = removed * prices.penalty
     if prices.kind == SEPARABLE:
@@ -139,22 +151,33 @@ def _separable_upper(
 
 
 @kernel
-def _class_parts(lists: ClassLists, prices: Prices, classes: int) -> tuple[int, float, float]:
-    """Rows in classes that are too small, and the two parts of the bound, for costs of whole classes."""
-    begin, removed, lower, upper = lists.used[1], 0, 0.0, 0.0
-    sizes, sums, smallest = lists.size, lists.sums, prices.smallest
-    for c in range(begin, begin + classes):
-        size = sizes[c]
-        published = float(size) * max(size, smallest)
-        if prices.kind == MINORITY:
-            majority = sums[c, 0]
-            for label in range(1, sums.shape[1]):
-                majority = max(majority, sums[c, label])
-            published = size - majority
+def _square_parts(size: NDArray[np.int64], smallest: int, penalty: float) -> tuple[int, float, float]:
+    """Rows in classes that are too small, and the two parts of the bound, for squares of class sizes."""
+    removed, lower, upper = 0, 0.0, 0.0
+    for c in range(size.size):
+        short = size[c] < smallest
+        published = float(size[c]) * max(size[c], smallest)
         lower += published
-        if size < smallest:
-            removed += size
-            upper += size * prices.penalty - published
+        removed += size[c] * short
+        upper += (size[c] * penalty - published) * short
+    return removed, lower, upper
+
+
+@kernel
+def _minority_parts(
+    size: NDArray[np.int64], labels: NDArray[np.float64], smallest: int, penalty: float
+) -> tuple[int, float, float]:
+    """Rows in classes that are too small, and the two parts of the bound, for rows off the majority label."""
+    removed, lower, upper = 0, 0.0, 0.0
+    for c in range(size.size):
+        majority = labels[c, 0]
+        for label in range(1, labels.shape[1]):
+            majority = max(majority, labels[c, label])
+        published = size[c] - majority
+        lower += published
+        if size[c] < smallest:
+            removed += size[c]
+            upper += size[c] * penalty - published
     return removed, lower, upper
 
 
@@ -169,14 +192,18 @@ def _price(
     classes: int,
 ) -> None:
     """Price the classes just grouped and tell the search."""
+    limit, begin = search.facts[LIMIT], lists.used[1]
+    size = lists.size[begin : begin + classes]
     if prices.kind <= SEPARABLE_SUMS:
-        removed, upper = _separable_upper(lattice, lists, ws, prices, node, classes)
+        removed, upper = _separable_upper(lattice, lists, ws, prices, node, classes, limit)
         lower = 0.0
         for i in range(node.size):
             lower += search.base[i, node[i]]
+    elif prices.kind == MINORITY:
+        removed, lower, upper = _minority_parts(size, lists.sums[begin:], prices.smallest, prices.penalty)
     else:
-        removed, lower, upper = _class_parts(lists, prices, classes)
-    cost = lower + upper if removed <= search.facts[LIMIT] else INFINITE
+        removed, lower, upper = _square_parts(size, prices.smallest, prices.penalty)
+    cost = lower + upper if removed <= limit else INFINITE
     tell(search, node, removed, lower, upper, cost)
 
 
@@ -210,6 +237,7 @@ def run(
         classes = group(lattice, lists, ws, source, node)
         _price(lattice, lists, ws, prices, search, node, classes)
         keep_list(lists, source, node, classes, room)
+        learn_levels(ws, node)
     return EVALUATE
 
 

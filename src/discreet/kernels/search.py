@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
+from discreet.kernels._numba import inner_kernel, kernel
 from discreet.kernels.boxes import (
     add_box,
     cut,
@@ -67,20 +67,21 @@ _PATIENCE = 64
 """The longest pause, in evaluations, between two attempts to improve the incumbent."""
 
 
-@kernel
+@inner_kernel
 def _explore(search: Search, box: int, threshold: float, node: NDArray[np.int64]) -> bool:  # node OUT
     """Choose the node whose evaluation is predicted to remove most of the box; say whether there is one left."""
     count = search.count
     up, down = search.vector[2], search.vector[3]
     search.best[1], search.best[2] = 0.0, 0.0
-    volume = np.zeros(2)
-    for side in range(1 if search.facts[SEPARABLE] else 2):
-        cutoff = cutoff_of(search, box, threshold, side)
-        reached = down if side == 1 else up
-        from_corner(search, box, reached, cutoff, side)
-        correct(search, reached, side)
-        volume[side] = from_corner(search, box, reached, cutoff, side)
-    side = np.int64(volume[1] > volume[0])
+    most, side = -1.0, np.int64(0)
+    for way in range(1 if search.facts[SEPARABLE] else 2):
+        cutoff = cutoff_of(search, box, threshold, way)
+        reached = down if way == 1 else up
+        from_corner(search, box, reached, cutoff, way)
+        correct(search, reached, way)
+        volume = from_corner(search, box, reached, cutoff, way)
+        if volume > most:
+            most, side = volume, np.int64(way)
     for i in range(node.size):
         node[i] = down[i] if side == 1 else up[i]
     if position(search, node) >= 0:
@@ -95,7 +96,7 @@ def _explore(search: Search, box: int, threshold: float, node: NDArray[np.int64]
     return True
 
 
-@kernel
+@inner_kernel
 def _follow(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     """After an evaluation asked for by a box: go on in the same direction, or back, or let go of the box."""
     count = search.count
@@ -134,7 +135,7 @@ def _follow(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     return False
 
 
-@kernel
+@inner_kernel
 def _chain(search: Search, steps: int, node: NDArray[np.int64]) -> int:  # node OUT
     """Walk some steps up from the lowest node by the raises that pay best; return how many there are to the top."""
     m = node.size
@@ -174,7 +175,7 @@ def open_root(search: Search) -> None:
     add_box(search, lo, hi, 0.0, 0.0, 0.0)
 
 
-@kernel
+@inner_kernel
 def _warm_up(search: Search, node: NDArray[np.int64]) -> bool:  # node OUT
     """The first nodes: top and bottom, then halving a chain between them until the edge of feasibility is found."""
     count = search.count

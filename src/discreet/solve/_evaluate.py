@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray, Grouping, IntArray
+from discreet.counts import CountTable, Grouping, IntArray
 from discreet.kernels.classes import (
     CODES,
     PACKS,
@@ -23,19 +24,18 @@ from discreet.kernels.classes import (
     class_ids,
     group,
     keep_list,
-    pack_tuples,
     source_of,
 )
 from discreet.problem import Classes, Problem
 from discreet.solve._gather import Arrays, Gatherer, Released, dense, roll_up
+from discreet.solve._space import make_lists, make_workspace
 
 __all__ = ["Evaluation", "NodeEvaluator", "dense", "lay_out", "make_lists", "make_workspace"]
 
-_KEPT_LISTS = 4096
+_laid_out: WeakKeyDictionary[CountTable, Lattice] = WeakKeyDictionary()
+
 _PACK = CODES
 """The most codes a pack of attributes may have."""
-_DIRECT = 1 << 16
-"""Keys below this are not hashed: a table of so many cells stays in the cache of one core."""
 
 
 class Evaluation(NamedTuple):
@@ -53,7 +53,15 @@ class Evaluation(NamedTuple):
 
 def lay_out(problem: Problem) -> Lattice:
     """Flatten the tuples and hierarchies of a problem for the kernels."""
-    table = problem.table
+    lattice = _laid_out.get(problem.table)
+    if lattice is None:
+        lattice = _laid_out[problem.table] = _lay_out(problem.table)
+    lowest, highest = np.array(problem.lowest, dtype=np.int64), np.array(problem.highest, dtype=np.int64)
+    return lattice._replace(lowest=lowest, highest=highest)
+
+
+def _lay_out(table: CountTable) -> Lattice:
+    """Flatten the tuples of a table and its hierarchies, all levels of them."""
     heights = np.array([attribute.height for attribute in table.attributes])
     leaves = np.array([attribute.leaves for attribute in table.attributes])
     own = np.arange(heights.max() + 1) <= heights[:, None]
@@ -70,8 +78,8 @@ def lay_out(problem: Problem) -> Lattice:
         ancestors=np.concatenate([a.ancestors.ravel() for a in table.attributes]).astype(np.int32, copy=False),
         start=start,
         blocks=blocks,
-        lowest=np.array(problem.lowest, dtype=np.int64),
-        highest=np.array(problem.highest, dtype=np.int64),
+        lowest=np.zeros_like(heights),
+        highest=heights,
         entropy=entropy,
         member=np.array([i for pack in packs for i in pack], dtype=np.int64),
         first=np.cumsum([0, *(len(pack) for pack in packs)], dtype=np.int64),
@@ -106,53 +114,6 @@ def _pack_digits(table: CountTable, packs: list[list[int]]) -> NDArray[np.uint8]
             code //= table.attributes[i].leaves
             row += 1
     return digits
-
-
-def make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
-    """Make the pool of class lists with the tuples as list 0 and ``sums`` as their further additive numbers."""
-    tuples, m = table.tuples, len(table.attributes)
-    entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
-    lists = ClassLists(
-        packed=np.empty((-(-lattice.size.size // 8), entries), dtype=np.uint64),
-        wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),
-        rep=np.empty(entries, dtype=np.int32),
-        size=np.empty(entries, dtype=np.int64),
-        sums=np.empty((entries, sums.shape[1])),
-        node=np.zeros((_KEPT_LISTS, m), dtype=np.int64),
-        first=np.zeros(_KEPT_LISTS, dtype=np.int64),
-        count=np.zeros(_KEPT_LISTS, dtype=np.int64),
-        used=np.array([1, tuples], dtype=np.int64),
-    )
-    pack_tuples(lattice, lists.packed[:, :tuples])
-    lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
-    lists.size[:tuples] = table.weights
-    lists.wide[:, :tuples] = table.codes[lattice.wide]
-    lists.sums[:tuples] = sums
-    lists.count[0] = tuples
-    return lists
-
-
-def make_workspace(lattice: Lattice) -> Workspace:
-    """Allocate scratch space for grouping all tuples."""
-    tuples = lattice.codes.shape[1]
-    cells = 64
-    while cells < 2 * tuples:
-        cells *= 2
-    direct = min(4 * cells, _DIRECT)
-    return Workspace(
-        key=np.empty(tuples, dtype=np.int64),
-        ids=np.empty(tuples, dtype=np.int32),
-        opener=np.empty(tuples + 1, dtype=np.int32),
-        opened=np.empty(tuples + 1, dtype=np.int32),
-        direct=np.zeros(direct, dtype=np.int64),
-        hashed=np.zeros(cells, dtype=np.int32),
-        class_key=np.empty(tuples, dtype=np.int64),
-        stamp=np.ones(1, dtype=np.int64),
-        number=np.empty(max(direct, tuples), dtype=np.int32),
-        small=np.empty(tuples + 1, dtype=np.int32),
-        pack_key=np.zeros(lattice.size.size * CODES, dtype=np.int64),
-        reduction=np.array([0.5]),
-    )
 
 
 class _Rolled:

@@ -18,8 +18,9 @@ from discreet.kernels.state import COUNTERS, FACTS, FREED, INCUMBENT, INFINITE, 
 from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
-from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+from discreet.solve._evaluate import NodeEvaluator, lay_out
 from discreet.solve._prices import has_compiled_form, leaf_rates, make_prices
+from discreet.solve._space import borrow, give_back
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["LatticeSolver", "RowsLost", "prepare"]
@@ -76,7 +77,9 @@ def _solve(
         step = _plain_step(evaluator)
     trace: list[Progress] = []
     search, outcome = _drive(search, step, budget, progress, trace)
-    return _solution(evaluator, search, outcome, trace, budget)
+    solution = _solution(evaluator, search, outcome, trace, budget)
+    give_back(problem.table, lattice, evaluator.lists, evaluator.ws)
+    return solution
 
 
 @cache
@@ -129,7 +132,7 @@ def _compiled_step(
     """The search as one kernel, and an evaluator in the space it works in, for when it is over."""
     table = problem.table
     prices, sums = make_prices(problem, lattice, separable, rates)
-    lists, ws = make_lists(table, lattice, sums), make_workspace(lattice)
+    lists, ws = borrow(table, lattice, sums)
     node = np.zeros(len(table.attributes), dtype=np.int64)
 
     def step(search: Search) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import json
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from discreet.job import Job
 from discreet.schema import Hierarchy
 from discreet.studio._jobs import Run
 from discreet.studio._script import FRONT_JOB, JOB, hierarchy_files, released_name, script
+from discreet.studio._workspace import new_id
 
 __all__ = ["Download", "download"]
 
@@ -84,8 +85,6 @@ def _data(folder: Path, file: Path) -> Path:
 
 
 def _front_picture(folder: Path) -> bytes:
-    import json
-
     told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     return str(told["svg"]).encode()
 
@@ -118,17 +117,19 @@ def _script(run: Run) -> str:
     )
 
 
-def _everything(run: Run, file: Path) -> bytes:
+def _everything(run: Run, file: Path) -> Path:
     """Put everything into one archive, in which the job file finds its hierarchies."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    unfinished = run.folder / f"{new_id()}.part"
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("data.csv", "report.html", "certificate.json", "job.yaml", "script.py", "mapping.json"):
             found = download(run, file, name)
             if found is None:
                 continue
             inside = "report.html" if name == "report.html" else found.name
-            content = found.content.read_bytes() if isinstance(found.content, Path) else found.content
-            archive.writestr(inside, content)
+            if isinstance(found.content, Path):
+                archive.write(found.content, inside)
+            else:
+                archive.writestr(inside, found.content)
         for name in hierarchy_files(run.settings).values():
-            archive.writestr(name, (run.folder / name).read_bytes())
-    return held.getvalue()
+            archive.write(run.folder / name, name)
+    return unfinished.replace(run.folder / "everything.zip")

@@ -79,9 +79,8 @@ class Run:
     @property
     def busy(self) -> bool:
         """Whether a process is at work on it, or will be."""
-        return self.state in ("waiting", "running") or any(
-            state in ("waiting", "running") for state in self.evaluation.values()
-        )
+        under_way = [self.state, *self.evaluation.values()]
+        return self.process is not None or "waiting" in under_way or "running" in under_way
 
     @property
     def elapsed(self) -> float:
@@ -251,7 +250,9 @@ class Jobs:
             self._moment(run, told["progress"])
         if "evaluation" in told:
             run.evaluation[told["evaluation"]] = told["state"]
-        if "ended" in told:
+            if told["state"] == "failed":
+                run.more = {**run.more, told["evaluation"]: told["message"]}
+        if "ended" in told and run.state == "running":  # an evaluation that fails leaves the release as it is
             run.status = told.get("status")
             run.about = told.get("field")
             run.more = {**told.get("more", {}), **({"kind": told["error"]} if "error" in told else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,10 @@ def write_job(project: Project, settings: Settings, folder: Path) -> Job:
     fields = {**job_fields(settings, file), "report": ["report.html"], "certificate": "certificate.json"}
     schemes = make_schemes(fields["scheme"])
     chosen = [schemes] if not isinstance(schemes, Mapping) else list(schemes.values())
-    if all(scheme.is_global for scheme in chosen) and fields["suppression"].startswith(("none", "budget", "class-rec")):
+    whole = all(scheme.is_global for scheme in chosen)
+    if fields["seed"] is None and (not whole or fields["solver"] != "auto"):
+        fields["seed"] = secrets.randbelow(1 << 31)  # some methods draw numbers: the files must repeat what was done
+    if whole and fields["suppression"].startswith(("none", "budget", "class-rec")):
         fields["mapping"] = "mapping.json"
     write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True))
     return Job.load(folder / JOB)

@@ -59,6 +59,8 @@ class _Teller:
 def work(task: Mapping[str, Any], pipe: Connection) -> None:
     """Do a task: a release, a front, the release of a point of a front, or an evaluation."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the studio's, which ends its workers itself
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page goes first
     os.chdir(task["folder"])
 
     from discreet.errors import DiscreetError, InterruptedRun
@@ -204,25 +206,24 @@ def _evaluate_again(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None
 
 def _evaluate(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop: threading.Event) -> None:
     """Measure risk and utility, and put both into the report."""
+    from discreet.errors import DiscreetError
     from discreet.studio._results import write_json
 
-    sections = []
+    sections: list[Any] = []
     for name, measure in (("risk", _risk), ("utility", _utility)):
         if stop.is_set():
             return
         tell(evaluation=name, state="running")
         try:
             report, told = measure(job, release)
-            write_json(Path(f"{name}.json"), told)
             sections.append(report)
+            release.report(job.report[0], sections)
+            write_json(Path(f"{name}.json"), told)
             tell(evaluation=name, state="done")
+        except DiscreetError as error:
+            tell(evaluation=name, state="failed", message=error.message)
         except Exception as error:
-            from discreet.errors import DiscreetError
-
-            said = error.message if isinstance(error, DiscreetError) else f"an unexpected {type(error).__name__}"
-            tell(evaluation=name, state="failed", message=said)
-    if sections and job.report:
-        release.report(job.report[0], sections)
+            tell(evaluation=name, state="failed", message=f"It ended by an unexpected {type(error).__name__}.")
 
 
 def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
@@ -234,7 +235,7 @@ def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     quasi = told["quasi_identifiers"]
     asked = {"sensitive": told["sensitive"], "types": told["types"]}
     report = risk(release, original=job.input, unknown=unknown, quasi_identifiers=quasi, **asked)
-    before = risk(job.input, quasi_identifiers=quasi, **asked)
+    before = risk(job.input, quasi_identifiers=quasi, depth=2, **asked)
     attacked = None
     if release.n <= _ATTACKED and told["sensitive"]:
         attacked = attacks(job.input, release, unknown=unknown, quasi_identifiers=quasi, **asked)

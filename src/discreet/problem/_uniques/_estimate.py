@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
+import numpy as np
+
 from discreet.counts import IntArray
 from discreet.problem._uniques._pitman import pitman
 from discreet.problem._uniques._snb import snb
@@ -54,6 +56,7 @@ def estimate_uniques(sizes: IntArray, classes: IntArray, population: int) -> Pop
     does not fit) for a sample of up to a tenth of the population; for a larger one, the lower one of Zayatz' and the
     SNB model's estimate. Without a unique row in the sample all estimates are 0.
     """
+    sizes, classes = _signed(sizes), _signed(classes)
     if not (sizes == 1).any():
         return PopulationUniques(0.0, 0.0, 0.0, 0.0, None)
     found = {model: _within(by(sizes, classes, population), population) for model, by in _ESTIMATORS.items()}
@@ -64,11 +67,11 @@ def estimate_uniques(sizes: IntArray, classes: IntArray, population: int) -> Pop
 def estimate_by(model: str, sizes: IntArray, classes: IntArray, population: int) -> float | None:
     """Return the estimate of one of the ``MODELS`` alone; None where it does not fit.
 
-    >>> import numpy as np
     >>> sizes, classes = np.array([1, 2, 3]), np.array([60, 20, 4])
     >>> estimate_by("dankar", sizes, classes, 500) == estimate_uniques(sizes, classes, 500).dankar
     True
     """
+    sizes, classes = _signed(sizes), _signed(classes)
     if not (sizes == 1).any():
         return 0.0
 
@@ -77,6 +80,11 @@ def estimate_by(model: str, sizes: IntArray, classes: IntArray, population: int)
         return _within(_ESTIMATORS[name](sizes, classes, population), population)
 
     return estimate(_rule(estimate, int((sizes * classes).sum()), population) if model == "dankar" else model)
+
+
+def _signed(counts: IntArray) -> IntArray:
+    """Return counts as numbers that may be subtracted from each other, such as those polars counts are not."""
+    return np.asarray(counts, dtype=np.int64)
 
 
 def _rule(estimate: Callable[[str], float | None], rows: int, population: int) -> Chosen:

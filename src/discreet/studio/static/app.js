@@ -53,6 +53,12 @@ function Stepper({ project, step, link }) {
   </ol></nav>`;
 }
 
+/** The project as it will be after a change, shown until the server has said so. */
+function foreseen(project, { name = project.name, goals = {}, roles = {}, types = {} }) {
+  const columns = project.columns.map((column) => ({ ...column, role: roles[column.name] || column.role, type: types[column.name] || column.type }));
+  return { ...project, name, goals: { ...project.goals, ...goals }, columns };
+}
+
 const LOOKS = ["auto", "light", "dark"];
 
 function Look() {
@@ -156,7 +162,10 @@ function Page() {
     return next;
   }, []);
   const refresh = useCallback(() => get(at.project(read().project)).then((found) => (setProject(found), found)), []);
-  const patch = useCallback((body) => change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null)), []);
+  const patch = useCallback((body) => {
+    setProject((now) => now && foreseen(now, body));
+    return change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null));
+  }, []);
   const undo = useCallback((way) => change(() => post(`${at.project(read().project)}/${way}`)).then((found) => (setProject(found), found), () => null), []);
 
   useEffect(() => {

@@ -160,7 +160,7 @@ export function FrontChart({ points, chosen, knee, onChoose, height = 360 }) {
 }
 
 function decades(low, high, width) {
-  const wanted = width < 480 ? [1, 5] : [1, 2, 5];
+  const wanted = width < 480 ? [1] : width < 640 ? [1, 3] : [1, 2, 5];
   const found = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
     for (const base of wanted) if (base * 10 ** power >= low * 0.999 && base * 10 ** power <= high * 1.001) found.push(base * 10 ** power);
@@ -183,7 +183,7 @@ export function SizeBars({ bars, limit, height = 230, label }) {
       return html`<g><title>${`${bar.label}: ${share(bar.share)}`}</title>
         <rect class=${risky ? "" : "after"} fill=${risky ? "url(#stripes)" : undefined} x=${round(index * band + (band - Math.min(72, band * 0.76)) / 2)} width=${round(Math.min(72, band * 0.76))} y=${round(y(bar.share))} height=${round(Math.max(0, height - foot - y(bar.share)))} rx="4" />
         ${bar.share > 0 && html`<text class="strong" x=${round(index * band + band / 2)} y=${round(y(bar.share) - 6)} text-anchor="middle">${band > 44 ? share(bar.share) : share(bar.share, 0)}</text>`}
-        <text x=${round(index * band + band / 2)} y=${height - foot + 17} text-anchor="middle">${bar.label}</text></g>`;
+        <text x=${round(index * band + band / 2)} y=${height - foot + 17} text-anchor="middle">${band < 46 ? bar.label.split("–")[0] : bar.label}</text></g>`;
     })}
     <text x=${width / 2} y=${height - 6} text-anchor="middle">${texts.risk.sizeAxis}</text>
   </svg></div>`;

@@ -34,8 +34,8 @@ export function Stat({ value, label, of }) {
 
 export const Waiting = ({ tall, label = texts.waiting }) => html`<div role="status" aria-label=${label} class=${`ghost ${tall ? "tall" : ""}`}></div>`;
 
-export function Empty({ icon = "info", title, children }) {
-  return html`<div class="empty"><${Icon} name=${icon} size=${46} /><h2>${title}</h2>${children}</div>`;
+export function Empty({ icon = "info", title, children, top }) {
+  return html`<div class="empty"><${Icon} name=${icon} size=${46} />${top ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
 /** One of a few: a group of buttons of which one is pressed; arrows move. */

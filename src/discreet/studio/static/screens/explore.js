@@ -115,7 +115,7 @@ function Lattice({ lattice, space, examined }) {
       const [finer, coarser] = [step(column, -1), step(column, 1)];
       const height = lattice.heights[column];
       return html`<tr><th scope="row">${column}</th><td><svg class="rungs" viewBox=${`0 0 ${height * 26 + 22} 22`} width=${height * 26 + 22} height="22" role="img" aria-label=${texts.levelOf(level, height)}><line x1="11" x2=${height * 26 + 11} y1="11" y2="11" />${Array.from({ length: height + 1 }, (_, index) => html`<circle cx=${index * 26 + 11} cy="11" r=${index === level ? 9 : 5} class=${index === level ? "on" : ""} />${index === level && html`<text x=${index * 26 + 11} y="15" text-anchor="middle">${level}</text>`}`)}</svg></td>
-        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.smallest)) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
+        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.small_rows), lattice.least) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
     })}</tbody></table></div></${Card}>`;
 }
 

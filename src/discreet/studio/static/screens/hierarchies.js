@@ -15,7 +15,7 @@ const words = texts.hierarchies;
 export function Hierarchies() {
   const { project, route, look } = useApp();
   const names = project.columns.filter((column) => column.role === "quasi-identifier").map((column) => column.name);
-  if (!names.length) return html`<${Empty} icon="tree" title=${words.none}><p>${texts.steps.needsQuasi}</p></${Empty}>`;
+  if (!names.length) return html`<${Empty} top icon="tree" title=${words.none}><p>${texts.steps.needsQuasi}</p></${Empty}>`;
   const column = names.includes(route.query.column) ? route.query.column : names[0];
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
   <div class="columns side-main">
@@ -114,7 +114,7 @@ function Editor({ column }) {
     <${Card} title=${view === "tree" ? words.tree : words.table} actions=${html`
         <${Segments} label=${words.view} value=${view} onChange=${(name) => look({ view: name === "tree" ? null : name })} options=${[{ name: "tree", title: words.asTree, icon: "tree" }, { name: "table", title: words.asTable, icon: "table" }]} />
         <${Button} kind="compact" icon="upload" onClick=${() => picker.current.click()}>${words.import}</${Button}>
-        <input type="file" class="unseen" tabindex="-1" accept=".csv,text/csv" aria-label=${words.import} ref=${picker} onChange=${(event) => bring(event.target.files[0])} />
+        <input type="file" class="unseen" aria-hidden="true" tabindex="-1" accept=".csv,text/csv" aria-label=${words.import} ref=${picker} onChange=${(event) => bring(event.target.files[0])} />
         <a class="button compact" href=${at.hierarchyFile(project.id, column)} download><${Icon} name="download" />${words.export}</a>`}>
       ${tree && html`<${Levels} shown=${shown} onAdd=${deed.add} onRemove=${deed.remove} />`}
       ${view === "tree" && tree && html`

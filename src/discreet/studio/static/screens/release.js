@@ -19,7 +19,7 @@ export function Release() {
   const releases = project.jobs.filter((each) => each.kind === "release" && each.state === "done");
   const [found, error] = useLoaded(job && `${at.job(job.id)}/result`);
   const [report, setReport] = useState(false);
-  if (!job) return html`<${Empty} icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
+  if (!job) return html`<${Empty} top icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   const files = (found && found.files) || FILES.map((name) => ({ name }));
   const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>

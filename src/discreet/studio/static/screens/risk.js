@@ -15,7 +15,7 @@ export function Risk() {
   const asked = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
   const chosen = asked || newest(project, "release");
   const [job] = useJob(chosen && chosen.id);
-  if (!chosen) return html`<${Empty} icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
+  if (!chosen) return html`<${Empty} top icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
     <div class="stack">${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} />`)}</div>`;
 }
@@ -63,8 +63,20 @@ function RiskPart({ found, id }) {
       ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, told]) => html`<div class="told"><h3>${column}</h3><dl class="pairs">
         <dt>${words.confidence}</dt><dd>${share(told.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(told.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(told.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(told.t_equal)}</dd></dl></div>`)}</${Card}>`}
     </div>
+    ${after.attacks && html`<${Attacks} attacks=${after.attacks} />`}
     ${(after.warnings || []).length > 0 && html`<${Notice} kind="warn"><ul>${after.warnings.map((warning) => html`<li>${warning.message || warning}</li>`)}</ul></${Notice}>`}
   </section>`;
+}
+
+/** What attacks on the release achieved, each beside a guess that knows nothing. */
+function Attacks({ attacks }) {
+  const { linkage, homogeneity } = attacks;
+  const lines = [
+    ...(linkage ? [[words.linkage, linkage.success, linkage.naive], [words.singled, linkage.singled_out, null]] : []),
+    ...Object.entries(homogeneity || {}).flatMap(([column, told]) => [[words.guess(column), told.success, told.naive], [words.certain(column), told.certain, null]]),
+  ];
+  return html`<${Card} kind="flush" title=${words.attacks} text=${words.attacksText}><div class="scroll" tabindex="0" role="region" aria-label=${words.attacks}><table class="grid"><thead><tr><th scope="col">${words.attack}</th><th scope="col" class="num">${words.right}</th><th scope="col" class="num">${words.blind}</th></tr></thead>
+    <tbody>${lines.map(([title, success, naive]) => html`<tr><th scope="row">${title}</th><td class="num">${share(success)}</td><td class="num">${share(naive)}</td></tr>`)}</tbody></table></div></${Card}>`;
 }
 
 function UtilityPart({ found }) {
@@ -78,8 +90,8 @@ function UtilityPart({ found }) {
         <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row">${each.column}</th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td><div class="kept"><${Meter} value=${1 - (each.loss ?? 0)} label=${share(1 - (each.loss ?? 0))} /><span class="figures small">${each.loss === null || each.loss === undefined ? "–" : share(1 - each.loss, 0)}</span></div></td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
       ${strength.length > 0 && html`<${Card} kind="flush" title=${words.together} text=${words.togetherText}><div class="scroll tall" tabindex="0" role="region" aria-label=${words.together}><table class="grid"><thead><tr><th scope="col">${words.pair}</th><th scope="col">${words.strength}</th><th scope="col" class="num">${words.change}</th></tr></thead>
         <tbody>${[...strength].sort((a, b) => (b.difference ?? 0) - (a.difference ?? 0)).map((each) => html`<tr><th scope="row">${each.first} · ${each.second}</th><td><${Shift} before=${Math.abs(each.original ?? 0)} after=${Math.abs(each.released ?? 0)} label=${words.shift(number(each.original), number(each.released))} /></td><td class="num">${number(Math.round((each.difference ?? 0) * 1000) / 1000)}</td></tr>`)}</tbody></table></div></${Card}>`}
-      ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></${Card}>`}
+      ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>
-    <${Card} title=${words.costs}><${More} label=${words.costsText}><table class="grid"><thead><tr><th>${words.cost}</th><th class="num">${words.total}</th><th class="num">${words.ofAll}</th></tr></thead><tbody>${(found.costs || []).map((each) => html`<tr><th scope="row">${each.cost}</th><td class="num">${number(each.total)}</td><td class="num">${share(each.normalized)}</td></tr>`)}</tbody></table></${More}></${Card}>
+    <${Card} title=${words.costs}><${More} label=${words.costsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.costs}><table class="grid"><thead><tr><th>${words.cost}</th><th class="num">${words.total}</th><th class="num">${words.ofAll}</th></tr></thead><tbody>${(found.costs || []).map((each) => html`<tr><th scope="row">${each.cost}</th><td class="num">${number(each.total)}</td><td class="num">${share(each.normalized)}</td></tr>`)}</tbody></table></div></${More}></${Card}>
   </section>`;
 }

@@ -1,0 +1,123 @@
+"""Take the pictures of the studio in the guides and the README: every screen, light and dark, and on a phone.
+
+Run it in a checkout with the extras ``dev`` installed, and Chromium, Chrome or Edge: ``python docs/studio/screenshots.py``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+
+from PIL import Image  # noqa: E402
+from studio.browser import Visit, running_browser, running_studio, visiting  # noqa: E402
+
+ROWS = 20_000
+COLOURS = 240
+"""Enough for a page of few colours, and a third of the size."""
+DESKTOP = {"width": 1280, "height": 860}
+PHONE = {"width": 390, "height": 844}
+REMOVED = ("city", "occupation", "children")
+STEPS = ("data", "hierarchies", "goals", "run", "explore", "columns", "rows", "risk", "utility", "release")
+ON_PHONE = ("data", "goals", "explore", "risk")
+
+
+def prepare(visit: Visit) -> None:
+    """Make a project of made-up people, with a release and a front."""
+    page = visit.page
+    visit.sample(ROWS)
+    for column in REMOVED:
+        visit.role(column, "identifier")
+    visit.role("income", "insensitive")
+    visit.step("goals")
+    page.get_by_role("switch", name="No group gives itself away").check()
+    for name, told in (
+        ("Show every trade-off", "Every trade-off has been found."),
+        ("Find the best release", "Done: nothing better exists, proven."),
+    ):
+        visit.step("goals")
+        page.get_by_text("Ready to run.").wait_for()
+        visit.click(name)
+        page.get_by_text(told).wait_for()
+    visit.step("risk")
+    page.get_by_role("heading", name="What was kept").wait_for()
+
+
+def show(visit: Visit, step: str) -> None:
+    """Go to where a picture is taken."""
+    page = visit.page
+    if step == "start":
+        visit.go("#/")
+        page.get_by_role("button", name="Choose a file").wait_for()
+        return
+    address = {"columns": "explore", "rows": "explore", "utility": "risk"}.get(step, step)
+    query = {"hierarchies": "?column=education", "columns": "?column=education"}.get(step, "")
+    visit.step(address, query)
+    page.locator(".ghost").first.wait_for(state="detached")
+    heading = {"columns": "Column by column", "rows": "Row by row", "utility": "Utility", "run": "The search"}.get(step)
+    if step == "goals":
+        page.get_by_text("Ready to run.").wait_for()
+    if address == "risk":
+        page.get_by_role("heading", name="Crowds in the release").wait_for()
+        page.get_by_role("heading", name="What was kept").wait_for()
+    if heading is None:
+        page.evaluate("scrollTo(0, 0)")
+    else:
+        place = page.get_by_role("heading", name=heading, exact=True)
+        place.wait_for()
+        place.evaluate("node => node.scrollIntoView()")
+    page.wait_for_timeout(300)
+
+
+def picture(page: Any) -> Image.Image:
+    """Return what the page shows now."""
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def save(image: Image.Image, name: str) -> None:
+    """Write a picture as a small PNG."""
+    few = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(HERE / f"{name}.png", optimize=True)
+
+
+def side_by_side(images: list[Image.Image], gap: int = 28) -> Image.Image:
+    """Put pictures of phones beside each other."""
+    width, height = images[0].size
+    sheet = Image.new("RGB", (len(images) * (width + gap) - gap, height), "#8592a3")
+    for number, image in enumerate(images):
+        sheet.paste(image, (number * (width + gap), 0))
+    return sheet
+
+
+def main() -> None:
+    """Take all pictures."""
+    with running_browser() as browser, running_studio() as studio:
+        options = {"viewport": DESKTOP, "color_scheme": "light"}
+        with visiting(studio, browser, **options) as visit:
+            prepare(visit)
+            address = re.sub(r"/[a-z]+(\?.*)?$", "/data", visit.page.url)
+            for look in ("light", "dark"):
+                visit.page.emulate_media(color_scheme=look, reduced_motion="reduce")
+                for step in ("start", *STEPS):
+                    if step != "start":
+                        visit.page.goto(address)
+                    show(visit, step)
+                    save(picture(visit.page), f"{step}-{look}")
+            visit.page.set_viewport_size(PHONE)
+            for look in ("light", "dark"):
+                visit.page.emulate_media(color_scheme=look, reduced_motion="reduce")
+                shown = []
+                for step in ON_PHONE:
+                    visit.page.goto(address)
+                    show(visit, step)
+                    shown.append(picture(visit.page))
+                save(side_by_side(shown), f"phone-{look}")
+
+
+if __name__ == "__main__":
+    main()
