@@ -13,6 +13,7 @@ import subprocess
 import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -78,15 +79,30 @@ def ask(found: dict[str, Distribution]) -> int:
         done = subprocess.run(command, input=listed, capture_output=True, text=True, timeout=120, check=False)
         told = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, json.JSONDecodeError):
-        print("The database of advisories could not be reached: nothing is known about weaknesses of these versions.")
-        return 0
-    weak = [item for item in told["dependencies"] if item.get("vulns")]
-    for item in weak:
-        known = ", ".join(each["id"] for each in item["vulns"])
-        print(f"{item['name']} {item['version']} has known weaknesses: {known}")
-    if not weak:
-        print(f"No weaknesses are known of these {len(told['dependencies'])} versions.")
-    return len(weak)
+        told = {"dependencies": []}
+    weak, said = verdict(told["dependencies"], len(found))
+    print(said)
+    return weak
+
+
+def verdict(told: list[dict[str, Any]], asked: int) -> tuple[int, str]:
+    """Return how many packages have known weaknesses, and what to say; those nothing could be learnt of are counted.
+
+    >>> verdict([{"name": "a", "skip_reason": "not found"}], 1)[1]
+    'Nothing could be learnt about 1 of 1 versions: the database of advisories does not answer for them.'
+    """
+    answered = [item for item in told if "skip_reason" not in item]
+    weak = [item for item in answered if item.get("vulns")]
+    said = [
+        f"{item['name']} {item['version']} has known weaknesses: {', '.join(each['id'] for each in item['vulns'])}"
+        for item in weak
+    ]
+    if answered and not weak:
+        said.append(f"No weaknesses are known of {len(answered)} versions.")
+    if len(answered) < asked:
+        silent = f"{asked - len(answered)} of {asked} versions"
+        said.append(f"Nothing could be learnt about {silent}: the database of advisories does not answer for them.")
+    return len(weak), "\n".join(said)
 
 
 if __name__ == "__main__":

@@ -116,8 +116,8 @@ def test_nothing_can_be_printed(folder: Path, command: tuple[str, ...]) -> None:
         result = subprocess.run(
             [sys.executable, "-m", "discreet", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
-    told = result.stderr.splitlines()
-    assert "discreet: What was to be printed cannot be written (No space left on device)." in told
+    sentence = "What was to be printed cannot be written (No space left on device)."
+    assert f"discreet: {sentence} (more: discreet explain output)" in result.stderr.splitlines()
     assert "Traceback" not in result.stderr
     assert "Exception ignored" not in result.stderr
     assert result.returncode == 6
@@ -141,7 +141,7 @@ def test_the_second_interrupt_ends_the_run(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err
-    assert err == "discreet: interrupted; nothing was released.\n"
+    assert err == "discreet: interrupted; nothing was released. (more: discreet explain interrupted)\n"
     assert [file.name for file in folder.iterdir()] == ["people.csv"]
 
 
