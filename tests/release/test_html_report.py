@@ -341,3 +341,11 @@ def test_folders_of_this_machine_are_not_told(people: pl.DataFrame, tmp_path: Pa
     page = page_of(job.run(), tmp_path)
     assert "sexes.csv" in page
     assert str(tmp_path) not in page
+
+
+def test_what_a_database_holds_is_not_read_again_unasked(people: pl.DataFrame, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    table = duckdb.from_arrow(people.select("sex", "education").drop_nulls().to_arrow())
+    release = dc.anonymize(table, quasi_identifiers=["sex", "education"], privacy="k(5)")
+    assert "Utility before and after" not in page_of(release, tmp_path)
+    assert "Utility before and after" in page_of(release, tmp_path, evaluate=True)

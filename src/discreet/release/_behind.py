@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from discreet.engines import UNKNOWN
+from discreet._places import is_url
+from discreet.engines import UNKNOWN, relation_of
 from discreet.errors import UsageError
 from discreet.problem import Problem
 
@@ -44,6 +45,11 @@ class Behind:
         small = problem.whole.tuples <= _MOST_TUPLES and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
         return cls(prepared.data, quasi, secrets, problem if small else None)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the table is a frame in memory or a file, and not one that a database or a cluster would read."""
+        return not (isinstance(self.data, str) and is_url(self.data)) and relation_of(self.data) is None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _nothing, ()

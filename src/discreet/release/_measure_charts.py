@@ -141,7 +141,7 @@ _MARKS = (
 
 
 def _trade_parts(points: Sequence[tuple[str, float, float]], across: str, up: str) -> Iterator[str]:
-    left, right, top, bottom = 52.0, WIDTH - 20, 28.0, 240.0
+    left, right, top, bottom = 52.0, WIDTH - 20, 44.0, 240.0
     xs = Scale.over([100 * point[1] for point in points])
     ys = Scale("linear", 0.0, 105 * max(max(point[2] for point in points), 1e-3))
     yield words_at(4, 14, f"↑ {up}", _C.ink)
@@ -164,7 +164,7 @@ def _trade_parts(points: Sequence[tuple[str, float, float]], across: str, up: st
         yield f'<g transform="translate({x:.1f} {y:.1f})">{_MARKS[number % len(_MARKS)].format(look=look)}</g>'
         at = y - 12
         while any(abs(at - other) < 14 and abs(x - beside) < 120 for beside, other in taken):
-            at += 15
+            at = max(at + 15, y + 22)  # below the mark, and below other names there
         taken.append((x, at))
         anchor = "end" if x > (left + right) / 2 else "start"
         yield words_at(x, at, shortened(name, 30), _C.ink, anchor=anchor, size=12, halo=_C.paper)

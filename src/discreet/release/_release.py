@@ -176,7 +176,7 @@ class Release:
         A report shows released values and counts of enough people, and no other value of the data. The page has all
         it needs in one file. A PDF is printed by a browser that is installed. The page, the PDF and the Markdown tell
         the :meth:`risk`, the :meth:`utility` and the :attr:`neighbours` too, for which the original table is read once
-        more; ``evaluate`` says whether to, by default for tables of up to 250,000 rows. ``sections``, such as
+        more; ``evaluate`` says whether to, by default for frames and files of up to 250,000 rows. ``sections``, such as
         :meth:`attacks` or evaluations of your own, come before the columns.
         """
         return write_report(self, Path(path), sections, evaluate)
