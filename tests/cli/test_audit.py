@@ -52,7 +52,9 @@ def test_a_hierarchy_of_the_sensitive_column(run: Run) -> None:
     assert "needs a hierarchy" in bare.stderr
     wrong = run(*asked, "--hierarchy", "sex=ill.csv")
     assert wrong.exit_code == 2
-    assert "--hierarchy names 'sex', which is not in --sensitive" in wrong.stderr
+    assert "needs a hierarchy of the sensitive attribute" in wrong.stderr
+    wrong = run(*asked, "--hierarchy", "age=ill.csv")
+    assert "--hierarchy names 'age', which is neither in --qi nor in --sensitive" in wrong.stderr
     absent = run(*asked, "--hierarchy", "ill=none.csv")
     assert absent.exit_code == 3
     assert "There is no hierarchy file 'none.csv'" in absent.stderr

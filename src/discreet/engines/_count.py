@@ -99,6 +99,7 @@ def count(
     weighing = None if schema.weights is None else weighed(schema.weights, groups, real)
     groups = put_together(groups, schema.combined)
     factors = _factorize(groups.select(map(exactly, by)), rows, apart)
+    del groups  # by far the largest thing here
     domains, codes, theirs = {}, [], {}
     for column, hierarchy in schema.quasi_identifiers.items():
         factor = factors[column]
@@ -192,7 +193,7 @@ class _Factor(NamedTuple):
     """The distinct values of a column, the place of each group's value among them, and the rows of each."""
 
     values: pl.Series
-    place: NDArray[np.int64]
+    place: NDArray[np.int32]
     rows: NDArray[np.int64]
 
 
@@ -201,7 +202,7 @@ def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collecti
     values = {column: groups[column].unique() for column in groups.columns}
     values |= {column: values[column].sort() for column in in_order}
     places = groups.select(
-        exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+        exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int32)
         for column, distinct in values.items()
     )
     index = {column: places[column].to_numpy() for column in values}
