@@ -239,4 +239,10 @@ def _released(key: pl.Expr, dtype: pl.DataType, mapping: ValueMap) -> pl.Expr:
     if mapping.constant:
         return pl.lit(mapping.released[0], dtype=mapping.released.dtype)
     values = mapping.values.cast(dtype) if is_category(dtype) else mapping.values
-    return key.replace_strict(values, mapping.released, return_dtype=mapping.released.dtype)
+    kind = mapping.released.dtype
+
+    def look_up(some: pl.Series) -> pl.Series:
+        return some.replace_strict(values, mapping.released, return_dtype=kind)
+
+    # Told piece by piece: polars would take the expression itself for one on the whole column, and hold the table.
+    return key.map_batches(look_up, return_dtype=kind, is_elementwise=True)
