@@ -132,6 +132,22 @@ def test_files_an_engine_does_not_read(people: pl.DataFrame, tmp_path: Path) -> 
         dc.anonymize(tmp_path / "short.csv", quasi_identifiers="sex", privacy="k(1)", engine="duckdb")
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_names_that_duckdb_takes_for_one(kind: str, tmp_path: Path) -> None:
+    duckdb()
+    path = make_file(kind, pl.DataFrame({"Age": [1, 2], "age": [3, 4]}), tmp_path)
+    with pytest.raises(DataError, match="The columns 'Age' and 'age' have the same name to duckdb; rename one"):
+        dc.anonymize(path, quasi_identifiers="age", privacy="k(1)", engine="duckdb")
+    assert dc.anonymize(path, quasi_identifiers="age", privacy="k(1)").audit.passed
+
+
+def test_a_column_without_a_name_on_duckdb(tmp_path: Path) -> None:
+    duckdb()
+    (tmp_path / "index.csv").write_text(",age\n0,1\n1,1\n")
+    with pytest.raises(DataError, match=r"'index\.csv' has a column without a name, which duckdb cannot read"):
+        dc.anonymize(tmp_path / "index.csv", quasi_identifiers="age", privacy="k(2)", engine="duckdb")
+
+
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     """More different rows than a few megabytes hold."""

@@ -277,6 +277,14 @@ def test_a_column_may_have_any_name() -> None:
     assert release.cost == dc.anonymize(survey(), **BY_WEIGHTS).cost
 
 
+def test_a_population_nobody_asks_about_is_told() -> None:
+    people = everybody(60).select("sex")
+    idle = dc.anonymize(people, quasi_identifiers="sex", privacy="k(2)", population=people)
+    assert any("No promise asks about the population" in note for note in idle.notes)
+    asked = dc.anonymize(people, quasi_identifiers="sex", privacy="k-map(2)", population=people)
+    assert not any("No promise asks about the population" in note for note in asked.notes)
+
+
 def test_notes_tell_what_is_odd() -> None:
     table = pl.DataFrame({"q": ["a1", "a2", "a2", "b1", "b1", "b2"], "w": [5.0, 1.0, 0.5, 3.0, 4.0, 3.5]})
     release = dc.anonymize(table, quasi_identifiers={"q": "mask"}, weights="w", privacy="k(3)")

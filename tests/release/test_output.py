@@ -111,6 +111,19 @@ def test_bad_outputs_are_refused_before_any_work(
         anonymize(source, **JOB, output=tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("output", "error", "message"),
+    [
+        (3, UsageError, "The output is a path or the URL of a table, not int"),
+        (["safe.csv"], UsageError, "The output is a path or the URL of a table, not list"),
+        ("/", OutputError, "The output is the root of all folders"),
+    ],
+)
+def test_what_is_no_output(output: Any, error: type[Exception], message: str, source: Path) -> None:
+    with pytest.raises(error, match=message):
+        anonymize(source, **JOB, output=output)
+
+
 def test_a_folder_that_cannot_be_written_to(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Path, **_: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")

@@ -17,7 +17,7 @@ import polars as pl
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
 from discreet.engines._parts import TableFiles
-from discreet.engines._relation import Join, Relation, left_joins
+from discreet.engines._relation import Join, Relation, check_names, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
 __all__ = ["DuckDB", "read_file"]
@@ -106,6 +106,11 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
         raise UsageError(
             "DuckDB is not installed; install it, as in: pip install 'discreet[duckdb]'.", topic="missing-extra"
         ) from None
+    if "" in file.columns:
+        raise DataError(
+            f"{file.name} has a column without a name, which duckdb cannot read; name it, or leave the engine out."
+        )
+    check_names(file.columns, DuckDB(), fold=True)
     settings: dict[str, Any] = {
         "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
         "preserve_insertion_order": "false",

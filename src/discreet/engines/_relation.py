@@ -19,7 +19,7 @@ from discreet._replacing import not_written
 from discreet.engines._weights import ADDED, HEAVIEST, MILLION, check_type
 from discreet.errors import DataError, DiscreetError, MissingColumnError
 
-__all__ = ["Backend", "Join", "LookUp", "Relation", "dtype_of", "left_joins"]
+__all__ = ["Backend", "Join", "LookUp", "Relation", "check_names", "dtype_of", "left_joins"]
 
 VALUE = "value"
 """The column of a small table that is looked up in."""
@@ -124,6 +124,19 @@ def left_joins(frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[
     return frame
 
 
+def check_names(columns: Sequence[str], backend: Backend, *, fold: bool) -> None:
+    """Refuse names that are one name to an engine; ``fold`` says whether capitals do not tell them apart."""
+    taken: dict[str, str] = {}
+    for column in columns:
+        name = column.lower() if fold else column
+        if name in taken:
+            raise DataError(
+                f"The columns '{taken[name]}' and '{column}' have the same name to {backend.kind}; rename one.",
+                column=column,
+            )
+        taken[name] = column
+
+
 class Relation:
     """A table that is not read but worked on where it is; ``file`` is the name of the file it stands for, if any."""
 
@@ -132,7 +145,7 @@ class Relation:
         self.file = file
         self.backend = backend
         self.columns = [str(name) for name in native.columns]
-        self._check_names()
+        check_names(self.columns, backend, fold=backend.folds_case(native))
         plain = [f"c{number}" for number in range(len(self.columns))]
         self._plain = dict(zip(self.columns, plain, strict=True))
         with self.running():
@@ -244,15 +257,3 @@ class Relation:
         return DataError(
             f"{self.file} cannot be read by {self.backend.kind}; leave the engine out to hear what is wrong with it."
         )
-
-    def _check_names(self) -> None:
-        fold = str.lower if self.backend.folds_case(self.native) else str
-        taken: dict[str, str] = {}
-        for column in self.columns:
-            if fold(column) in taken:
-                other = taken[fold(column)]
-                raise DataError(
-                    f"The columns '{other}' and '{column}' have the same name to {self.backend.kind}; rename one.",
-                    column=column,
-                )
-            taken[fold(column)] = column

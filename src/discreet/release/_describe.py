@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.counts import CountTable
     from discreet.engines import Counted, Source, Weighed
-    from discreet.problem import Scheme
+    from discreet.problem import Problem, Scheme
     from discreet.release._output import Target
     from discreet.schema import Schema
     from discreet.solve import Solution
@@ -63,6 +63,7 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
 def notes(
     source: Source,
     schema: Schema,
+    problem: Problem,
     schemes: Mapping[str, Scheme],
     counted: Counted,
     solution: Solution,
@@ -93,6 +94,11 @@ def notes(
     else:
         for name, rows in counted.missing.items():
             yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+    if counted.people is not None and not problem.looks_at_population:
+        yield (
+            "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
+            "or delta-presence(0.1, 0.6)."
+        )
     yield from _about_people(schema, counted, solution)
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."

@@ -73,7 +73,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=text_form({**prepared.told(), **job}),
-        notes=tuple(notes(prepared.source, schema, prepared.schemes, counted, solution, prepared.target)),
+        notes=tuple(notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target)),
         stats={
             **_people(prepared),
             **figures,

@@ -15,7 +15,7 @@ import polars as pl
 from discreet._places import Place, TableUrl, is_url
 from discreet._replacing import check_parent, check_target, replacing, replacing_folder
 from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
-from discreet.errors import OutputError
+from discreet.errors import OutputError, UsageError
 
 __all__ = [
     "FolderOutput",
@@ -120,6 +120,11 @@ Target = Output | FolderOutput | TableOutput
 
 def check_output(place: Place, data: Any, population: Any = None) -> Target:
     """Refuse what could not be written in the end: a missing folder, an unknown format, what is read itself."""
+    if not isinstance(place, str | PathLike):
+        raise UsageError(
+            f"The output is a path or the URL of a table, not {type(place).__name__}; name it, as in 'safe.csv'.",
+            topic="parameter",
+        )
     if population is not None:
         check_output(place, population)
     if isinstance(place, str) and is_url(place):
@@ -148,6 +153,8 @@ def check_output(place: Place, data: Any, population: Any = None) -> Target:
 
 
 def _check_folder(target: Path, data: Any) -> FolderOutput:
+    if not target.name:
+        raise OutputError("The output is the root of all folders; name a folder in it.", topic="output-folder")
     if any(source.resolve().is_relative_to(target) for source in sources(data)) or _is_read(target, data):
         raise OutputError(
             f"The folder '{target.name}/' holds the input or is a part of it; choose another.", topic="output-is-input"
