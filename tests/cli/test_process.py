@@ -161,3 +161,23 @@ def test_the_notice_before_compiling(folder: Path, patience: float, said: bool) 
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"
     assert done.stderr.startswith("discreet: preparing the search for this machine (once") == said
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_an_end_asked_for_while_compiling_is_not_lost(quiet: bool) -> None:
+    """Compiled code calls back into Python, and what is raised in there is dropped; the run ends nevertheless."""
+    code = f"""
+        import ctypes, os, signal, time
+        from discreet.cli import _watch
+        called = ctypes.CFUNCTYPE(None)(lambda: [os.kill(os.getpid(), signal.SIGTERM), time.sleep(0.01)] and None)
+        try:
+            with _watch.Watch(quiet={quiet}) as watch:
+                with watch.budget.paused():
+                    called()
+                print("went on")
+        except _watch.Abandoned:
+            print("ended")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("ended\n", "")

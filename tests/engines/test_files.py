@@ -214,3 +214,20 @@ def test_sheet_that_is_too_long(tmp_path: Path) -> None:
     rows: Any = pl.LazyFrame({"a": pl.int_range(1_048_576, eager=True)})
     with pytest.raises(DiscreetError, match="1,048,575 rows"):
         write_table(rows, tmp_path / "a.xlsx", format_of(tmp_path / "a.xlsx"))
+
+
+def test_excel_keeps_text_that_looks_like_a_link(tmp_path: Path) -> None:
+    """As a link, ``mailto:`` and ``internal:`` would be cut off and a long address left out."""
+    pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    texts = ["mailto:x@y", "internal:A1", "external:a", "http://a.b", "http://a.b/" + "x" * 3000, "{=1}"]
+    path = tmp_path / "a.xlsx"
+    write_table(pl.LazyFrame({"a": texts}), path, format_of(path))
+    assert read(path)["a"].to_list() == texts
+
+
+def test_excel_refuses_characters_that_a_sheet_cannot_hold(tmp_path: Path) -> None:
+    pytest.importorskip("xlsxwriter")
+    path = tmp_path / "a.xlsx"
+    with pytest.raises(DiscreetError, match="Column 'a' has the characters U"):
+        write_table(pl.LazyFrame({"a": ["x\ufffe"]}), path, format_of(path))

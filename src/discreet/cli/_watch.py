@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Abandoned", "Watch"]
 
-_COMPILING = "preparing the search for this machine (once, about a minute) …"
+_COMPILING = "preparing the search for this machine (once for each kind of search, about a minute) …"
 _PATIENCE = 3.0
 """Seconds before the notice; loading kernels that were compiled before takes less."""
 
@@ -37,17 +37,20 @@ class Watch:
     def __init__(self, quiet: bool) -> None:
         from discreet.solve import Budget
 
-        self.budget: Budget = Budget() if quiet else Budget(while_paused=_announced)
+        self.budget: Budget = Budget(while_paused=self._paused)
         self.interrupted = False
+        self._given_up = False
         self._quiet = quiet
         self._status: Any = None
         self._before: Any = None
         self._before_end: Any = None
+        self._before_lost: Any = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
             self._before_end = signal.signal(signal.SIGTERM, self._on_end)
+            self._before_lost, sys.unraisablehook = sys.unraisablehook, self._on_lost
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
@@ -63,17 +66,33 @@ class Watch:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             signal.signal(signal.SIGTERM, self._before_end)
+            sys.unraisablehook = self._before_lost
 
     def __call__(self, progress: Progress | FrontProgress) -> None:
         """Show where the search stands."""
         if self._status is not None:
             self._status.update(describe(progress))
 
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """Surround compiling, inside which an exception may be lost: it is raised again afterwards."""
+        with nullcontext() if self._quiet else _announced():
+            yield
+        if self._given_up:
+            raise Abandoned
+
+    def _on_lost(self, lost: Any) -> None:
+        """Say nothing of an end that was asked for while compiled code called back, where Python drops exceptions."""
+        if not issubclass(lost.exc_type, Abandoned):
+            self._before_lost(lost)
+
     def _on_end(self, signum: int, frame: FrameType | None) -> None:
+        self._given_up = True
         raise Abandoned  # so that unfinished files are removed on the way out
 
     def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
         if self.interrupted:
+            self._given_up = True
             raise Abandoned
         self.interrupted = True
         self.budget.stop.set()

@@ -21,6 +21,14 @@ _LONGEST_TEXT = 32_767
 _LARGEST_WHOLE = 2**53
 """Cells hold floating-point numbers, which can tell whole numbers apart up to this one."""
 
+_AS_IT_IS = {
+    "strings_to_urls": False,
+    "strings_to_formulas": False,
+    "nan_inf_to_errors": True,
+    "default_date_format": "yyyy-mm-dd",
+}
+"""Text that looks like a link stays text: ``mailto:`` and ``internal:`` would be cut off, and long links left out."""
+
 
 def read_excel(path: Path) -> pl.DataFrame:
     """Read the first sheet, empty rows and columns included; a damaged file is an EOFError."""
@@ -44,8 +52,11 @@ def write_excel(frame: pl.LazyFrame, path: Path) -> None:
         raise OutputError(f"An Excel sheet holds {_MOST_ROWS:,} rows at most; write .csv or .parquet instead.")
     for column in table:
         _check_cells(column)
+    from xlsxwriter import Workbook
+
     buffer = BytesIO()
-    table.write_excel(buffer, autofilter=False)
+    with Workbook(buffer, _AS_IT_IS) as workbook:
+        table.write_excel(workbook, autofilter=False)
     path.write_bytes(buffer.getvalue())
 
 
@@ -57,8 +68,13 @@ def _check_cells(column: pl.Series) -> None:
     elif dtype.is_decimal():
         lost, what = _beyond(column, Decimal(_LARGEST_WHOLE).scaleb(-dtype.scale)), "numbers of more than 15 digits"  # type: ignore[attr-defined]
     elif dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum):
-        lengths = column.cast(pl.String).str.len_chars()
-        lost, what = bool((lengths > _LONGEST_TEXT).any()), f"text of more than {_LONGEST_TEXT:,} characters"
+        text = column.cast(pl.String)
+        lost, what = (
+            bool((text.str.len_chars() > _LONGEST_TEXT).any()),
+            f"text of more than {_LONGEST_TEXT:,} characters",
+        )
+        if not lost and text.str.contains("[\ufffe\uffff]").any():
+            lost, what = True, "the characters U+FFFE or U+FFFF"
     elif isinstance(dtype, pl.Datetime):
         lost, what = bool((column.dt.nanosecond() % 1_000_000 != 0).any()), "times finer than a millisecond"
     else:
