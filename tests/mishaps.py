@@ -553,6 +553,18 @@ def no_place_for_compiled_kernels(folder: Path) -> None:
 
 
 @mishap
+def no_room_for_compiled_kernels(folder: Path) -> None:
+    """The disk they are kept on is full: everything is compiled for this one run, and nothing there is lost."""
+    people(300).write_csv(folder / "people.csv")
+    with small_disk(folder / "cache", "128k"):
+        (folder / "cache/other").write_text("kept")
+        done = run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", NUMBA_CACHE_DIR=str(folder / "cache"))
+        assert done.code == 0, done.err
+        assert (folder / "cache/other").read_text() == "kept"
+    complete(folder, "safe.csv", 300)
+
+
+@mishap
 def compiled_kernels_damaged(folder: Path) -> None:
     """What was compiled earlier is cut off or filled with something else: it is compiled again, or refused clearly."""
     people(300).write_csv(folder / "people.csv")
