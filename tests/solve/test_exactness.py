@@ -15,7 +15,7 @@ import pytest
 import discreet as dc
 from discreet.errors import OutputError
 from discreet.kernels._numba import PLAIN
-from discreet.solve import _warm_up
+from discreet.solve import Solution, _warm_up
 
 
 def test_large_costs_are_told_apart():
@@ -63,6 +63,12 @@ def test_an_enum_does_not_list_what_was_suppressed(tmp_path, kind):
     )
     assert release.suppressed == 1
     assert "CANARY" not in repr(release.frame.lazy().collect_schema())
+
+
+def test_no_cost_is_below_zero():
+    rounded = Solution("optimal", -4e-16, -4e-16)
+    assert (str(rounded.cost), str(rounded.lower_bound), rounded.gap) == ("0.0", "0.0", 0)
+    assert Solution("feasible", 1.0, -1.0).lower_bound == -1, "a wrong bound is not hidden"
 
 
 def test_a_release_is_not_written_over_its_input(tmp_path):
