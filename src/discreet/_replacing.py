@@ -24,7 +24,18 @@ try:
 except ImportError:  # there are no such locks on Windows: nothing is cleared up there
     fcntl = None
 
-__all__ = ["check_parent", "check_target", "not_written", "replacing", "replacing_alone", "replacing_folder"]
+__all__ = [
+    "check_parent",
+    "check_target",
+    "fcntl",
+    "locked",
+    "not_written",
+    "remove",
+    "remove_unlocked",
+    "replacing",
+    "replacing_alone",
+    "replacing_folder",
+]
 
 
 def check_target(target: Path) -> None:
@@ -97,7 +108,7 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     finally:
         if old.exists() and not target.exists():
             old.replace(target)
-        _remove(old)
+        remove(old)
 
 
 @contextmanager
@@ -112,7 +123,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
                     unfinished.mkdir()
                 else:
                     unfinished.touch()
-                if _locked(unfinished, held):
+                if locked(unfinished, held):
                     break
                 unfinished = _temporary(target)  # somebody clearing up took it for a left-over, and it is gone
             yield unfinished
@@ -120,7 +131,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
     except OSError as error:
         raise not_written(f"'{target.name}'", error) from None
     finally:
-        _remove(unfinished)
+        remove(unfinished)
 
 
 def not_written(what: str, error: Exception) -> OutputError:
@@ -145,21 +156,21 @@ def _clear_up(target: Path) -> None:
     form = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
     for entry in target.parent.iterdir():
         if form.fullmatch(entry.name):
-            _remove_unlocked(entry)
+            remove_unlocked(entry)
 
 
-def _remove_unlocked(path: Path) -> None:
+def remove_unlocked(path: Path) -> None:
     """Delete what nobody holds a lock on; the lock is held meanwhile, so that nobody takes it up."""
     with suppress(OSError):
         place = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(path)
+            remove(path)
         finally:
             os.close(place)
 
 
-def _locked(path: Path, held: ExitStack) -> bool:
+def locked(path: Path, held: ExitStack) -> bool:
     """Hold a lock on a file or folder until the end; False if somebody else was faster and it is going away."""
     if fcntl is None:
         return True
@@ -177,7 +188,8 @@ def _locked(path: Path, held: ExitStack) -> bool:
     return path.exists()
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Delete a file or a folder and everything in it."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -44,6 +44,28 @@ def test_info_as_json(run: Run) -> None:
     assert together["unique_rows"] == (sizes == 1).sum()
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_info_takes_as_long_for_each_of_many_columns(
+    kind: str, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is looked at grows with the columns, and not with their square: plans see one column each."""
+    looked_at = {}
+    lazy, scan = pl.DataFrame.lazy, pl.scan_parquet
+    monkeypatch.setattr("discreet.engines._polars.WIDE", 20)
+    for columns in (25, 200):
+        table = pl.DataFrame({f"c{i}": ["a", "b", None] for i in range(columns)})
+        getattr(table, {"csv": "write_csv", "jsonl": "write_ndjson"}.get(kind, "write_parquet"))(folder / f"t.{kind}")
+        seen: list[int] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(pl.DataFrame, "lazy", lambda frame, seen=seen: (seen.append(frame.width), lazy(frame))[1])
+            patch.setattr(pl, "scan_parquet", lambda *a, seen=seen, n=columns, **b: (seen.append(n), scan(*a, **b))[1])
+            told = json.loads(run("info", f"t.{kind}", "--json").stdout)
+        assert [column["distinct"] for column in told["columns"]] == [2] * columns
+        assert [column["missing"] for column in told["columns"]] == [1] * columns
+        looked_at[columns] = sum(seen)
+    assert looked_at[200] <= 12 * looked_at[25]
+
+
 def test_info_never_shows_a_value(run: Run) -> None:
     shown = run("info", "people.csv").stdout + run("info", "people.csv", "--json").stdout
     assert not any(name in shown for name in sample(600, seed=2)["name"])

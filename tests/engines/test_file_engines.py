@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from conftest import make_file
+from discreet._temporary import private_folder
 from discreet.cli import program
 from discreet.engines import Engine, open_table
 from discreet.errors import DataError, UsageError
@@ -161,7 +165,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) 
     duckdb()
     from discreet.engines._duckdb import _spill_folder
 
-    folder = Path(_spill_folder().name)
+    folder = _spill_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
     told: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "privacy": "k(1)", "engine": "duckdb"}
     assert dc.audit(large, **told, memory_limit="40MB").classes == 600_000
@@ -169,6 +173,31 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) 
     assert not list(folder.iterdir())
     with pytest.raises(DataError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
         dc.audit(large, **told, memory_limit="1MB")
+
+
+def test_what_a_killed_process_left_on_disk_is_cleared_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another process still works with stays."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    script = (
+        "import os, sys, signal\nfrom discreet._temporary import private_folder\n"
+        "with private_folder() as folder:\n"
+        "    (folder / 'rows').write_text('17')\n    print(folder, flush=True)\n    sys.stdin.read()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    paths = os.pathsep.join([str(Path(dc.__file__).parents[1]), *sys.path])
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        with private_folder() as mine:
+            assert {path.name for path in tmp_path.iterdir()} == {left.name, mine.name}
+        process.communicate()
+    assert (left / "rows").exists()
+    with private_folder() as mine:
+        assert [path.name for path in tmp_path.iterdir()] == [mine.name]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_larger_than_memory(tmp_path: Path) -> None:

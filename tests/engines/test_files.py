@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib.util
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 
 from discreet.engines import Format, format_of, open_source, open_table, write_table
+from discreet.engines._csv import sniff
 from discreet.errors import DataError, DiscreetError, UsageError
 
 
@@ -51,6 +53,18 @@ def test_separator_is_sniffed(separator: str, line_end: str, tmp_path: Path) -> 
     (tmp_path / "a.csv").write_bytes(text.encode())
     assert read(tmp_path / "a.csv").rows() == [tuple(row) for row in rows[1:]]
     assert open_table(tmp_path / "a.csv").dialect.separator == separator
+
+
+def test_many_columns_take_as_long_as_they_are_many() -> None:
+    """Sixteen times the columns, about sixteen times the work; comparing each with each would be 256 times."""
+
+    def work(columns: int) -> float:
+        line = ",".join(f"c{i}" for i in range(columns))
+        begun = time.process_time()
+        assert len(sniff([line, line], "wide.csv", None).columns) == columns
+        return time.process_time() - begun
+
+    assert min(work(16_000) for _ in range(3)) < 100 * min(work(1_000) for _ in range(3))
 
 
 def test_numbers_with_commas_do_not_mislead_the_sniffer(tmp_path: Path) -> None:

@@ -213,6 +213,10 @@ DRAWN = {
             "estimator": rng.choice(("poisson", "truncated")), "significance": rng.choice((0.05, 0.3)),
         },
         "average-risk": lambda rng, case: {"risk": rng.choice((0.1, 0.3, 0.5, 0.8, 1.0))},
+        "population-uniqueness": lambda rng, case: {
+            "share": rng.choice((0.0, 0.1, 0.5, 1.0)), "model": rng.choice(("dankar", "pitman", "zayatz", "snb")),
+            "population": case["n"] * rng.choice((1, 2, 10, 1000)),
+        },
         "sample-uniqueness": lambda rng, case: {"share": rng.choice((0.0, 0.1, 0.3, 1.0))},
     },
     "cost": {

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import discreet as dc
 from discreet.errors import OutputError
+from discreet.kernels._numba import PLAIN
+from discreet.solve import Solution, _warm_up
 
 
 def test_large_costs_are_told_apart():
@@ -61,6 +65,12 @@ def test_an_enum_does_not_list_what_was_suppressed(tmp_path, kind):
     assert "CANARY" not in repr(release.frame.lazy().collect_schema())
 
 
+def test_no_cost_is_below_zero():
+    rounded = Solution("optimal", -4e-16, -4e-16)
+    assert (str(rounded.cost), str(rounded.lower_bound), rounded.gap) == ("0.0", "0.0", 0)
+    assert Solution("feasible", 1.0, -1.0).lower_bound == -1, "a wrong bound is not hidden"
+
+
 def test_a_release_is_not_written_over_its_input(tmp_path):
     source = tmp_path / "in.csv"
     source.write_text("a\n" + "1\n" * 4)
@@ -68,6 +78,29 @@ def test_a_release_is_not_written_over_its_input(tmp_path):
     with pytest.raises(OutputError):
         release.write(source)
     assert source.read_text().startswith("a\n1")
+
+
+def test_kernels_that_cannot_be_kept_are_compiled_for_one_run(monkeypatch):
+    """What others keep is not thrown away for that."""
+    thrown, tries = [], []
+    kernel = SimpleNamespace(_cache="on disk", enable_caching=None)
+    monkeypatch.setattr(_warm_up, "forget_compiled", lambda: thrown.append(1))
+    monkeypatch.setattr(_warm_up, "_kernels", lambda: [kernel])
+
+    def full_disk():
+        tries.append(1)
+        if kernel._cache == "on disk":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    _warm_up.warm_up(full_disk)
+    assert (len(tries), thrown) == (2, [])
+
+
+@pytest.mark.skipif(PLAIN, reason="kernels are plain Python")
+def test_every_kernel_is_found():
+    from discreet.kernels import classes
+
+    assert any(found is classes.class_ids for found in _warm_up._kernels())
 
 
 def test_damaged_kernels_are_thrown_away(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -87,11 +88,9 @@ def sniff(lines: Sequence[str], name: str, separator: str | None) -> Dialect:
     choices = [separator] if separator else [mark for mark in SEPARATORS if mark in lines[0]] or [","]
     chosen = max(choices, key=lambda mark: _agreement(lines, mark))
     header = _rows(lines, chosen)[0]
-    for column in header:
-        if header.count(column) > 1:
-            said = (
-                f"names the column '{column}' {header.count(column)} times" if column else "has columns without a name"
-            )
+    for column, times in Counter(header).items():
+        if times > 1:
+            said = f"names the column '{column}' {times} times" if column else "has columns without a name"
             raise DataError(f"The header of '{name}' {said}; give every column its own name.", column=column or None)
     return Dialect(chosen, tuple(header))
 

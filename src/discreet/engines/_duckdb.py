@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from discreet._temporary import private_folder
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
 from discreet.engines._parts import TableFiles
@@ -112,7 +114,7 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
         )
     check_names(file.columns, DuckDB(), fold=True)
     settings: dict[str, Any] = {
-        "temp_directory": str(Path(_spill_folder().name) / secrets.token_hex(8)),
+        "temp_directory": str(_spill_folder() / secrets.token_hex(8)),
         "preserve_insertion_order": "false",
         **({} if memory_limit is None else {"memory_limit": memory_limit}),
     }
@@ -134,9 +136,11 @@ def _value(value: str | int | None) -> str:
 
 
 @cache
-def _spill_folder() -> tempfile.TemporaryDirectory[str]:
+def _spill_folder() -> Path:
     """Return a private folder that goes with the process."""
-    return tempfile.TemporaryDirectory(prefix="discreet-")
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(private_folder())
 
 
 def _reader(file: TableFile, path: str) -> str:

@@ -191,12 +191,13 @@ def _open_csv(table: TableFile) -> TableFile:
 
 
 def _scan_csv(source: Path | BytesIO, dialect: Dialect, rows: int | None, categories: Sequence[str]) -> pl.LazyFrame:
+    few = frozenset(categories)
     return pl.scan_csv(
         source,
         has_header=False,
         skip_rows=1,
         separator=dialect.separator,
-        schema={column: _few() if column in categories else pl.String() for column in dialect.columns},
+        schema={column: _few() if column in few else pl.String() for column in dialect.columns},
         null_values=[""],
         n_rows=rows,
         glob=False,

@@ -23,6 +23,8 @@ Engine = Literal["streaming", "in-memory"]
 
 HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding."""
+WIDE = 1000
+"""A small file that has more columns than this is held too: each look at it begins with a look at all of them."""
 _START = 1 << 14
 """Rows of a Parquet file that are looked at to find columns of few values."""
 _FEW = 8
@@ -93,7 +95,8 @@ class FileSource:
     """A table in a file or in several.
 
     Parquet, and text too large to hold, is read once to count and once more to recode, never whole. Other
-    text is read once and held as compactly as can be: parsing it again would cost more than all the rest.
+    text, and small files of very many columns, are read once and held as compactly as can be: parsing them again
+    would cost more than all the rest.
     """
 
     read_again = True
@@ -108,12 +111,15 @@ class FileSource:
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
-            if self._held is None and self.kind in ("csv", "jsonl") and self.file.text_size <= HELD:
+            if self._held is None and self._is_small():
                 self._held = self._read()
             if self._held is not None:
                 # The plan sees these columns alone: looking at all of very many takes longer than counting.
                 seen = dict.fromkeys([*by, *([] if weights is None else [weights])])
-                return count_rows(self._held.select(map(exactly, seen)).lazy(), by, "streaming", weights=weights)
+                table = pl.DataFrame([self._held[column] for column in seen])
+                if len(seen) == 1 and not table.dtypes[0].is_float():
+                    return _count_one(table.to_series())
+                return count_rows(table.lazy(), by, "streaming", weights=weights)
             if self.file.dialect is None:
                 return count_rows(self._coded(by), by, "streaming", weights=weights)
             last = exactly(self.file.last).is_null().any().alias(unused("short", self.columns))
@@ -135,6 +141,12 @@ class FileSource:
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of reading the file into a DataError."""
         return reading(self.file.name, self.file.explain)
+
+    def _is_small(self) -> bool:
+        """Whether the table is held once it was read; a compressed file may hold eight times of what it takes."""
+        if self.kind in ("csv", "jsonl"):
+            return self.file.text_size <= HELD
+        return len(self.columns) > WIDE and self.file.text_size * 8 <= HELD
 
     def _coded(self, by: Sequence[str]) -> pl.LazyFrame:
         """Return the plan with text of few values, by its start, as categories: grouping takes half the memory then."""
@@ -201,6 +213,17 @@ def count_rows(
     counted = plan.collect(engine=engine).rechunk()
     texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
     return counted.with_columns(pl.col(rows).cast(pl.Int64), *(exactly(column).cast(pl.String) for column in texts))
+
+
+def _count_one(values: pl.Series) -> pl.DataFrame:
+    """Do the same for one column without a plan: where there are thousands, making plans takes all the time."""
+    _check_name(values.name)
+    _check_dtype(values.name, values.dtype)
+    counted = values.value_counts(name=unused("rows", [values.name]))
+    distinct, sizes = counted.get_columns()
+    if is_category(values.dtype) or values.dtype == pl.Null:
+        distinct = distinct.cast(pl.String)
+    return pl.DataFrame([distinct, sizes.cast(pl.Int64)])
 
 
 def _sums(weights: str, schema: pl.Schema, taken: Sequence[str]) -> list[pl.Expr]:

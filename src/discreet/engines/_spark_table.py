@@ -5,13 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 
 from discreet._places import TableName, TableUrl
+from discreet._temporary import private_folder
 from discreet.engines._relation import Relation
 from discreet.engines._spark import Spark, open_session
 from discreet.engines._which import relation_of
@@ -62,8 +61,8 @@ class StagedSparkTable:
         if relation is not None and relation.backend.kind == "spark":
             relation.native.write.format("parquet").saveAsTable(_quoted(self.staging))
             return
-        with TemporaryDirectory(prefix="discreet-") as folder:
-            rows = Path(folder, "rows.parquet")
+        with private_folder() as folder:
+            rows = folder / "rows.parquet"
             with plan_of(data, rows, self.url.table.name) as plan:
                 plan.sink_parquet(rows)
             written = self.session.read.parquet(rows.absolute().as_uri())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
+from discreet._temporary import private_folder
 from discreet.errors import OutputError, UsageError
 
 __all__ = ["find_browser", "print_page"]
@@ -35,8 +35,8 @@ def find_browser() -> str:
 def print_page(page: str, target: Path) -> None:
     """Print an HTML page to a file."""
     browser = find_browser()
-    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-        source, printed = Path(folder, "report.html"), Path(folder, "report.pdf")
+    with private_folder() as folder:
+        source, printed = folder / "report.html", folder / "report.pdf"
         source.write_text(page, encoding="utf-8")
         command = [
             browser,

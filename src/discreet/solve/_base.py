@@ -112,6 +112,9 @@ class Progress:
 
 ProgressCallback = Callable[[Progress], None]
 
+_ROUNDED = 1e-9
+"""A cost that is no further below 0 than this was 0 before rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inside:
@@ -187,6 +190,12 @@ class Solution:
     smallest_budget: int | None = None
     stats: dict[str, Any] = field(default_factory=dict)
     trace: tuple[Progress, ...] = ()
+
+    def __post_init__(self) -> None:
+        """No cost is below 0: what rounding took from it is given back."""
+        for name in ("cost", "lower_bound"):
+            if -_ROUNDED < getattr(self, name) < 0:
+                object.__setattr__(self, name, 0.0)
 
     @property
     def gap(self) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pickle import PickleError
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,6 @@ _DAMAGED = (
     EOFError,
     ImportError,
     IndexError,
-    OSError,
     PickleError,
     RuntimeError,
     TypeError,
@@ -27,12 +28,34 @@ _DAMAGED = (
 
 
 def warm_up(job: Callable[[], object]) -> None:
-    """Do a job that needs the kernels; if what was kept of them on disk is damaged, once more without it."""
+    """Do a job that needs the kernels; if what was kept of them on disk is damaged, once more without it.
+
+    Where they cannot be kept, as on a full disk, they are compiled for this run alone. What is there stays: it is
+    whole, and others may be using it.
+    """
     try:
+        job()
+    except OSError:
+        _keep_nothing()
         job()
     except _DAMAGED:
         forget_compiled()
         job()
+
+
+def _keep_nothing() -> None:
+    """Have no kernel read from disk or written there from now on."""
+    from numba.core.caching import NullCache
+
+    for compiled in _kernels():
+        compiled._cache = NullCache()
+
+
+def _kernels() -> Iterator[Any]:
+    """Return every kernel that was imported."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("discreet.kernels."):
+            yield from (item for item in vars(module).values() if hasattr(item, "enable_caching"))
 
 
 def two_rows(attributes: int = 1) -> CountTable:
