@@ -61,7 +61,13 @@ def show(visit: Visit, step: str) -> None:
     query = {"hierarchies": "?column=education", "columns": "?column=education"}.get(step, "")
     visit.step(address, query)
     page.locator(".ghost").first.wait_for(state="detached")
-    heading = {"columns": "Column by column", "rows": "Row by row", "utility": "Utility", "run": "The search"}.get(step)
+    heading = {
+        "hierarchies": "From exact to nothing",
+        "columns": "Column by column",
+        "rows": "Row by row",
+        "utility": "Utility",
+        "run": "The search",
+    }.get(step)
     if step == "goals":
         page.get_by_text("Ready to run.").wait_for()
     if address == "risk":

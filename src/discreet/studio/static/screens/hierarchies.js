@@ -36,13 +36,20 @@ function Editor({ column }) {
   const [asking, setAsking] = useState(null);
   const picker = useRef(null);
   const view = route.query.view === "table" ? "table" : "tree";
-  const show = (answer) => (setShown(answer && { ...answer, tree: answer.tree && joined(answer.tree) }), setChosen(new Set()));
+  // What was chosen stays chosen when the tree is loaded anew, where it is still the same.
+  const show = (answer) => {
+    const next = answer && { ...answer, tree: answer.tree && joined(answer.tree) };
+    const [was, is] = [shown, next].map((each) => (each && each.tree ? flat(each.tree) : new Map()));
+    setChosen((ids) => new Set([...ids].filter((id) => was.has(id) && is.has(id) && was.get(id).name === is.get(id).name)));
+    setShown(next);
+  };
   useEffect(() => void show(found), [found]);
 
   const edit = (body, label) =>
     change(() => post(at.hierarchy(project.id, column), body)).then(
       (answer) => {
         show(answer);
+        setChosen(new Set());
         setAsking(null);
         refresh();
         if (label) tell(label, { action: { label: texts.undo(), run: () => undo("undo") } });
