@@ -134,6 +134,41 @@ def test_the_name_of_an_upload_cannot_leave_its_folder(visitor: Any, studio: Any
 
 
 @pytest.mark.parametrize(
+    ("name", "file", "title"),
+    [
+        ("Ärzte.csv", "Ärzte.csv", "Ärzte"),
+        ("患者.csv", "患者.csv", "患者"),
+        ("???.csv", "table.csv", "table"),
+        (".csv", "table.csv", "table"),
+        ("é" * 300 + ".csv", "é" * 60 + ".csv", "é" * 60),
+        ("a\u202evsc.csv", "a_vsc.csv", "a_vsc"),
+    ],
+)
+def test_names_in_any_script_are_kept(visitor: Any, name: str, file: str, title: str) -> None:
+    told = visitor.table(PEOPLE, name)
+    assert (told["file"], told["name"]) == (file, title)
+    exported = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="age")
+    assert exported.status_code == 200
+
+
+def test_downloads_keep_names_in_any_script(visitor: Any) -> None:
+    told = visitor.table(PEOPLE.rename({"city": "Wohnort Größe"}))
+    answer = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="Wohnort Größe")
+    assert answer.headers["content-disposition"] == (
+        "attachment; filename=\"Wohnort_Gr__e.csv\"; filename*=UTF-8''Wohnort_Gr%C3%B6%C3%9Fe.csv"
+    )
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "_rows.parquet", "released.parquet"])
+def test_no_upload_takes_the_place_of_what_the_studio_keeps(visitor: Any, name: str) -> None:
+    held = io.BytesIO()
+    PEOPLE.write_parquet(held)
+    answer = visitor.upload(name, held.getvalue())
+    assert answer.status_code == 201, answer.text
+    assert len(visitor.get(f"/projects/{answer.json()['id']}/rows").json()["rows"]) == PEOPLE.height
+
+
+@pytest.mark.parametrize(
     "path", ["/static/../_app.py", "/static/..%2f_app.py", "/static/%2e%2e/_app.py", "/static//etc/passwd"]
 )
 def test_only_files_of_the_page_are_served(visitor: Any, path: str) -> None:
@@ -229,7 +264,8 @@ class TestUploads:
             ("a.csv", b"age,city\n", "no rows"),
             ("a.csv", b"age,city\n31,L\0eeds\n", "zero bytes"),
             ("a.csv.gz", gzip.compress(b"age,city\n31,L\0eeds\n"), "zero bytes"),
-            ("a.csv", "age,city\n31,Orléans\n".encode("latin-1"), "UTF-8"),
+            ("a.csv", "age,city\n31,Orléans\n".encode("latin-1"), "CSV UTF-8"),
+            ("a.csv", "age,city\n31,Orléans\n".encode("utf-16"), "CSV UTF-8"),
             ("a.csv", b"age,age\n1,2\n", "age"),
             ("a.csv", b"age,\n1,2\n", "is empty"),
             ("a.csv", b"age,city\n1,2,3\n", "Line 2"),

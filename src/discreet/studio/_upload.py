@@ -7,6 +7,7 @@ pieces away, for what a file says about itself may be a lie.
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -196,9 +197,12 @@ def _check_rows(rows: int, path: Path, limits: Limits) -> None:
 
 
 def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = False) -> None:
-    """Go through what a file unfolds to; refuse too much of it, and text with zero bytes."""
+    """Go through what a file unfolds to; refuse too much of it, and text in another encoding or with zero bytes."""
     size = lines = 0
+    decoder = codecs.getincrementaldecoder("utf-8")()
     for piece in pieces:
+        if text and size == 0 and piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DataError(_other_encoding(path))
         size += len(piece)
         if size > limits.unfolded:
             raise TooLargeError(
@@ -207,8 +211,20 @@ def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = F
             )
         if text and b"\0" in piece:
             raise DataError(f"'{path.name}' holds zero bytes, so it is no text; remove them or export it anew.")
+        if text and (decoder.getstate()[0] or not piece.isascii()):
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError:
+                raise DataError(_other_encoding(path)) from None
         lines += piece.count(b"\n") if text else 0
     _check_rows(lines, path, limits)
+
+
+def _other_encoding(path: Path) -> str:
+    return (
+        f"'{path.name}' is not UTF-8 text, so letters such as é would be lost; open it in a spreadsheet program and "
+        "save it as 'CSV UTF-8' or as .xlsx."
+    )
 
 
 def _inflated(path: Path) -> Iterator[bytes]:

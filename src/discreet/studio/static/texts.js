@@ -360,7 +360,7 @@ export const texts = {
     sizesAfter: "Crowds in the release",
     sizesText: (limit) => `The share of people in crowds of each size. Striped: fewer than ${limit}.`,
     sizeAxis: "people in the crowd",
-    attackers: "Three who look for people",
+    attackers: "Those who look for people",
     attackersText: "The chance that a guess is right, on average.",
     names: { prosecutor: "The one who knows you are in it", journalist: "The one who does not know", marketer: "The one who wants as many as possible" },
     attackerTexts: { prosecutor: "Looks for one person who is surely in the table.", journalist: "Looks for anybody of the population, to show that it can be done.", marketer: "Matches the whole table with another one." },
