@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import bz2
 import gzip
 import io
@@ -27,6 +28,7 @@ from discreet.studio import serve
 from discreet.studio._security import Access
 from discreet.studio._upload import Limits
 from discreet.studio._workspace import Workspace, safe_name
+from studio.conftest import HEADERS, HOST
 
 PEOPLE = pl.DataFrame({"age": [31, 34, 38, 47], "city": ["Leeds", "York", "Leeds", "York"]})
 API = ("/api/about", "/api/projects", "/api/projects/x", "/api/jobs/x", "/api/jobs/x/files/data.csv")
@@ -222,6 +224,43 @@ class TestUploads:
         self.refused(visitor.client.post("/api/projects", content=endless(), headers=headers), 413)
         self.nothing_left(studio)
 
+    def test_a_long_text_that_is_kept_once(self, visitor: Any, studio: Any) -> None:
+        held = io.BytesIO()
+        pl.DataFrame({"a": ["x" * 10_000]}).select(pl.col("a").repeat_by(5_000).explode()).write_parquet(held)
+        assert len(held.getvalue()) < 20_000
+        assert "unfolds to more" in self.refused(visitor.upload("bomb.parquet", held.getvalue()), 413)
+        self.nothing_left(studio)
+
+    def test_a_browser_that_leaves_while_it_sends(self, app: Any, access: Any, studio: Any) -> None:
+        """Nothing is kept, and nothing is complained about."""
+        begun = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na'
+        came = [
+            {"type": "http.request", "body": begun, "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+        headers = {
+            **HEADERS,
+            "host": HOST,
+            "cookie": f"{access.cookie}={access.open_session()}",
+            "content-type": "multipart/form-data; boundary=x",
+        }
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/projects",
+            "query_string": b"",
+            "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
+        }
+
+        async def receive() -> Any:
+            return came.pop(0)
+
+        async def send(message: Any) -> None:
+            pass
+
+        asyncio.run(app(scope, receive, send))
+        self.nothing_left(studio)
+
     @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.csv.bz2", "bomb.xlsx"])
     def test_bombs(self, visitor: Any, studio: Any, name: str) -> None:
         large = b"a,b\n" + b"1,2\n" * 300_000
@@ -297,6 +336,7 @@ class TestUploads:
         for kind, body in (
             ("multipart/form-data", b"x"),
             ("multipart/form-data; boundary=x", b"no form"),
+            (f"multipart/form-data; boundary={'x' * 5000}", b"no form"),
             (
                 "multipart/form-data; boundary=x",
                 b'--x\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--x--',

@@ -123,7 +123,7 @@ class _Rooms:
                 body = None if method in ("GET", "DELETE") else await self._body(request)
                 result = await run_in_threadpool(endpoint, Asked(self.studio, request, body))
             except ClientDisconnect:
-                raise
+                return Response(status_code=499)  # nobody is there to read it
             except Exception as error:
                 return error_answer(error)
             return result if isinstance(result, Response) else JSONResponse(plain(result))
@@ -212,7 +212,7 @@ def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
             project = await run_in_threadpool(studio.open_file, owner, folder, file)
             return JSONResponse(plain(await run_in_threadpool(_document, studio, project)), 201)
         except ClientDisconnect:
-            raise
+            return Response(status_code=499)  # nobody is there to read it
         except Exception as error:
             return error_answer(error)
 
