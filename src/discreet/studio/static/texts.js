@@ -25,6 +25,7 @@ export const texts = {
   errors: {
     offline: "The studio does not answer; is it still running?",
     forbidden: "The studio does not know this browser; open the link it printed when it was started.",
+    range: (min, max, value) => `This takes a number${min === null ? "" : max === null ? ` of at least ${min.toLocaleString("en")}` : ` from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`}; ${value ?? "what there was"} stays.`,
     page: (message) => `This screen could not be shown (${message}).`,
     server: (status) => `The studio could not do that (error ${status}).`,
   },
