@@ -308,7 +308,7 @@ class TestDownloads:
         answer = visitor.client.get(f"/api/jobs/{job}/files/report.html?inline")
         assert "attachment" not in answer.headers.get("content-disposition", "")
         assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-        assert "Risk in full" in answer.text
+        assert answer.text.count("Who could be found, and what they would lose</h2>") == 1
         assert "Utility before and after" in answer.text
         assert "Person 1" not in answer.text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ JOB: dict[str, Any] = {
 
 
 def is_sentence(text: str) -> bool:
-    return "\n" not in text and text.endswith((".", "?", "--help)")) and len(text) < 500
+    """Whether a message is one line that ends as a sentence does, before the way to more about it."""
+    sentence = re.sub(r" \(more: discreet explain [a-z-]+\)$", "", text)
+    return "\n" not in text and sentence.endswith((".", "?", "--help)")) and len(text) < 500
 
 
 def test_the_corpus_is_large() -> None:

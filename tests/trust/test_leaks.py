@@ -76,9 +76,16 @@ def test_a_release_with_everything_it_can_write(cage: Cage) -> None:
 
 def test_other_formats_and_engines(cage: Cage) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
-    for output in ("safe.parquet", "safe/", f"sqlite:///{cage.work}/safe.db?table=safe"):
-        told = ("anonymize", "people.csv", *ROLES, "-k", "5", "--suppression", "budget(5%)", "-o", output)
-        assert cage.run(*told, "--scheme", "subtree", "--engine", "duckdb" if output == "safe/" else "auto") == 0
+    outputs = [("safe.parquet", "auto"), ("safe/", "duckdb"), (f"sqlite:///{cage.work}/safe.db?table=safe", "auto")]
+    code = (
+        "from click.testing import CliRunner\nfrom discreet.cli import program\n"
+        f"for output, engine in {outputs!r}:\n"
+        f"    told = ['anonymize', 'people.csv', *{ROLES!r}, '-k', '5', '--suppression', 'budget(5%)', '-o', output]\n"
+        "    result = CliRunner().invoke(program, [*told, '--scheme', 'subtree', '--engine', engine])\n"
+        "    print(result.output)\n"
+        "    assert result.exit_code == 0, result.output\n"
+    )
+    assert cage.run("formats", code=code) == 0, cage.streams
     assert cage.escaped([*IDENTIFIERS, *SUPPRESSED], but=["people.csv"]) == {}
     assert list(cage.temporary.iterdir()) == []
 

@@ -48,7 +48,7 @@ class TestCrowding(CostContract):
 
 
 class TestDescent(SolverContract):
-    trials: ClassVar[int] = 60
+    trials: ClassVar[int] = 25
 
     @pytest.fixture
     def solver(self) -> DescentSolver:

@@ -24,8 +24,6 @@ class Classes:
     table: CountTable
     sizes: NDArray[np.int64]
     """(c,) rows in the class."""
-    population: FloatArray | None = None
-    """(c,) people of the population who have the released values, the rows of the class among them."""
     sensitive: Mapping[str, IntArray] = field(default_factory=dict)
     """name -> (c, v) how often each sensitive value occurs."""
     labels: IntArray | None = None
@@ -48,7 +46,8 @@ class Classes:
     """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf."""
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
-
+    population: FloatArray | None = None
+    """(c,) people of the population who have the released values, the rows of the class among them."""
     local: bool = False
     """Whether each class shows its values in its own way, of which ``block_leaves`` speaks."""
 

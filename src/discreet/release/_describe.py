@@ -107,10 +107,7 @@ def notes(
 
 
 def population_text(table: CountTable, weights: str | None) -> str | None:
-    """Return how many people the rows were drawn from, and how that is known.
-
-    >>> population_text(CountTable((), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=np.int64)), None)
-    """
+    """Return how many people the rows were drawn from, and how that is known; None if it is not."""
     if table.population is None:
         return None
     how = "in a table of them" if weights is None else f"by the weights in '{weights}'"

@@ -362,7 +362,30 @@ _PRIVACY = [
             _number("fraction", "Share of the population that is in the table", 0.1, 0.001, 1.0, 0.001),
         ],
     ),
+    _entry(
+        "population-uniqueness",
+        "Few are unique in the population",
+        "Of the population the table was drawn from, at most this share of people are estimated to be unique.",
+        term="population uniqueness",
+        prevents="Certain matches by somebody who does not know who is in the table.",
+        example="With 0.01, an estimated one person in a hundred of the country at most has values nobody else has.",
+        parameters=[
+            _number("share", "Largest share of people", 0.01, 0.001, 1.0, 0.001),
+            _choice(
+                "model",
+                "Estimated by",
+                {
+                    "dankar": "the rule that chooses (Dankar)",
+                    "pitman": "Pitman",
+                    "zayatz": "Zayatz",
+                    "snb": "negative binomial (SNB)",
+                },
+            ),
+            _number("population", "People in the population", 1_000_000, 1, 10_000_000_000, 1),
+        ],
+    ),
 ]
+"""All but ``delta-presence``, which wants a table of the population."""
 _COSTS = [
     _entry(
         "LM",

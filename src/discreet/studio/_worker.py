@@ -115,7 +115,8 @@ def _release(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
 
     job = Job.load("job.yaml")
     with told_of_stages(tell.stage):
-        release = job.run(progress=tell.progress, budget=budget)
+        release = job.model_copy(update={"report": []}).run(progress=tell.progress, budget=budget)
+    release = dataclasses.replace(release, job=job.told())
     _finish(task, tell, job, release, budget.stop)
 
 
@@ -153,8 +154,6 @@ def _point(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
     Job(**{**job.model_dump(), **told}).save("job.yaml")
     job = Job.load("job.yaml")
     release = dataclasses.replace(release, job=job.told())
-    for name in job.report:
-        release.report(name)
     if job.certificate is not None:
         release.certificate(job.certificate)
     if job.mapping is not None:
@@ -171,6 +170,7 @@ def _finish(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop
     from discreet.studio._results import release_result, write_json
 
     tell(stage="finish")
+    release.report(job.report[0], evaluate=False)  # what takes longer comes when the job is done
     formulas = count_formulas(job.output)
     data = Path(job.output)
     if formulas:
@@ -219,7 +219,7 @@ def _evaluate(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, st
         try:
             report, told = measure(job, release)
             sections.append(report)
-            release.report(job.report[0], sections)
+            release.report(job.report[0], sections, evaluate=name == "utility")
             write_json(Path(f"{name}.json"), told)
             tell(evaluation=name, state="done")
         except DiscreetError as error:
