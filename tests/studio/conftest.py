@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -79,7 +80,8 @@ def access() -> Access:
 
 
 @pytest.fixture
-def studio(limits: Limits) -> Iterator[Studio]:
+def studio(limits: Limits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # elsewhere others come and go
     made = Studio(Workspace.make(), limits)
     yield made
     made.close()

@@ -173,6 +173,10 @@ def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
     page = visit.page
     visit.sample(ROWS)
     visit.step("goals")
+    exact = page.locator(".k-ends input")
+    exact.fill("9999999")
+    exact.press("Enter")
+    page.get_by_text(f"This takes a number from 2 to {ROWS:,}; 5 stays.").first.wait_for()
     page.get_by_role("radio", name="Nobody").click()
     page.get_by_label("How coarse birth_date may become").select_option("0")
     visit.click("Find the best release")
@@ -302,12 +306,23 @@ def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
                 visit.step(step)
                 page.locator(".ghost").first.wait_for(state="detached")
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (step, width)
+                clipped = (
+                    "[...document.querySelectorAll('.segments button')].filter(b => b.scrollWidth > b.clientWidth)"
+                )
+                assert page.evaluate(f"{clipped}.length") == 0, (step, width)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
         visit.click("Colours as on your system; switch to light")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
         page.reload()
         page.get_by_role("heading", level=1).wait_for()
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+
+
+def test_an_axis_over_mere_rounding(visit: Visit) -> None:
+    """A best cost and a bound may differ by less than numbers can be told apart by."""
+    counted = "([low, high]) => import('/static/format.js').then((format) => format.ticks(low, high).length)"
+    for low, high in ((6480.842105263157, 6480.842105263158), (1e15, 1e15 + 0.125), (3.0, 3.0), (0.0, 1e-12), (0, 7)):
+        assert visit.page.evaluate(counted, [low, high]) <= 12
 
 
 def test_everything_has_a_name(visit: Visit) -> None:

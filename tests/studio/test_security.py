@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import bz2
 import gzip
 import io
@@ -27,6 +28,7 @@ from discreet.studio import serve
 from discreet.studio._security import Access
 from discreet.studio._upload import Limits
 from discreet.studio._workspace import Workspace, safe_name
+from studio.conftest import HEADERS, HOST
 
 PEOPLE = pl.DataFrame({"age": [31, 34, 38, 47], "city": ["Leeds", "York", "Leeds", "York"]})
 API = ("/api/about", "/api/projects", "/api/projects/x", "/api/jobs/x", "/api/jobs/x/files/data.csv")
@@ -134,6 +136,41 @@ def test_the_name_of_an_upload_cannot_leave_its_folder(visitor: Any, studio: Any
 
 
 @pytest.mark.parametrize(
+    ("name", "file", "title"),
+    [
+        ("Ärzte.csv", "Ärzte.csv", "Ärzte"),
+        ("患者.csv", "患者.csv", "患者"),
+        ("???.csv", "table.csv", "table"),
+        (".csv", "table.csv", "table"),
+        ("é" * 300 + ".csv", "é" * 60 + ".csv", "é" * 60),
+        ("a\u202evsc.csv", "a_vsc.csv", "a_vsc"),
+    ],
+)
+def test_names_in_any_script_are_kept(visitor: Any, name: str, file: str, title: str) -> None:
+    told = visitor.table(PEOPLE, name)
+    assert (told["file"], told["name"]) == (file, title)
+    exported = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="age")
+    assert exported.status_code == 200
+
+
+def test_downloads_keep_names_in_any_script(visitor: Any) -> None:
+    told = visitor.table(PEOPLE.rename({"city": "Wohnort Größe"}))
+    answer = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="Wohnort Größe")
+    assert answer.headers["content-disposition"] == (
+        "attachment; filename=\"Wohnort_Gr__e.csv\"; filename*=UTF-8''Wohnort_Gr%C3%B6%C3%9Fe.csv"
+    )
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "_rows.parquet", "released.parquet"])
+def test_no_upload_takes_the_place_of_what_the_studio_keeps(visitor: Any, name: str) -> None:
+    held = io.BytesIO()
+    PEOPLE.write_parquet(held)
+    answer = visitor.upload(name, held.getvalue())
+    assert answer.status_code == 201, answer.text
+    assert len(visitor.get(f"/projects/{answer.json()['id']}/rows").json()["rows"]) == PEOPLE.height
+
+
+@pytest.mark.parametrize(
     "path", ["/static/../_app.py", "/static/..%2f_app.py", "/static/%2e%2e/_app.py", "/static//etc/passwd"]
 )
 def test_only_files_of_the_page_are_served(visitor: Any, path: str) -> None:
@@ -187,6 +224,43 @@ class TestUploads:
         self.refused(visitor.client.post("/api/projects", content=endless(), headers=headers), 413)
         self.nothing_left(studio)
 
+    def test_a_long_text_that_is_kept_once(self, visitor: Any, studio: Any) -> None:
+        held = io.BytesIO()
+        pl.DataFrame({"a": ["x" * 10_000]}).select(pl.col("a").repeat_by(5_000).explode()).write_parquet(held)
+        assert len(held.getvalue()) < 20_000
+        assert "unfolds to more" in self.refused(visitor.upload("bomb.parquet", held.getvalue()), 413)
+        self.nothing_left(studio)
+
+    def test_a_browser_that_leaves_while_it_sends(self, app: Any, access: Any, studio: Any) -> None:
+        """Nothing is kept, and nothing is complained about."""
+        begun = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na'
+        came = [
+            {"type": "http.request", "body": begun, "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+        headers = {
+            **HEADERS,
+            "host": HOST,
+            "cookie": f"{access.cookie}={access.open_session()}",
+            "content-type": "multipart/form-data; boundary=x",
+        }
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/projects",
+            "query_string": b"",
+            "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
+        }
+
+        async def receive() -> Any:
+            return came.pop(0)
+
+        async def send(message: Any) -> None:
+            pass
+
+        asyncio.run(app(scope, receive, send))
+        self.nothing_left(studio)
+
     @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.csv.bz2", "bomb.xlsx"])
     def test_bombs(self, visitor: Any, studio: Any, name: str) -> None:
         large = b"a,b\n" + b"1,2\n" * 300_000
@@ -229,7 +303,8 @@ class TestUploads:
             ("a.csv", b"age,city\n", "no rows"),
             ("a.csv", b"age,city\n31,L\0eeds\n", "zero bytes"),
             ("a.csv.gz", gzip.compress(b"age,city\n31,L\0eeds\n", mtime=0), "zero bytes"),
-            ("a.csv", "age,city\n31,Orléans\n".encode("latin-1"), "UTF-8"),
+            ("a.csv", "age,city\n31,Orléans\n".encode("latin-1"), "CSV UTF-8"),
+            ("a.csv", "age,city\n31,Orléans\n".encode("utf-16"), "CSV UTF-8"),
             ("a.csv", b"age,age\n1,2\n", "age"),
             ("a.csv", b"age,\n1,2\n", "is empty"),
             ("a.csv", b"age,city\n1,2,3\n", "Line 2"),
@@ -261,6 +336,7 @@ class TestUploads:
         for kind, body in (
             ("multipart/form-data", b"x"),
             ("multipart/form-data; boundary=x", b"no form"),
+            (f"multipart/form-data; boundary={'x' * 5000}", b"no form"),
             (
                 "multipart/form-data; boundary=x",
                 b'--x\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--x--',

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import polars as pl
@@ -30,7 +32,7 @@ from discreet.studio._security import REPORT_POLICY, Access, Guard
 from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
 from discreet.studio._upload import TooLargeError, receive_file
-from discreet.studio._workspace import safe_name
+from discreet.studio._workspace import RELEASED, safe_name
 
 __all__ = ["make_app"]
 
@@ -121,7 +123,7 @@ class _Rooms:
                 body = None if method in ("GET", "DELETE") else await self._body(request)
                 result = await run_in_threadpool(endpoint, Asked(self.studio, request, body))
             except ClientDisconnect:
-                raise
+                return Response(status_code=499)  # nobody is there to read it
             except Exception as error:
                 return error_answer(error)
             return result if isinstance(result, Response) else JSONResponse(plain(result))
@@ -210,7 +212,7 @@ def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
             project = await run_in_threadpool(studio.open_file, owner, folder, file)
             return JSONResponse(plain(await run_in_threadpool(_document, studio, project)), 201)
         except ClientDisconnect:
-            raise
+            return Response(status_code=499)  # nobody is there to read it
         except Exception as error:
             return error_answer(error)
 
@@ -253,7 +255,7 @@ def _rows(asked: Asked) -> Answer:
     if run.project != project.id or run.kind != "release" or run.state != "done":
         raise UsageError("This job has no release yet.")
     kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
-    released = pl.scan_parquet(run.folder / "released.parquet", glob=False)
+    released = pl.scan_parquet(run.folder / RELEASED, glob=False)
     return {**told, **page_beside(page, offset, kept, released)}
 
 
@@ -485,7 +487,9 @@ def _file(asked: Asked) -> Answer:
 
 
 def _attached(name: str) -> dict[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
+    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    exact = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
+    return {"content-disposition": f'attachment; filename="{plain}"{exact}'}
 
 
 async def _index(request: Request) -> Response:

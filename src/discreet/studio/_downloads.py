@@ -11,7 +11,7 @@ from discreet.job import Job
 from discreet.schema import Hierarchy
 from discreet.studio._jobs import Run
 from discreet.studio._script import FRONT_JOB, JOB, hierarchy_files, released_name, script
-from discreet.studio._workspace import new_id
+from discreet.studio._workspace import RELEASED, new_id
 
 __all__ = ["Download", "download"]
 
@@ -68,7 +68,7 @@ def _content(run: Run, file: Path, name: str) -> Path | bytes | None:
     if name == "data.csv":
         return _data(folder, file)
     if name == "data.parquet":
-        return folder / "released.parquet"
+        return folder / RELEASED
     if name == "report.pdf":
         return _printed(folder)
     if name == "script.py":

@@ -118,7 +118,7 @@ def script(
     lines = [
         '"""Repeats a job that was put together in the discreet studio.',
         "",
-        f"It needs the table {data!a} in the folder it is run in, and writes the release and its papers there.",
+        f"It needs the table {data!r} in the folder it is run in, and writes the release and its papers there.",
         '"""',
         "",
         "import discreet as dc",

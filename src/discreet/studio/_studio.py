@@ -15,7 +15,7 @@ from discreet.studio._script import write_job
 from discreet.studio._table import Table
 from discreet.studio._upload import Limits, admit
 from discreet.studio._worker import FRONT
-from discreet.studio._workspace import Workspace
+from discreet.studio._workspace import ROWS, Workspace
 
 __all__ = ["NotFoundError", "Studio"]
 
@@ -54,7 +54,7 @@ class Studio:
         """Make a project of a file that was put into a folder of the workspace; on failure both are erased."""
         try:
             admit(file, self.limits)
-            table = Table(file, folder / "rows.parquet")
+            table = Table(file, folder / ROWS)
             project = Project(owner, folder, table, forms)
         except BaseException:
             self.workspace.remove(folder)

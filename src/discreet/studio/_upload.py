@@ -7,9 +7,11 @@ pieces away, for what a file says about itself may be a lie.
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
+import logging
 import struct
 import zipfile
 import zlib
@@ -27,6 +29,7 @@ from discreet.studio._workspace import safe_name
 __all__ = ["Limits", "TooLargeError", "admit", "receive_file"]
 
 _PIECE = 1 << 20
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # what it says of a form may quote the file
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
@@ -56,7 +59,10 @@ async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: 
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise UsageError("A file is sent as a form with one part called 'file'.")
     part = _Part(folder)
-    parser = MultipartParser(options[b"boundary"], part.callbacks())
+    try:
+        parser = MultipartParser(options[b"boundary"], part.callbacks())
+    except ValueError:  # a boundary that is longer than any browser makes it
+        raise UsageError("The file did not arrive in the form it should have; send it once more.") from None
     arrived = 0
     try:
         async for piece in stream:
@@ -154,8 +160,9 @@ def admit(path: Path, limits: Limits) -> None:
         if layout.kind == "xlsx":
             _measure(_inflated(path), path, limits)
         elif layout.kind == "parquet":
-            held = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-            _check_rows(held, path, limits)
+            plan = pl.scan_parquet(path, glob=False)
+            _check_rows(plan.select(pl.len()).collect().item(), path, limits)
+            _check_unfolded(_text_size(plan), path, limits)
         else:
             with _unfolded(path, layout.compression) as stream:
                 _check_columns(_header_width(stream.readline(_PIECE)) if layout.kind == "csv" else 0, path, limits)
@@ -195,20 +202,48 @@ def _check_rows(rows: int, path: Path, limits: Limits) -> None:
         )
 
 
+def _check_unfolded(size: int, path: Path, limits: Limits) -> None:
+    if size > limits.unfolded:
+        raise TooLargeError(
+            f"'{path.name}' unfolds to more than {_size(limits.unfolded)}, which is all the studio takes; use "
+            "'discreet anonymize' on the command line."
+        )
+
+
+def _text_size(plan: pl.LazyFrame) -> int:
+    """Return how many bytes of text a Parquet file holds: a long text that it keeps once may be in every row."""
+    texts = [name for name, dtype in plan.collect_schema().items() if dtype == pl.String]
+    if not texts:
+        return 0
+    sizes = plan.select(pl.col(name).str.len_bytes().cast(pl.UInt64).sum() for name in texts)
+    return int(sum(sizes.collect(engine="streaming").row(0)))
+
+
 def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = False) -> None:
-    """Go through what a file unfolds to; refuse too much of it, and text with zero bytes."""
+    """Go through what a file unfolds to; refuse too much of it, and text in another encoding or with zero bytes."""
     size = lines = 0
+    decoder = codecs.getincrementaldecoder("utf-8")()
     for piece in pieces:
+        if text and size == 0 and piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DataError(_other_encoding(path))
         size += len(piece)
-        if size > limits.unfolded:
-            raise TooLargeError(
-                f"'{path.name}' unfolds to more than {_size(limits.unfolded)}, which is all the studio takes; use "
-                "'discreet anonymize' on the command line."
-            )
+        _check_unfolded(size, path, limits)
         if text and b"\0" in piece:
             raise DataError(f"'{path.name}' holds zero bytes, so it is no text; remove them or export it anew.")
+        if text and (decoder.getstate()[0] or not piece.isascii()):
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError:
+                raise DataError(_other_encoding(path)) from None
         lines += piece.count(b"\n") if text else 0
     _check_rows(lines, path, limits)
+
+
+def _other_encoding(path: Path) -> str:
+    return (
+        f"'{path.name}' is not UTF-8 text, so letters such as é would be lost; open it in a spreadsheet program and "
+        "save it as 'CSV UTF-8' or as .xlsx."
+    )
 
 
 def _inflated(path: Path) -> Iterator[bytes]:

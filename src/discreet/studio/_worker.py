@@ -17,6 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from discreet.studio._workspace import RELEASED
+
 __all__ = ["FRONT", "RELEASE", "work"]
 
 _PAUSE = 0.1
@@ -177,7 +179,7 @@ def _finish(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop
         release.write(data, for_spreadsheets=True)
         release = dataclasses.replace(release, wrote=FileStamp.of(data))
         release.certificate(job.certificate)
-    released = Path("released.parquet")
+    released = Path(RELEASED)
     release.write(released)
     np.save("kept.npy", release.rows_of(job.input).to_numpy())
     result = release_result(release, job, Path(task["rows"]), released, formulas)

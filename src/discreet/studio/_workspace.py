@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import unicodedata
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -22,12 +23,15 @@ try:
 except ImportError:  # Windows: leftovers of a studio that was killed stay until somebody removes them
     _fcntl = None
 
-__all__ = ["Workspace", "new_id", "safe_name"]
+__all__ = ["RELEASED", "ROWS", "Workspace", "new_id", "safe_name"]
 
+ROWS, RELEASED = "_rows.parquet", "_released.parquet"
+"""What a table and its release are kept as; no file that comes in can have such a name."""
 _PREFIX = "discreet-studio-"
 _LOCK = "in-use"
-_LONGEST = 80
-_UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)
+_LONGEST = 120
+"""The most bytes of a name without its ending; file systems take 255, and other names are made of it."""
+_UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def new_id() -> str:
@@ -38,13 +42,16 @@ def new_id() -> str:
 def safe_name(given: str, otherwise: str = "table") -> str:
     """Return a plain file name like the one given: no folders, no hidden files, nothing a shell would mind.
 
-    >>> safe_name("../../etc/passwd"), safe_name("Mes données (1).csv"), safe_name("..")
-    ('passwd', 'Mes_donn_es_1_.csv', 'table')
+    >>> safe_name("../../etc/passwd"), safe_name("Mes données (1).csv"), safe_name(".."), safe_name("???.csv")
+    ('passwd', 'Mes_données_1_.csv', 'table', 'table.csv')
     """
-    last = given.replace("\\", "/").rpartition("/")[2]
-    plain = _UNSAFE.sub("_", last).lstrip(".-_")
-    stem, dot, suffix = plain.partition(".")
-    return f"{stem[:_LONGEST]}{dot}{suffix[-20:]}" if stem else otherwise
+    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    plain = _UNSAFE.sub("_", last)
+    stem, dot, suffix = plain.lstrip(".-_").partition(".")
+    if stem and not dot and "." in plain:  # nothing but an ending, which says what the file is
+        stem, dot, suffix = otherwise, ".", stem
+    short = stem.encode(errors="ignore")[:_LONGEST].decode(errors="ignore")
+    return f"{short}{dot}{suffix[-20:]}" if short else otherwise
 
 
 class Workspace:

@@ -37,8 +37,9 @@ function Stepper({ project, step, link }) {
   const current = useRef(null);
   useEffect(() => {
     const here = current.current;
-    if (here) here.parentNode.parentNode.parentNode.scrollTo({ left: here.offsetLeft - 60 });
-  }, [step]);
+    const row = here && here.closest("nav");
+    if (row) row.scrollTo({ left: row.scrollLeft + here.getBoundingClientRect().left - row.getBoundingClientRect().left - 60 });
+  }, [step, Boolean(project)]);
   return html`<nav class="stepper" aria-label=${texts.steps.label}><ol>
     ${STEPS.map((name, index) => {
       const why = locked(name, project);

@@ -86,7 +86,7 @@ export function LiveChart({ trace, height = 300, running }) {
   if (points.length === 0) return html`<div ref=${box} class="chart-empty">${running ? texts.run.noCostYet : texts.run.noTrace}</div>`;
   const known = points.flatMap(([, best, bound]) => [best, bound]).filter((value) => value !== null && value !== undefined);
   let [low, high] = [Math.min(...known), Math.max(...known)];
-  const air = (high - low || Math.abs(high) || 1) * 0.12;
+  const air = (high - low > Math.abs(high) * 1e-6 ? high - low : Math.abs(high) || 1) * 0.12; // best and bound may differ by rounding only
   [low, high] = [Math.max(0, low - air), high + air];
   const end = Math.max(points[points.length - 1][0] * 1.06, 0.001);
   const left = 62;

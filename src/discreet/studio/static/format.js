@@ -50,11 +50,12 @@ export const shorten = (text, limit = 28) => (text.length <= limit ? text : `${t
 
 /** Round steps for an axis from `low` to `high`. */
 export function ticks(low, high, wanted = 5) {
-  const span = high - low || 1;
-  const rough = span / wanted;
+  const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-9; // finer steps would be lost in rounding
+  const span = Math.max(high - low, least) || 1;
+  const rough = span / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((base) => base * power).find((size) => size >= rough) || power * 10;
   const found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step / 1e6; value += step) found.push(Math.abs(value) < step / 1e6 ? 0 : value);
+  for (let place = Math.ceil(low / step); place * step <= high + step / 1e6; place += 1) found.push(Math.abs(place * step) < step / 1e6 ? 0 : place * step);
   return found;
 }

@@ -1,6 +1,7 @@
 // Parts that screens are made of: buttons, dialogs, segments, pagers, notices.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { Icon } from "./icons.js";
+import { useApp } from "./context.js";
 import { texts } from "./texts.js";
 import { count } from "./format.js";
 
@@ -136,11 +137,13 @@ export function Slider({ id, label, value, min, max, step = 1, onMove, onRest, t
 
 /** A number typed by hand, kept in bounds, sent when leaving it or by Enter. */
 export function NumberField({ id, label, value, min, max, step = "any", onRest, kind = "" }) {
+  const { tell } = useApp();
   const [text, setText] = useState(null);
   const shown = text ?? (value ?? "");
   const bad = text !== null && (text === "" || !Number.isFinite(Number(text)) || (min !== undefined && min !== null && Number(text) < min) || (max !== undefined && max !== null && Number(text) > max));
   const rest = () => {
     if (text !== null && !bad && Number(text) !== value) onRest(Number(text));
+    if (bad) tell(texts.errors.range(min ?? null, max ?? null, value), { bad: true });
     setText(null);
   };
   return html`<input type="number" id=${id} class=${kind} aria-label=${label} inputmode="decimal" min=${min} max=${max} step=${step} value=${shown} aria-invalid=${bad ? "true" : undefined}

@@ -25,6 +25,7 @@ export const texts = {
   errors: {
     offline: "The studio does not answer; is it still running?",
     forbidden: "The studio does not know this browser; open the link it printed when it was started.",
+    range: (min, max, value) => `This takes a number${min === null ? "" : max === null ? ` of at least ${min.toLocaleString("en")}` : ` from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`}; ${value ?? "what there was"} stays.`,
     page: (message) => `This screen could not be shown (${message}).`,
     server: (status) => `The studio could not do that (error ${status}).`,
   },
@@ -360,7 +361,7 @@ export const texts = {
     sizesAfter: "Crowds in the release",
     sizesText: (limit) => `The share of people in crowds of each size. Striped: fewer than ${limit}.`,
     sizeAxis: "people in the crowd",
-    attackers: "Three who look for people",
+    attackers: "Those who look for people",
     attackersText: "The chance that a guess is right, on average.",
     names: { prosecutor: "The one who knows you are in it", journalist: "The one who does not know", marketer: "The one who wants as many as possible" },
     attackerTexts: { prosecutor: "Looks for one person who is surely in the table.", journalist: "Looks for anybody of the population, to show that it can be done.", marketer: "Matches the whole table with another one." },
