@@ -32,7 +32,7 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 	@echo "the summary               demo/report.txt"
 	@echo "the job that did it       examples/demo.yaml"
 
-test: lint types ## lint, check types and run all tests
+test: lint types $(VENV)/.browser ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
 fuzz: private JOBS = 20000
@@ -103,6 +103,14 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable '.[dev]'
 	@$(PREPARE)
 	@touch $@ $(VENV)/.run
+
+# Chromium comes from Debian's packages, where root may install them; without it the tests in a browser are skipped.
+$(VENV)/.browser: | $(BIN)/python
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing Chromium, for tests of the studio" && \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium; } >/dev/null 2>&1 || \
+		echo "there is no Chromium: tests of the studio in a browser are skipped"
+	@touch $@
 
 $(VENV)/.papers: $(VENV)/.dev
 	@$(PIP) install --editable '.[papers]'
