@@ -1,6 +1,6 @@
 """Take the pictures of the studio in the guides and the README: every screen, light and dark, and on a phone.
 
-Run it in a checkout with the extra ``dev``, where Chromium, Chrome or Edge is installed:
+Run it in a checkout with the extras ``dev`` and ``docs``, where Chromium, Chrome or Edge is installed:
 ``python docs/studio/screenshots.py``.
 """
 
