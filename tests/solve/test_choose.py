@@ -35,6 +35,7 @@ def only(monkeypatch, **solvers):
         flags = {"name": name, "schemes": frozenset(schemes), "suppressions": frozenset(suppressions)}
         members[name] = type(name, (SOLVERS.members()["lattice"],), flags)
     monkeypatch.setattr(SOLVERS, "members", lambda: members)
+    monkeypatch.setattr("discreet.solve._choose._USUAL", {})
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,17 @@ def test_a_cost_no_solver_takes_here():
     problem = problem_of(scheme="local", suppression="class-records", cost="score")
     with pytest.raises(UnsupportedCombinationError, match="The cost score does not go with the scheme local"):
         choose_solver(problem)
+
+
+@pytest.mark.parametrize("cost", ["LM", "NCP", "score"])
+@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "ordered", "local"])
+def test_the_usual_solver_is_the_one_chosen_among_all(scheme, cost, monkeypatch):
+    def chosen():
+        try:
+            return choose_solver(problem_of(cost=cost, scheme=scheme))
+        except UnsupportedCombinationError as refused:
+            return refused.parts
+
+    quickly = chosen()
+    monkeypatch.setattr("discreet.solve._choose._USUAL", {})
+    assert quickly == chosen()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import importlib.util
 import pkgutil
 import re
 from collections.abc import Mapping
@@ -125,7 +126,8 @@ class Family(Generic[P]):
 
     def find(self, name: str) -> type[P] | None:
         """Return the member of a name or alias, be it of another package; None if there is none."""
-        self._load()
+        if not self._load_one(name.lower()):
+            self._load()
         member = self._members.get(name.lower()) or self._loaded_others.get(name.lower())
         if member is None and (entry := self.others().get(name.lower())) is not None:
             member = load(entry, self.kind, self.base, self._members)
@@ -153,6 +155,15 @@ class Family(Generic[P]):
             fields = [item.name for item in dataclasses.fields(member) if item.init]  # type: ignore[arg-type]
             form = f"{member.name}({', '.join(fields)})" if fields else member.name
             raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.", topic="text-form") from None
+
+    def _load_one(self, name: str) -> bool:
+        """Load the module that is called as a member is, if there is one; the others may take long to load."""
+        module = name.replace("-", "_")
+        if name not in self._members and not self._loaded and module.isidentifier() and not module.startswith("_"):
+            importlib.import_module(self.package)
+            if importlib.util.find_spec(f"{self.package}.{module}") is not None:
+                importlib.import_module(f"{self.package}.{module}")
+        return name in self._members
 
     def _load(self) -> None:
         if self._loaded:

@@ -13,10 +13,16 @@ from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, So
 
 __all__ = ["choose_solver", "prepare", "solve"]
 
+_USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local"}
+"""What ``auto`` takes where all columns have one scheme; the others need not be loaded then, which takes a second."""
+
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     """Return the solver asked for if it fits, or for ``auto`` an exact one that does; baselines are left out."""
     if isinstance(solver, str) and solver.strip() == "auto":
+        usual = _usual(problem)
+        if usual is not None:
+            return usual
         known = [member() for member in SOLVERS.members().values() if not member.baseline]
         fitting = [member for member in known if _misfit(problem, member) is None]
         if not fitting:
@@ -27,6 +33,15 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     if misfit is not None:
         raise misfit
     return chosen
+
+
+def _usual(problem: Problem) -> Solver | None:
+    """Return the solver that the choice among all would end at in the usual cases."""
+    schemes = {scheme.name for scheme in problem.schemes}
+    if len(schemes) > 1 or problem.cost.counts_values:  # for costs that count values there is a special solver
+        return None
+    member = SOLVERS.find(_USUAL.get(schemes.pop(), ""))
+    return member() if member is not None and _misfit(problem, member()) is None else None
 
 
 def prepare(jobs: int = 1) -> None:
