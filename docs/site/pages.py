@@ -271,14 +271,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return relinked(markdown, depth)
 
 
-SHIM = "https://unpkg.com/iframe-worker/shim"
+SHIM = re.compile(r"https://[^\s\"']+/iframe-worker/shim")
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
     """Let the search of pages opened from the disk do without the network."""
-    return output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}site/worker.js")
+    return SHIM.sub(f"{'../' * page.file.dest_uri.count('/')}site/worker.js", output)
 
 
 def on_post_template(output: str, **_: Any) -> str:
     """Let the page for what is not found do so too."""
-    return output.replace(SHIM, "site/worker.js")
+    return SHIM.sub("site/worker.js", output)
