@@ -169,8 +169,12 @@ function Page() {
   }, []);
   const undo = useCallback((way) => change(() => post(`${at.project(read().project)}/${way}`)).then((found) => (setProject(found), found), () => null), []);
 
+  // Keys look at the project as it is shown: effects come later, and a key between the two would be lost.
+  const shown = useRef(project);
+  shown.current = project;
   useEffect(() => {
     const onKeyDown = (event) => {
+      const project = shown.current;
       if (!(event.ctrlKey || event.metaKey) || event.altKey || !project) return;
       const target = event.target;
       const typing = target.tagName === "TEXTAREA" || (target.tagName === "INPUT" && ["text", "number", "search"].includes(target.type) && target.value !== target.defaultValue);
@@ -183,7 +187,7 @@ function Page() {
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
-  }, [project]);
+  }, []);
 
   // The job looked at stays in the address from screen to screen.
   const link = (step, query) => write(route.project, step, query || (route.query.job && ["run", "explore", "risk", "release"].includes(step) ? { job: route.query.job } : {}));
