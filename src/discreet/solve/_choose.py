@@ -37,11 +37,12 @@ def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
 
 def _usual(problem: Problem) -> Solver | None:
     """Return the solver that the choice among all would end at in the usual cases."""
-    schemes = {scheme.name for scheme in problem.schemes}
-    if len(schemes) > 1 or problem.cost.counts_values:  # for costs that count values there is a special solver
+    names = {_USUAL.get(scheme.name) for scheme in problem.schemes}
+    name = names.pop()
+    if name is None or names or problem.cost.counts_values:  # for costs that count values there is a special solver
         return None
-    member = SOLVERS.find(_USUAL.get(schemes.pop(), ""))
-    return member() if member is not None and _misfit(problem, member()) is None else None
+    solver = SOLVERS.make(name)
+    return solver if _misfit(problem, solver) is None else None
 
 
 def prepare(jobs: int = 1) -> None:
