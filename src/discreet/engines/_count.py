@@ -14,11 +14,13 @@ from polars import selectors
 from discreet.counts import CodedAttribute, CountTable, Histogram, Population
 from discreet.engines._formats import Format
 from discreet.engines._held import held
-from discreet.engines._names import exactly
+from discreet.engines._names import exactly, unused
 from discreet.engines._people import collapse, everybody, joined_values
-from discreet.engines._source import Source
+from discreet.engines._recoding import is_category
+from discreet.engines._source import HoldsRows, Source
 from discreet.engines._together import put_together
 from discreet.engines._weights import Weighed, weighed
+from discreet.engines._whole import Whole, whole_numbers
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
 
@@ -80,7 +82,7 @@ def count(
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
     by = list(dict.fromkeys([*keys, *values]))
     real = list(dict.fromkeys(part for name in by for part in schema.parts.get(name, (name,))))
-    groups = source.count(real, schema.weights)
+    groups = _groups(source, real, schema)
     if groups.is_empty():
         raise DataError("The data has no rows; there is nothing to release.", topic="no-rows")
     weight = groups.columns[len(real)]
@@ -117,12 +119,12 @@ def count(
             needed=column not in without_hierarchy,
         )
         domains[column] = domain
-        codes.append(domain.codes[factor.place])
+        codes.append(factor.of_groups(domain.codes))
         if people is not None:
             theirs[column] = domain.codes[place]
     sizes = [domain.ancestors.shape[1] for domain in domains.values()]
     told = [factors[column] for column in apart]
-    index, tuples = collapse([*codes, *(f.place for f in told)], [*sizes, *(len(f.values) for f in told)])
+    index, tuples = collapse([*codes, *(f.places for f in told)], [*sizes, *(len(f.values) for f in told)])
     tuples, places = tuples[: len(sizes)], tuples[len(sizes) :]
     weights = _add_up(index, rows, tuples.shape[1])
     if weighing is not None:
@@ -140,7 +142,7 @@ def count(
         domain = make_domain(column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows)
         present, code = np.unique(domain.codes, return_inverse=True)
         coded[column] = pl.DataFrame({"value": factor.values, "code": code})
-        entries[column] = _Entries(index, code[factor.place], present.size, rows, weights.size)
+        entries[column] = _Entries(index, factor.of_groups(code), present.size, rows, weights.size)
         histograms[column] = _histogram(domain, present, entries[column], own is not None)
     table = CountTable(
         attributes=tuple(
@@ -170,6 +172,19 @@ def count(
     return Counted(table, domains, originals, coded, absent, dropped, divided, people, weighing)
 
 
+def _groups(source: Source, by: Sequence[str], schema: Schema) -> pl.DataFrame:
+    """Count the rows of a source. Few rows in memory are not counted yet: numbering their values comes first then.
+
+    Text of quasi-identifiers may come as categories.
+    """
+    rows = source.rows(by) if isinstance(source, HoldsRows) and schema.weights is None else None
+    if rows is None:
+        return source.count(by, schema.weights)
+    coded = [name for name in by if is_category(rows.schema[name]) and name not in schema.quasi_identifiers]
+    texts = [exactly(name).cast(pl.String) for name in by if name in coded or rows.schema[name] == pl.Null]
+    return rows.with_columns(*texts, pl.lit(1, dtype=pl.Int64).alias(unused("rows", by)))
+
+
 def _of_tuples(groups: Weighed, index: NDArray[np.int64], size: int) -> Weighed:
     """Return the weights of tuples, of which the groups are parts."""
     lightest, heaviest = np.full(size, np.inf), np.zeros(size)
@@ -190,26 +205,55 @@ def _missing_rows(groups: pl.DataFrame, column: str, weight: str) -> int:
 
 
 class _Factor(NamedTuple):
-    """The distinct values of a column, the place of each group's value among them, and the rows of each."""
+    """The distinct values of a column, how many rows have each, and each group's value as a number.
+
+    ``place`` says for each number which of the distinct values it stands for.
+    """
 
     values: pl.Series
-    place: NDArray[np.int32]
     rows: NDArray[np.int64]
+    numbers: NDArray[np.integer]
+    place: NDArray[np.integer]
+
+    def of_groups(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the code of each group's value, by those of the distinct values."""
+        return codes[self.place][self.numbers]
+
+    @property
+    def places(self) -> NDArray[np.int32]:
+        """The place of each group's value among the distinct ones."""
+        return self.place.astype(np.int32)[self.numbers]
 
 
 def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collection[str] = ()) -> dict[str, _Factor]:
-    """Number the distinct values of each column; the order is that of polars, and differs, but for some columns."""
-    values = {column: groups[column].unique() for column in groups.columns}
+    """Number the distinct values of each column; their order differs, but for some columns."""
+    whole = whole_numbers(groups.select(exactly(column) for column in groups.columns if column not in in_order))
+    factors = {column: _by_numbers(groups[column], numbers, rows) for column, numbers in whole.items()}
+    others = groups.select(
+        exactly(column).cast(pl.String) if is_category(groups.schema[column]) else exactly(column)
+        for column in groups.columns
+        if column not in whole
+    )
+    values = {column.name: column.unique() for column in others}
     values |= {column: values[column].sort() for column in in_order}
-    places = groups.select(
+    places = others.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int32)
         for column, distinct in values.items()
     )
-    index = {column: places[column].to_numpy() for column in values}
-    return {
-        column: _Factor(distinct, index[column], _add_up(index[column], rows, len(distinct)))
-        for column, distinct in values.items()
-    }
+    for column, distinct in values.items():
+        place = places[column].to_numpy()
+        factors[column] = _Factor(distinct, _add_up(place, rows, len(distinct)), place, np.arange(len(distinct)))
+    return factors
+
+
+def _by_numbers(column: pl.Series, whole: Whole, rows: NDArray[np.int64]) -> _Factor:
+    """Return the distinct values of a column that is whole numbers."""
+    example = np.full(whole.size, -1)
+    example[whole.numbers] = np.arange(len(column))
+    there = example >= 0
+    values = column[pl.Series(example[there], dtype=pl.UInt32)]
+    text = values.cast(pl.String) if is_category(values.dtype) else values
+    return _Factor(text, _add_up(whole.numbers, rows, whole.size)[there], whole.numbers, np.cumsum(there) - 1)
 
 
 def _add_up(index: NDArray[Any], rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -11,8 +11,9 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._names import exactly, unused
-from discreet.engines._polars import count_rows
-from discreet.engines._recoding import Recoding, recode
+from discreet.engines._polars import compared, count_rows
+from discreet.engines._recoding import Recoding, is_category, recode
+from discreet.engines._whole import MOST_ROWS, with_categories
 from discreet.errors import DataError, MissingColumnError, UsageError
 
 __all__ = ["EagerSource"]
@@ -30,17 +31,27 @@ class EagerSource:
         self.kind = self.frame.implementation.name.lower()
         self.columns = [column for column in self.frame.columns if isinstance(column, str)]
         self._converted: dict[str, pl.Series] = {}
+        self._coded: dict[str, pl.Series] = {}
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         wanted = list(dict.fromkeys([*by, *([] if weights is None else [weights])]))
         return count_rows(self.to_polars(wanted).rechunk().lazy(), by, "in-memory", weights=weights)
 
+    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+        """Return some columns of all rows if they are few, with text of few values as categories."""
+        if len(self.frame) > MOST_ROWS:
+            return None
+        table = with_categories(self.to_polars(columns).rechunk())
+        self._coded = {column.name: column for column in table if is_category(column.dtype)}
+        return compared(table)
+
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return the released table."""
         place = unused("row", self.columns)
         keys = self.to_polars(recoding.keys).with_row_index(place)
-        released = recode(keys.lazy(), replace(recoding, drop=())).collect()
+        coded = [self._coded[column] for column in recoding.maps if column in self._coded]
+        released = recode(keys.with_columns(coded).lazy(), replace(recoding, drop=())).collect()
         kept = (column for column in recoding.kept if self._differs(column, keys[column]))
         changed = [*recoding.changed, *kept, *recoding.hidden]
         order = [column for column in self.frame.columns if column not in recoding.drop]

@@ -102,5 +102,12 @@ def collapse(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArr
             span = distinct.size
         key = key * size + column
         span *= size
-    _, first, index = np.unique(key, return_index=True, return_inverse=True)
-    return index, np.array([column[first] for column in codes], dtype=np.int32)
+    order = np.argsort(key)
+    key = key[order]
+    starts = np.empty(key.size, dtype=bool)
+    starts[:1] = True
+    np.not_equal(key[1:], key[:-1], out=starts[1:])
+    index = np.empty(key.size, dtype=np.int64)
+    index[order] = np.cumsum(starts) - 1
+    examples = order[starts]
+    return index, np.array([column[examples] for column in codes], dtype=np.int32)

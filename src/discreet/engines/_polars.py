@@ -15,9 +15,10 @@ from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.engines._weights import ADDED, of_polars
+from discreet.engines._whole import MOST_ROWS, few_values, with_categories
 from discreet.errors import DataError
 
-__all__ = ["FileSource", "LazySource", "PolarsSource", "count_rows", "files_read"]
+__all__ = ["FileSource", "LazySource", "PolarsSource", "compared", "count_rows", "files_read"]
 
 Engine = Literal["streaming", "in-memory"]
 
@@ -27,8 +28,6 @@ WIDE = 1000
 """A small file that has more columns than this is held too: each look at it begins with a look at all of them."""
 _START = 1 << 14
 """Rows of a Parquet file that are looked at to find columns of few values."""
-_FEW = 8
-"""A column whose values occur this often each in a sample is held as categories."""
 
 
 class PolarsSource:
@@ -41,6 +40,7 @@ class PolarsSource:
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
         self.columns = frame.columns
+        self._coded: dict[str, pl.Series] = {}
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
@@ -48,9 +48,20 @@ class PolarsSource:
         keys = self.frame.select(map(exactly, wanted)).rechunk()  # grouping many chunks costs twice as much
         return count_rows(keys.lazy(), by, "in-memory", weights=weights)
 
+    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+        """Return some columns of all rows if they are few, with text of few values as categories."""
+        if self.frame.height > MOST_ROWS:
+            return None
+        table = with_categories(self.frame.select(map(exactly, columns)).rechunk())
+        self._coded = {column.name: column for column in table if is_category(column.dtype)}
+        return compared(table)
+
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
-        return recode(self.frame.lazy(), recoding).collect()
+        coded = {column: self._coded[column] for column in recoding.looked_up if column in self._coded}
+        released = recode(self.frame.with_columns(**coded).lazy(), recoding).collect()
+        again = [released[column].cast(self.frame.schema[column]) for column in recoding.kept if column in coded]
+        return released.with_columns(again) if again else released
 
     def collect(self, released: pl.DataFrame) -> pl.DataFrame:
         """Return the released table as it is."""
@@ -111,12 +122,11 @@ class FileSource:
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
-            if self._held is None and self._is_small():
-                self._held = self._read()
-            if self._held is not None:
+            held = self._hold()
+            if held is not None:
                 # The plan sees these columns alone: looking at all of very many takes longer than counting.
                 seen = dict.fromkeys([*by, *([] if weights is None else [weights])])
-                table = pl.DataFrame([self._held[column] for column in seen])
+                table = pl.DataFrame([held[column] for column in seen])
                 if len(seen) == 1 and not table.dtypes[0].is_float():
                     return _count_one(table.to_series())
                 return count_rows(table.lazy(), by, "streaming", weights=weights)
@@ -127,6 +137,14 @@ class FileSource:
             if counted.to_series(-1).any():
                 self.file.check_rows()
             return counted[:, :-1]
+
+    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+        """Return some columns of all rows if they are held and few, with text of few values as categories."""
+        with self.guard():
+            table = self._hold()
+        if table is None or table.height > MOST_ROWS:
+            return None
+        return compared(pl.DataFrame([table[column] for column in columns]))
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan for the released table."""
@@ -142,6 +160,12 @@ class FileSource:
         """Turn errors of reading the file into a DataError."""
         return reading(self.file.name, self.file.explain)
 
+    def _hold(self) -> pl.DataFrame | None:
+        """Return the table if it is one that is held; it is read when it is first asked for."""
+        if self._held is None and self._is_small():
+            self._held = self._read()
+        return self._held
+
     def _is_small(self) -> bool:
         """Whether the table is held once it was read; a compressed file may hold eight times of what it takes."""
         if self.kind in ("csv", "jsonl"):
@@ -154,13 +178,11 @@ class FileSource:
         texts = [exactly(column) for column in by if plan.collect_schema().get(column) == pl.String]
         if self.kind != "parquet" or not texts:
             return plan
-        sample = plan.select(texts).head(_START).collect(engine="streaming")
-        few = [column.name for column in sample if column.n_unique() <= sample.height // _FEW]
+        few = few_values(plan.select(texts).head(_START).collect(engine="streaming"))
         return plan.with_columns(exactly(column).cast(pl.Categorical) for column in few)
 
     def _read(self) -> pl.DataFrame:
-        sample = self.file.sample()
-        few = [column.name for column in sample if column.n_unique() <= sample.height // _FEW]
+        few = few_values(self.file.sample())
         try:
             held = self.file.scan(few).collect(engine="streaming")
         except pl.exceptions.PolarsError:  # a column may have more values than its start promised
@@ -203,16 +225,27 @@ def count_rows(
 ) -> pl.DataFrame:
     """Group a plan by some columns and count; what ``weights`` add up to and ``extra`` aggregates come after that."""
     schema = frame.collect_schema()
-    for column in by:
-        _check_name(column)
-        _check_dtype(column, schema[column])
-    plan = frame.with_columns(normalized(column, schema[column]) for column in by if schema[column].is_float())
+    plan = frame.with_columns(_compared(schema, by))
     rows = unused("rows", by)
     sums = [] if weights is None else _sums(weights, schema, [*by, rows])
     plan = plan.group_by(map(exactly, by)).agg(pl.len().alias(rows), *sums, *extra)
     counted = plan.collect(engine=engine).rechunk()
     texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
     return counted.with_columns(pl.col(rows).cast(pl.Int64), *(exactly(column).cast(pl.String) for column in texts))
+
+
+def compared(table: pl.DataFrame) -> pl.DataFrame:
+    """Return rows as their values are compared, after a look at whether they can be."""
+    columns = _compared(table.schema, table.columns)
+    return table.with_columns(columns) if columns else table
+
+
+def _compared(schema: pl.Schema, by: Sequence[str]) -> list[pl.Expr]:
+    """Return the columns that are compared as other values than they have."""
+    for column in by:
+        _check_name(column)
+        _check_dtype(column, schema[column])
+    return [normalized(column, schema[column]) for column in by if schema[column].is_float()]
 
 
 def _count_one(values: pl.Series) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from polars import selectors
 
+from discreet.engines._generalize import generalized, is_category, looked_up
 from discreet.engines._names import exactly, unused
 
 __all__ = ["UNKNOWN", "Parts", "Recoding", "Shares", "ValueMap", "as_text", "is_category", "normalized", "recode"]
@@ -105,6 +106,11 @@ class Recoding:
         return [*self.maps, *([] if self.shares is None else self.shares.shown)]
 
     @property
+    def looked_up(self) -> list[str]:
+        """The columns whose values are looked up to release other values or to find classes that are left out."""
+        return [*self.maps, *(c for c in self.kept if self.suppressed is not None and c in self.suppressed.columns)]
+
+    @property
     def hidden(self) -> list[str]:
         """The columns of which some values become unknown."""
         return [] if self.parts is None or self.parts.records else [self.parts.column]
@@ -130,31 +136,18 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
     if parts is not None:  # a class label may be a quasi-identifier too, and is needed as it was
         before = {"value": parts.column, "label": parts.label}
         frame = frame.with_columns(key[c].alias(unused(name, schema)) for name, c in before.items() if c is not None)
-    frame = frame.with_columns(
-        *(_released(key[c], schema[c], mapping).alias(c) for c, mapping in recoding.maps.items()),
-        *(key[column] for column in recoding.kept if schema[column].is_float()),
-    )
     if recoding.everything:
         frame = frame.head(0)
-    elif recoding.suppressed is not None:
-        columns = recoding.suppressed.columns
-        frame = frame.join(
-            recoding.suppressed.lazy().with_columns(_categories(columns, schema, recoding)),
-            left_on=[_class_key(column, schema, recoding) for column in columns],
-            right_on=[exactly(column) for column in columns],
-            how="anti",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-    if parts is not None:
-        frame = _without_parts(frame, schema, recoding, parts)
     # The type of an Enum lists all its values, those of suppressed rows too.
     texts = [
         exactly(c).cast(pl.String)
         for c, dtype in schema.items()
         if isinstance(dtype, pl.Enum) and c not in recoding.maps
     ]
-    return frame.with_columns(texts).drop(selectors.by_name(*recoding.drop))
+    frame = generalized(frame.drop(selectors.by_name(*recoding.drop)), recoding, key)
+    if parts is not None:
+        frame = _without_parts(frame, schema, recoding, parts)
+    return frame.with_columns(texts) if texts else frame
 
 
 def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Mapping[str, pl.Expr]) -> pl.LazyFrame:
@@ -169,7 +162,7 @@ def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Map
         }
     )
     frame = frame.with_columns(
-        _released(key[column], schema[column], mapping).alias(code[column]) for column, mapping in shares.codes.items()
+        looked_up(key[column], schema[column], mapping).alias(code[column]) for column, mapping in shares.codes.items()
     ).join(tuples.lazy(), on=list(code.values()), how="left", maintain_order="left")
     group = pl.col(names["group"])
     if not shares.dealt.is_empty():
@@ -228,21 +221,3 @@ def _without_parts(frame: pl.LazyFrame, schema: pl.Schema, recoding: Recoding, p
 def as_text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return normalized values as the text that stands beside the one for unknown values."""
     return values.cast(pl.String).str.strip_suffix(".0") if dtype.is_float() else values.cast(pl.String)
-
-
-def is_category(dtype: pl.DataType) -> bool:
-    """Whether values are kept as numbers of categories."""
-    return isinstance(dtype, pl.Categorical | pl.Enum)
-
-
-def _released(key: pl.Expr, dtype: pl.DataType, mapping: ValueMap) -> pl.Expr:
-    if mapping.constant:
-        return pl.lit(mapping.released[0], dtype=mapping.released.dtype)
-    values = mapping.values.cast(dtype) if is_category(dtype) else mapping.values
-    kind = mapping.released.dtype
-
-    def look_up(some: pl.Series) -> pl.Series:
-        return some.replace_strict(values, mapping.released, return_dtype=kind)
-
-    # Told piece by piece: polars would take the expression itself for one on the whole column, and hold the table.
-    return key.map_batches(look_up, return_dtype=kind, is_elementwise=True)

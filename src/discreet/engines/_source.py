@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from discreet.engines._polars import FileSource, LazySource, PolarsSource
 from discreet.engines._recoding import Recoding
 from discreet.engines._which import is_wrapped, relation_of
 
-__all__ = ["Source", "open_source", "to_lazy"]
+__all__ = ["HoldsRows", "Source", "open_source", "to_lazy"]
 
 
 class Source(Protocol):
@@ -60,6 +60,17 @@ class Source(Protocol):
 
     def guard(self) -> AbstractContextManager[None]:
         """Say in one sentence what goes wrong when a plan of this source is run."""
+
+
+@runtime_checkable
+class HoldsRows(Protocol):
+    """A source that may have its rows in memory."""
+
+    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+        """Return some columns as their values are compared, or None where rows are many or elsewhere.
+
+        Text may come as categories.
+        """
 
 
 def open_source(data: Any, engine: Engine | None = None) -> Source:

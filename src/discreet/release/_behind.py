@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from discreet.release._prepare import Prepared
     from discreet.release._release import Release
 
-__all__ = ["Behind", "roles", "unknown"]
+__all__ = ["MOST_KEPT", "Behind", "roles", "unknown"]
 
-_MOST_TUPLES = 300_000
-"""Larger problems are not kept for the sake of a look around."""
+MOST_KEPT = 300_000
+"""Problems of more tuples are not kept for the sake of a look around."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +42,7 @@ class Behind:
             name: "auto" if tree is None and schemes[name].uses_hierarchy else tree
             for name, tree in schema.quasi_identifiers.items()
         }
-        small = problem.whole.tuples <= _MOST_TUPLES and all(scheme.is_global for scheme in problem.schemes)
+        small = problem.whole.tuples <= MOST_KEPT and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
         return cls(prepared.data, quasi, secrets, problem if small else None)
 

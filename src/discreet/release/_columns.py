@@ -6,14 +6,15 @@ how many were left out is told apart, where it is enough of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import polars as pl
 
 from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.release._behind import MOST_KEPT
 from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
 from discreet.release._small import hidden, merged
 from discreet.schema import Domain, Type, shown_hierarchy
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.problem import Scheme
     from discreet.solve import Cover, Groups, Solution
 
-__all__ = ["Bar", "Box", "ReleasedColumn", "tell_columns"]
+__all__ = ["Bar", "Box", "ReleasedColumn", "Told", "tell_columns"]
 
 State = Literal["above", "released", "below"]
 _BARS = 14
@@ -90,10 +91,49 @@ class ReleasedColumn:
     """Where each class shows its own values: how much of the column they cover, and for how many people."""
 
 
+class Told(Sequence[ReleasedColumn]):
+    """What is told about each quasi-identifier, put together when it is first asked for.
+
+    Most releases are never asked, and putting it together takes as long as searching a small table does.
+    """
+
+    def __init__(self, tell: Callable[[], tuple[ReleasedColumn, ...]]) -> None:
+        self._tell: Callable[[], tuple[ReleasedColumn, ...]] | None = tell
+        self._columns: tuple[ReleasedColumn, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> ReleasedColumn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ReleasedColumn]: ...
+    def __getitem__(self, index: int | slice) -> ReleasedColumn | Sequence[ReleasedColumn]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._all(),)
+
+    def _all(self) -> tuple[ReleasedColumn, ...]:
+        if self._tell is not None:
+            self._columns, self._tell = self._tell(), None
+        return self._columns
+
+
 def tell_columns(
     counted: Counted, schemes: Mapping[str, Scheme], solution: Solution, recoding: Recoding, least: int
+) -> Sequence[ReleasedColumn]:
+    """Return what is told about each quasi-identifier; counts of fewer than ``least`` people are not.
+
+    Of a large table it is put together at once, so that the counts need not be kept.
+    """
+    told = Told(lambda: _tell(counted, schemes, solution, recoding, least))
+    return tuple(told) if counted.table.tuples > MOST_KEPT else told
+
+
+def _tell(
+    counted: Counted, schemes: Mapping[str, Scheme], solution: Solution, recoding: Recoding, least: int
 ) -> tuple[ReleasedColumn, ...]:
-    """Return what is told about each quasi-identifier; counts of fewer than ``least`` people are not."""
     table = counted.table
     kept = _kept_rows(table, solution)
     columns = []

@@ -90,7 +90,7 @@ class Release:
     partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
     before: ClassSizes
     """How many people of the original table share their quasi-identifiers with how many; ``audit.sizes`` is after."""
-    columns: tuple[ReleasedColumn, ...]
+    columns: Sequence[ReleasedColumn]
     """What may be told about each quasi-identifier: released values and counts of enough people."""
     least: int
     """Reports show no count of fewer people than this."""

@@ -1,0 +1,187 @@
+"""Values to released values, piece by piece of a table: every value is looked up once.
+
+Its place among the distinct values of the column says what it is released as, and to which class its row belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.engines._names import exactly
+
+if TYPE_CHECKING:
+    from discreet.engines._recoding import Recoding, ValueMap
+
+__all__ = ["generalized", "is_category", "looked_up"]
+
+LookUp = Callable[[pl.Series], pl.Series]
+Places = Mapping[str, pl.Series]
+_LARGEST_NUMBER = 2**62
+_NOWHERE = 2**32 - 1
+
+
+def generalized(frame: pl.LazyFrame, recoding: Recoding, key: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+    """Add to a plan that columns get their released values, and that classes are left out."""
+    schema = frame.collect_schema()
+    columns = [*recoding.maps, *recoding.kept]
+    frame = frame.with_columns(key[column] for column in columns if schema[column].is_float())
+    constant = {column: mapping for column, mapping in recoding.maps.items() if mapping.constant}
+    varied = {column: mapping for column, mapping in recoding.maps.items() if column not in constant}
+    gone = None if recoding.everything else recoding.suppressed
+    if varied or gone is not None:
+        frame = frame.drop(map(exactly, constant))
+        new = {column: varied[column].released.dtype if column in varied else dtype for column, dtype in schema.items()}
+        frame = frame.map_batches(
+            _generalizing(varied, gone, schema),
+            schema={column: dtype for column, dtype in new.items() if column not in constant},
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            streamable=True,
+        )
+    frame = frame.with_columns(
+        pl.lit(mapping.released[0], dtype=mapping.released.dtype).alias(column) for column, mapping in constant.items()
+    )
+    return frame.select(map(exactly, schema))
+
+
+def looked_up(key: pl.Expr, dtype: pl.DataType, mapping: ValueMap) -> pl.Expr:
+    """Return what the values of a column are released as."""
+    if mapping.constant:
+        return pl.lit(mapping.released[0], dtype=mapping.released.dtype)
+    place, kind = _look_up(mapping.values, dtype), mapping.released.dtype
+    # Told piece by piece: polars would take the expression itself for one on the whole column, and hold the table.
+    return key.map_batches(lambda some: mapping.released[place(some)], return_dtype=kind, is_elementwise=True)
+
+
+def is_category(dtype: pl.DataType) -> bool:
+    """Whether values are kept as numbers of categories."""
+    return isinstance(dtype, pl.Categorical | pl.Enum)
+
+
+def _generalizing(
+    maps: Mapping[str, ValueMap], gone: pl.DataFrame | None, schema: pl.Schema
+) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Return how a piece of the table is generalized."""
+    place_of = {column: _look_up(mapping.values, schema[column]) for column, mapping in maps.items()}
+    is_gone = None if gone is None else _membership(gone, maps, schema)
+
+    def generalize(piece: pl.DataFrame) -> pl.DataFrame:
+        places: Places = {column: look_up(piece[column]) for column, look_up in place_of.items()}
+        if is_gone is not None:
+            stays = ~is_gone(piece, places)
+            piece = piece.filter(stays)
+            places = {column: place.filter(stays) for column, place in places.items()}
+        return piece.with_columns(mapping.released[places[column]].alias(column) for column, mapping in maps.items())
+
+    return generalize
+
+
+def _look_up(values: pl.Series, dtype: pl.DataType, elsewhere: int | None = None) -> LookUp:
+    """Return how the places of values among the distinct ones are found.
+
+    One that is not there is an error, unless a number is given for it.
+    """
+    known = values.cast(dtype) if is_category(dtype) else values
+    places = pl.Series(np.arange(len(values), dtype=np.uint32))
+
+    def by_value(some: pl.Series) -> pl.Series:
+        if elsewhere is None:
+            return some.replace_strict(known, places, return_dtype=pl.UInt32)
+        return some.replace_strict(known, places, default=elsewhere, return_dtype=pl.UInt32)
+
+    if not is_category(dtype):
+        return by_value
+    nowhere = _NOWHERE if elsewhere is None else elsewhere
+    numbers = known.to_physical()
+    unknown = int(numbers.max() or 0) + 1  # type: ignore[arg-type]
+    place = np.full(unknown + 2, nowhere, dtype=np.uint32)  # the last is that of a missing value
+    place[_with_missing(numbers, unknown + 1)] = np.arange(len(known))
+
+    def by_number(some: pl.Series) -> pl.Series:
+        numbers = some.to_physical()
+        if some.null_count() or int(numbers.max() or 0) > unknown:  # type: ignore[arg-type]
+            found = place[_with_missing(numbers.cast(pl.UInt32).clip(upper_bound=unknown), unknown + 1)]
+        else:
+            found = place[numbers.to_numpy()]
+        return by_value(some) if elsewhere is None and found.max(initial=0) == nowhere else pl.Series(found)
+
+    return by_number
+
+
+def _with_missing(numbers: pl.Series, missing: int) -> NDArray[np.integer]:
+    return (numbers.cast(pl.Int64).fill_null(missing) if numbers.null_count() else numbers).to_numpy()
+
+
+class _Digit(NamedTuple):
+    """One column of the number of a class."""
+
+    of: Callable[[pl.DataFrame, Places], NDArray[np.int64]]
+    """What each row of a piece has here: a number below ``size``, or ``size`` if no class has that."""
+    size: int
+    before: NDArray[np.int64] | None
+    """The numbers of the columns before, where they are told by their place from here on."""
+
+
+def _membership(
+    classes: pl.DataFrame, maps: Mapping[str, ValueMap], schema: pl.Schema
+) -> Callable[[pl.DataFrame, Places], pl.Series]:
+    """Return how to tell which rows are of one of some classes.
+
+    What a column is released as has a number among what the classes have there, and these make up one number for a
+    class, so that rows need no join and stay in order.
+    """
+    wanted = np.zeros(classes.height, dtype=np.int64)
+    digits: list[_Digit] = []
+    span = 1
+    for values in classes:
+        if values.name in maps:
+            own, size, of = _released_digit(values, maps[values.name].released)
+        else:
+            own, size, of = _kept_digit(values, schema[values.name])
+        before = None
+        if span * (size + 1) >= _LARGEST_NUMBER:
+            before, wanted = np.unique(wanted, return_inverse=True)
+            span = before.size + 1
+        digits.append(_Digit(of, size, before))
+        wanted = wanted * (size + 1) + own
+        span *= size + 1
+    classes_there = pl.Series(wanted).implode()
+
+    def is_member(piece: pl.DataFrame, places: Places) -> pl.Series:
+        rows = np.zeros(piece.height, dtype=np.int64)
+        for of, size, before in digits:
+            if before is not None:
+                rows = _places_among(before, rows)
+            rows *= size + 1
+            rows += of(piece, places)
+        return pl.Series(rows).is_in(classes_there)
+
+    return is_member
+
+
+def _released_digit(values: pl.Series, released: pl.Series) -> tuple[NDArray[np.int64], int, Any]:
+    """Number what the classes have in a column that is released as other values, which are text."""
+    both = pl.concat([values, released]).cast(pl.Categorical).to_physical()
+    numbers = _with_missing(both, 2**32)
+    distinct, own = np.unique(numbers[: len(values)], return_inverse=True)
+    by_place = _places_among(distinct, numbers[len(values) :])
+    return own, distinct.size, lambda _, places: by_place[places[values.name].to_numpy()]
+
+
+def _kept_digit(values: pl.Series, dtype: pl.DataType) -> tuple[NDArray[np.int64], int, Any]:
+    """Number what the classes have in a column that keeps its values."""
+    distinct = values.unique()
+    place = _look_up(distinct, dtype, elsewhere=len(distinct))
+    own = _look_up(distinct, values.dtype)(values).to_numpy().astype(np.int64)
+    return own, len(distinct), lambda piece, _: place(piece[values.name]).to_numpy()
+
+
+def _places_among(ordered: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each number among ordered ones; their count where it is not among them."""
+    place = np.searchsorted(ordered, numbers)
+    return np.where(ordered[np.minimum(place, ordered.size - 1)] == numbers, place, ordered.size)
