@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from discreet.cli._no_scipy import keep_scipy_out_of_numba
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
@@ -156,4 +157,5 @@ for _command in _COMMANDS:
 
 def main() -> None:
     """Be the program: the entry point of ``discreet`` and of ``python -m discreet``."""
+    keep_scipy_out_of_numba()
     program.main()

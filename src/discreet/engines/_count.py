@@ -217,12 +217,13 @@ class _Factor(NamedTuple):
 
     def of_groups(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the code of each group's value, by those of the distinct values."""
-        return codes[self.place][self.numbers]
+        by_number: NDArray[Any] = codes[self.place]
+        return np.asarray(by_number[self.numbers])
 
     @property
     def places(self) -> NDArray[np.int32]:
         """The place of each group's value among the distinct ones."""
-        return self.place.astype(np.int32)[self.numbers]
+        return self.of_groups(np.arange(len(self.values), dtype=np.int32))
 
 
 def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collection[str] = ()) -> dict[str, _Factor]:

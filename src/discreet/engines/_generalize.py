@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from discreet.engines._names import exactly
 
@@ -34,7 +35,7 @@ def generalized(frame: pl.LazyFrame, recoding: Recoding, key: Mapping[str, pl.Ex
     varied = {column: mapping for column, mapping in recoding.maps.items() if column not in constant}
     gone = None if recoding.everything else recoding.suppressed
     if varied or gone is not None:
-        frame = frame.drop(map(exactly, constant))
+        frame = frame.drop(selectors.by_name(*constant))
         new = {column: varied[column].released.dtype if column in varied else dtype for column, dtype in schema.items()}
         frame = frame.map_batches(
             _generalizing(varied, gone, schema),
@@ -181,7 +182,7 @@ def _kept_digit(values: pl.Series, dtype: pl.DataType) -> tuple[NDArray[np.int64
     return own, len(distinct), lambda piece, _: place(piece[values.name]).to_numpy()
 
 
-def _places_among(ordered: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places_among(ordered: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the place of each number among ordered ones; their count where it is not among them."""
     place = np.searchsorted(ordered, numbers)
     return np.where(ordered[np.minimum(place, ordered.size - 1)] == numbers, place, ordered.size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import polars as pl
@@ -48,13 +48,12 @@ def whole_numbers(table: pl.DataFrame) -> dict[str, Whole]:
     columns = [column for column, dtype in table.schema.items() if _is_whole(dtype)]
     found = {}
     for values in table.select(exactly(column).to_physical() for column in columns):
-        low, high = values.min(), values.max()
-        if low is None:
+        low, high = cast("int | None", values.min()), cast("int | None", values.max())
+        if low is None or high is None:
             found[values.name] = Whole(np.zeros(table.height, dtype=np.int64), 1)
-        elif int(low) >= 0 and int(high) <= 4 * table.height + 1000:  # type: ignore[call-overload]
-            top = int(high) + 1  # type: ignore[call-overload]
-            known = values.cast(pl.UInt32).fill_null(top) if values.null_count() else values
-            found[values.name] = Whole(known.to_numpy(), top + 1)
+        elif low >= 0 and high <= 4 * table.height + 1000:
+            known = values.cast(pl.UInt32).fill_null(high + 1) if values.null_count() else values
+            found[values.name] = Whole(known.to_numpy(), high + 2)
     return found
 
 
