@@ -53,14 +53,14 @@ class PolarsSource:
         if self.frame.height > MOST_ROWS:
             return None
         table = with_categories(self.frame.select(map(exactly, columns)).rechunk())
-        self._coded = {column.name: column for column in table if is_category(column.dtype)}
+        self._coded = {column.name: column for column in table if column.dtype != self.frame.schema[column.name]}
         return compared(table)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
         coded = {column: self._coded[column] for column in recoding.looked_up if column in self._coded}
         released = recode(self.frame.with_columns(**coded).lazy(), recoding).collect()
-        again = [released[column].cast(self.frame.schema[column]) for column in recoding.kept if column in coded]
+        again = [released[column].cast(pl.String) for column in recoding.kept if column in coded]
         return released.with_columns(again) if again else released
 
     def collect(self, released: pl.DataFrame) -> pl.DataFrame:

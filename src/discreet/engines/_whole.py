@@ -42,8 +42,9 @@ def with_categories(table: pl.DataFrame) -> pl.DataFrame:
 def whole_numbers(table: pl.DataFrame) -> dict[str, Whole]:
     """Return the columns whose values are whole numbers, or are kept as such, where those are no larger than few.
 
-    >>> whole_numbers(pl.DataFrame({"age": [30, None, 41], "salary": [0, 0, 10**9]}))["age"]
-    Whole(numbers=array([30, 42, 41]), size=43)
+    >>> found = whole_numbers(pl.DataFrame({"age": [30, None, 41], "salary": [0, 0, 10**9]}))
+    >>> list(found), found["age"].numbers.tolist(), found["age"].size
+    (['age'], [30, 42, 41], 43)
     """
     columns = [column for column, dtype in table.schema.items() if _is_whole(dtype)]
     found = {}
