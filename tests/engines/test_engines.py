@@ -145,6 +145,25 @@ def test_nan_and_negative_zero(kind: str) -> None:
     assert not (1 / rows["dose"] < 0).any()
 
 
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize("suppression", ["budget(0.2)", "class-records"])
+def test_only_classes_with_missing_values_are_left_out(kind: str, suppression: str) -> None:
+    """Of the values of a column that tell suppressed classes apart, missing is the only one."""
+    row = pl.int_range(60)
+    table = pl.select(
+        zip=row % 4,
+        sex=pl.when(row % 10 == 3).then(None).otherwise(pl.when(row % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))),
+        disease=pl.when(row % 3 == 0).then(pl.lit("flu")).when(row % 3 == 1).then(pl.lit("ache")),
+        row=row,
+    )
+    told = {"quasi_identifiers": {"zip": "flat()", "sex": "flat()"}, "max_levels": {"sex": 0, "zip": 0}}
+    told |= {"sensitive": "disease", "privacy": "k(6)", "suppression": suppression, "scheme": "full-domain"}
+    release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+    assert wanted.suppressed == 6
+    assert figures(release) == figures(wanted)
+    assert multiset(release.frame) == multiset(wanted.frame)
+
+
 @pytest.mark.parametrize("kind", QUICK)
 def test_order_of_rows_does_not_matter(kind: str) -> None:
     """In another order other rows of a part may be meant, but what is promised is about the same."""
