@@ -1,6 +1,7 @@
 """Kill a job at random moments, and look at what it leaves: nothing new, or a complete release that passes its audit.
 
-``python tests/faults.py`` does it many times for each kind of target; the tests do it a few times.
+``python tests/faults.py`` does it many times for each kind of target; the tests do it a few times. With Spark,
+``python tests/faults.py 'by spark' 'spark table' --rows 20000`` does it there too; Java starts once or twice each time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +32,9 @@ from discreet._places import TableUrl, is_url
 from discreet.engines import to_lazy
 from discreet.engines.database._connect import connect
 
-KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite")
+KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite", "by duckdb")
+ON_SPARK = ("by spark", "spark table")
+"""Kinds that take a session of Spark for each job, and so are only killed when asked for."""
 JOB: dict[str, Any] = {
     "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=3)", "sex": "flat()"},
     "privacy": "k(5)",
@@ -58,6 +61,7 @@ for line in sys.stdin:
     source, output, job = json.loads(line)
     child = os.fork()
     if child == 0:
+        os.setpgid(0, 0)
         try:
             flow.anonymize(source, **job, output=output)
         except BaseException:
@@ -69,27 +73,42 @@ for line in sys.stdin:
 """
 
 
+_LOOK = """
+import sys
+from pyspark.sql import SparkSession
+session = SparkSession.builder.getOrCreate()
+names = [found["tableName"] for found in session.sql("SHOW TABLES").collect()]
+if "safe" in names:
+    session.table("safe").write.parquet(sys.argv[1])
+print(*names)
+session.stop()
+"""
+
+
 class Nursery:
     """A process that has everything loaded and nothing begun, whose children do the jobs: they start at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-c", _NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-u", "-c", _NURSERY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **(settings or {})},
         )
         assert self._line(120) == "ready"
 
-    def run(self, source: str, output: str) -> tuple[float, float]:
+    def run(self, source: str, output: str, engine: Mapping[str, str]) -> tuple[float, float]:
         """Do a job to its end, and return how long it took until it was solved, and from there."""
-        self._start(source, output)
+        self._start(source, output, engine)
         start = time.monotonic()
         assert self._line(300) == "solved"
         solved = time.monotonic()
         assert self._line(300) == "ended 0", "the job failed"
         return solved - start, time.monotonic() - solved
 
-    def kill(self, source: str, output: str, seconds: float, *, solved: bool) -> None:
-        """Kill a job some seconds after it was begun or, if told so, ``solved``."""
-        child = self._start(source, output)
+    def kill(self, source: str, output: str, engine: Mapping[str, str], seconds: float, *, solved: bool) -> None:
+        """Kill a job some seconds after it was begun or, if told so, ``solved``; what it started ends by itself."""
+        child = self._start(source, output, engine)
         said = self._line(300) if solved else ""
         end = time.monotonic() + seconds
         while not said.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
@@ -100,6 +119,7 @@ class Nursery:
         while not said.startswith("ended"):
             said = self._line(60)
         assert said in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
+        _wait_for(child)
 
     def close(self) -> None:
         """End the process."""
@@ -107,9 +127,9 @@ class Nursery:
             assert self._process.stdin is not None
             self._process.stdin.close()
 
-    def _start(self, source: str, output: str) -> int:
+    def _start(self, source: str, output: str, engine: Mapping[str, str]) -> int:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([source, output, JOB]).encode() + b"\n")
+        self._process.stdin.write(json.dumps([source, output, {**JOB, **engine}]).encode() + b"\n")
         self._process.stdin.flush()
         return int(self._line(60))
 
@@ -125,6 +145,17 @@ class Nursery:
     def _ready(self, seconds: float) -> bool:
         assert self._process.stdout is not None
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
+
+
+def _wait_for(group: int) -> None:
+    """Wait until all processes a job started are gone: Java notices after a moment that nobody talks to it."""
+    for _ in range(600):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("what a killed job started still runs")
 
 
 def people(seed: int, rows: int) -> pl.DataFrame:
@@ -163,7 +194,18 @@ class Fault:
             self.wanted.append(_digest(dc.anonymize(table, **JOB).frame))
 
     @property
+    def engine(self) -> dict[str, str]:
+        """What the job is told about its engine."""
+        if self.kind in ON_SPARK:
+            return {"engine": "spark", "spark": "local[2]"}
+        return {"engine": "duckdb"} if self.kind == "by duckdb" else {}
+
+    @property
     def output(self) -> str:
+        if self.kind == "spark table":
+            return "spark:///?table=safe"
+        if self.kind in ("by duckdb", "by spark"):
+            return f"{self.folder}/safe.parquet" if self.kind == "by duckdb" else f"{self.folder}/safe/"
         if self.kind in DATABASES:
             return self._url(self.kind, "safe")
         if self.kind.startswith("new "):
@@ -178,11 +220,13 @@ class Fault:
 
     def run(self, number: int) -> tuple[float, float]:
         """Do the job for one of the tables, and return how long it searched, and how long it took from there."""
-        return self.nursery.run(self.sources[number], self.output)
+        return self.nursery.run(self.sources[number], self.output, self.engine)
 
     def found(self) -> int | None:
         """Return which of the tables the output is the release of, or None if there is no output."""
         self._wait_for_server()
+        if self.kind == "spark table":
+            return self._found_in_spark()
         if is_url(self.output):
             url = TableUrl.parse(self.output)
             if url.path is not None and not url.path.exists():
@@ -194,11 +238,26 @@ class Fault:
                 return None
         elif not Path(self.output).exists():
             return None
-        verdict = dc.audit(self.output, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
+        return self._which(self.output)
+
+    def _which(self, released: str) -> int:
+        """Return which of the tables this is the release of."""
+        verdict = dc.audit(released, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
         assert verdict.passed, "the output breaks its promise"
-        digest = _digest(to_lazy(self.output).collect())
+        digest = _digest(to_lazy(released).collect())
         assert digest in self.wanted, "the output is not complete"
         return self.wanted.index(digest)
+
+    def _found_in_spark(self) -> int | None:
+        """Do the same for a table of Spark, of which a new session brings the rows."""
+        seen = self.folder / "seen"
+        shutil.rmtree(seen, ignore_errors=True)
+        look = [sys.executable, "-c", _LOOK, str(seen)]
+        told = subprocess.run(
+            look, env={**os.environ, **spark_settings(self.folder)}, check=True, capture_output=True, text=True
+        ).stdout.split()
+        assert all(re.fullmatch(r"safe(__discreet_[0-9a-f]{12}(_old)?)?", name) for name in told), told
+        return self._which(str(seen)) if "safe" in told else None
 
     def remove(self, name: str) -> None:
         """Delete what a killed job left behind."""
@@ -235,13 +294,29 @@ def _digest(frame: pl.DataFrame) -> int:
     return int(texts.hash_rows(seed=1).cast(pl.Decimal(38, 0)).sum()) * 10**9 + frame.height
 
 
+def spark_settings(folder: Path) -> dict[str, str]:
+    """Return the settings of sessions of Spark whose catalog is in a folder, and outlives them."""
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.log.level": "FATAL",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={folder}/catalog",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+    }
+    told = " ".join(f'--conf "{name}={value}"' for name, value in settings.items())
+    return {"PYSPARK_SUBMIT_ARGS": f"--master local[2] {told} pyspark-shell"}
+
+
 @contextmanager
-def fault(kind: str) -> Iterator[Fault]:
+def fault(kind: str, rows: int = ROWS) -> Iterator[Fault]:
     """Set a kind of target up; PostgreSQL needs its server."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         server = stack.enter_context(postgres_server()) if kind == "postgresql" else None
-        nursery = stack.enter_context(closing(Nursery()))
-        yield Fault(kind, Path(folder), nursery, server)
+        settings = spark_settings(Path(folder)) if kind in ON_SPARK else None
+        nursery = stack.enter_context(closing(Nursery(settings)))
+        yield Fault(kind, Path(folder), nursery, server, rows)
 
 
 def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
@@ -272,7 +347,7 @@ def kill_once(target: Fault, turn: int, seconds: float, *, solved: bool) -> str:
     """Kill the job for the table that is not there yet, and say how the output is then."""
     before = target.found()
     number = turn % 2 if before is None else 1 - before
-    target.nursery.kill(target.sources[number], target.output, seconds, solved=solved)
+    target.nursery.kill(target.sources[number], target.output, target.engine, seconds, solved=solved)
     now = target.found()
     assert now in (before, number), f"the output is that of table {now}"
     return "complete" if now == number else "as before"
@@ -280,13 +355,14 @@ def kill_once(target: Fault, turn: int, seconds: float, *, solved: bool) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kinds", nargs="*", default=list(KINDS), help="which targets")
+    parser.add_argument("kinds", nargs="*", default=list(KINDS), help="which targets; on Spark: " + ", ".join(ON_SPARK))
     parser.add_argument("--times", type=int, default=50, help="how often each is killed")
+    parser.add_argument("--rows", type=int, default=ROWS, help="how large the table is")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     told = parser.parse_args()
     print(f"seed {told.seed}")
     for kind in told.kinds:
-        with fault(kind) as target:
+        with fault(kind, told.rows) as target:
             ends = kill(target, told.times, random.Random(f"{told.seed} {kind}"), tell=True)
         print(f"\r{kind:12} killed {told.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
 

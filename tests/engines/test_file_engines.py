@@ -124,6 +124,11 @@ def test_frames_are_worked_on_by_their_own_engine(people: pl.DataFrame) -> None:
     with pytest.raises(UsageError, match="is for files, and this is a frame of polars"):
         dc.audit(people.lazy(), quasi_identifiers="sex", privacy="k(1)", engine="spark")
     assert dc.anonymize(people.lazy(), **JOB, engine="polars").audit.passed
+    relation = duckdb().connect().from_arrow(people.to_arrow())
+    with pytest.raises(UsageError, match="this is a frame; set it on the connection of a DuckDB relation"):
+        dc.anonymize(relation, **JOB, engine="duckdb", memory_limit="1GB")
+    with pytest.raises(UsageError, match="this is a table of a database; leave it out"):
+        dc.audit("duckdb:///x.db?table=t", quasi_identifiers="a", privacy="k(1)", engine="duckdb", memory_limit="1GB")
 
 
 def test_files_an_engine_does_not_read(people: pl.DataFrame, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.engines._recoding import Recoding, ValueMap, recode
-from discreet.engines._whole import whole_numbers
+from discreet.engines._whole_numbers import whole_numbers
 
 KINDS = (pl.String, pl.Categorical, pl.Int64, pl.Float64)
 

@@ -9,7 +9,8 @@ from discreet.engines._held import as_written, held
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._people import count_people
-from discreet.engines._polars import files_read
+from discreet.engines._pieces import Pieces, Total, add_up, in_batches, totals_of, whole
+from discreet.engines._polars import files_read, pieces_of
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._spreadsheet import count_formulas, without_formulas
@@ -28,13 +29,16 @@ __all__ = [
     "Format",
     "Missing",
     "Parts",
+    "Pieces",
     "Recoding",
     "Shares",
     "Source",
     "TableFile",
     "TableFiles",
+    "Total",
     "ValueMap",
     "Weighed",
+    "add_up",
     "as_written",
     "count",
     "count_formulas",
@@ -45,19 +49,23 @@ __all__ = [
     "files_read",
     "format_of",
     "held",
+    "in_batches",
     "normalized",
     "of_polars",
     "open_file",
     "open_source",
     "open_table",
+    "pieces_of",
     "plan_of",
     "reading",
     "recode",
     "relation_of",
     "to_lazy",
     "together",
+    "totals_of",
     "unused",
     "weighed",
+    "whole",
     "without_formulas",
     "write_data",
     "write_parts",

@@ -20,7 +20,7 @@ from discreet.engines._recoding import is_category
 from discreet.engines._source import HoldsRows, Source
 from discreet.engines._together import put_together
 from discreet.engines._weights import Weighed, weighed
-from discreet.engines._whole import Whole, whole_numbers
+from discreet.engines._whole_numbers import Whole, whole_numbers
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
 

@@ -57,6 +57,7 @@ class Engine:
                 f"The engine {self.name} is for files, and this is a frame of {own}, which works on it itself; "
                 "leave the engine out."
             )
+        self._check_limit("a frame", "set it on the connection of a DuckDB relation, or leave it out.")
 
     def check_database(self, database: str) -> None:
         """Refuse to work on a table of a database with another engine than the database itself."""
@@ -65,6 +66,11 @@ class Engine:
                 f"The engine {self.name} is for files, and a table of {database} is worked on by the database itself; "
                 "leave the engine out."
             )
+        self._check_limit("a table of a database", "leave it out.")
+
+    def _check_limit(self, what: str, way_out: str) -> None:
+        if self.memory_limit is not None:
+            raise UsageError(f"The memory limit is for files that DuckDB reads, and this is {what}; {way_out}")
 
     def open(self, file: TableFile | TableFiles) -> Relation | None:
         """Return a file, or several, as a table on the engine; None for polars, which reads files itself."""

@@ -13,7 +13,7 @@ import polars as pl
 from discreet.engines._names import exactly, unused
 from discreet.engines._polars import compared, count_rows
 from discreet.engines._recoding import Recoding, is_category, recode
-from discreet.engines._whole import MOST_ROWS, with_categories
+from discreet.engines._whole_numbers import MOST_ROWS, with_categories
 from discreet.errors import DataError, MissingColumnError, UsageError
 
 __all__ = ["EagerSource"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import polars as pl
 
@@ -13,14 +13,13 @@ from discreet.engines._files import TableFile
 from discreet.engines._guard import reading
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
+from discreet.engines._pieces import Engine, Pieces, Total, add_up, in_batches, in_slices, totals_of, whole
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.engines._weights import ADDED, of_polars
-from discreet.engines._whole import MOST_ROWS, few_values, with_categories
+from discreet.engines._whole_numbers import MOST_ROWS, few_values, with_categories
 from discreet.errors import DataError
 
-__all__ = ["FileSource", "LazySource", "PolarsSource", "compared", "count_rows", "files_read"]
-
-Engine = Literal["streaming", "in-memory"]
+__all__ = ["FileSource", "LazySource", "PolarsSource", "compared", "count_rows", "files_read", "pieces_of"]
 
 HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding."""
@@ -87,7 +86,7 @@ class LazySource:
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         with self.guard():
-            return count_rows(self.frame, by, "streaming", weights=weights)
+            return count_rows(self.frame, by, "streaming", pieces=in_batches, weights=weights)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan for the released table."""
@@ -131,9 +130,10 @@ class FileSource:
                     return _count_one(table.to_series())
                 return count_rows(table.lazy(), by, "streaming", weights=weights)
             if self.file.dialect is None:
-                return count_rows(self._coded(by), by, "streaming", weights=weights)
-            last = exactly(self.file.last).is_null().any().alias(unused("short", self.columns))
-            counted = count_rows(self.file.scan(), by, "streaming", last, weights=weights)
+                return count_rows(self._coded(by), by, "streaming", pieces=pieces_of(self.file), weights=weights)
+            counted = count_rows(
+                self.file.scan(), by, "streaming", pieces=in_batches, weights=weights, look_at=self.file.last
+            )
             if counted.to_series(-1).any():
                 self.file.check_rows()
             return counted[:, :-1]
@@ -193,6 +193,13 @@ class FileSource:
         return held
 
 
+def pieces_of(file: TableFile | TableFiles) -> Pieces:
+    """Return how a table is read piece by piece: one file of Parquet tells its rows, and can be read from any on."""
+    if file.format.kind != "parquet" or isinstance(file, TableFiles):
+        return in_batches
+    return partial(in_slices, rows=file.scan().select(pl.len()).collect().item())
+
+
 def files_read(frame: pl.LazyFrame) -> list[Path]:
     """Return the files a plan reads, as far as polars knows them by name.
 
@@ -221,17 +228,35 @@ def _explain_plan(text: str) -> DataError | None:
 
 
 def count_rows(
-    frame: pl.LazyFrame, by: Sequence[str], engine: Engine, *extra: pl.Expr, weights: str | None = None
+    frame: pl.LazyFrame,
+    by: Sequence[str],
+    engine: Engine,
+    *,
+    pieces: Pieces = whole,
+    weights: str | None = None,
+    look_at: str | None = None,
 ) -> pl.DataFrame:
-    """Group a plan by some columns and count; what ``weights`` add up to and ``extra`` aggregates come after that."""
+    """Group a plan by some columns and count, piece by piece; what ``weights`` add up to comes after the rows.
+
+    The last column then says whether one to ``look_at`` has a missing value.
+    """
     schema = frame.collect_schema()
     plan = frame.with_columns(_compared(schema, by))
     rows = unused("rows", by)
-    sums = [] if weights is None else _sums(weights, schema, [*by, rows])
-    plan = plan.group_by(map(exactly, by)).agg(pl.len().alias(rows), *sums, *extra)
-    counted = plan.collect(engine=engine).rechunk()
+    totals = [Total(pl.len().cast(pl.Int64).alias(rows), pl.col(rows).sum())]
+    read = dict.fromkeys(by)
+    if weights is not None:
+        _check_name(weights)
+        totals += _sums(weights, schema, [*by, rows])
+        read[weights] = None
+    if look_at is not None:
+        short = unused("short", schema)
+        plan = plan.with_columns(exactly(look_at).is_null().alias(short))
+        totals.append(Total(pl.col(short).any(), pl.col(short).any()))
+        read[short] = None
+    counted = add_up(pieces(plan.select(map(exactly, read))), by, totals, engine).rechunk()
     texts = [column for column in by if is_category(schema[column]) or schema[column] == pl.Null]
-    return counted.with_columns(pl.col(rows).cast(pl.Int64), *(exactly(column).cast(pl.String) for column in texts))
+    return counted.with_columns(exactly(column).cast(pl.String) for column in texts)
 
 
 def compared(table: pl.DataFrame) -> pl.DataFrame:
@@ -259,11 +284,9 @@ def _count_one(values: pl.Series) -> pl.DataFrame:
     return pl.DataFrame([distinct, sizes.cast(pl.Int64)])
 
 
-def _sums(weights: str, schema: pl.Schema, taken: Sequence[str]) -> list[pl.Expr]:
-    _check_name(weights)
-    return [
-        sums.alias(unused(name, taken)) for name, sums in zip(ADDED, of_polars(weights, schema[weights]), strict=True)
-    ]
+def _sums(weights: str, schema: pl.Schema, taken: Sequence[str]) -> list[Total]:
+    """Return what is added up of a column of weights."""
+    return totals_of(of_polars(weights, schema[weights]), [unused(name, taken) for name in ADDED])
 
 
 def _check_name(column: str) -> None:

@@ -102,12 +102,13 @@ class LookUp(NamedTuple):
         null = self.values.is_null()
         if not null.any():
             return
+        absent = nw.col(self.key).is_null()
         for name, series in self.answers.items():
             answer = series.filter(null)[0]
-            if null.all():
-                yield nw.lit(answer, dtype=dtype_of(series)).alias(name)
+            if null.all():  # of no other value anything is known, and there is nothing to join with
+                yield nw.when(absent).then(nw.lit(answer, dtype=dtype_of(series))).alias(name)
             elif answer is not None:
-                yield nw.when(nw.col(self.key).is_null()).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
+                yield nw.when(absent).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
 
 
 class Join(NamedTuple):

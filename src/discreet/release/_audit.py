@@ -20,17 +20,24 @@ from discreet.engines import (
     ADDED,
     Engine,
     EngineName,
+    Pieces,
     TableFile,
     TableFiles,
+    Total,
+    add_up,
     exactly,
+    in_batches,
     of_polars,
     open_source,
     open_table,
+    pieces_of,
     reading,
     relation_of,
     to_lazy,
     together,
+    totals_of,
     weighed,
+    whole,
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
@@ -232,7 +239,7 @@ def audit_table(
         with reading(data.name, data.explain):
             repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
             if repeated is None:
-                classes = _count(data.scan(categories), columns, secrets, weights=weights)
+                classes = _count(data.scan(categories), columns, secrets, weights=weights, pieces=pieces_of(data))
             else:
                 classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
     elif (relation := relation_of(data)) is not None:
@@ -242,7 +249,9 @@ def audit_table(
     else:
         with reading("The frame"):
             wanted = [*columns, *secrets, *([] if weights is None else [weights])]
-            classes = _count(to_lazy(data, list(dict.fromkeys(wanted))), columns, secrets, weights=weights)
+            plan = to_lazy(data, list(dict.fromkeys(wanted)))
+            pieces = in_batches if isinstance(data, pl.LazyFrame) else whole
+            classes = _count(plan, columns, secrets, weights=weights, pieces=pieces)
     layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     people = classes.people
@@ -295,8 +304,9 @@ def _count(
     repeated: str | None = None,
     *,
     weights: str | None = None,
+    pieces: Pieces = whole,
 ) -> _Classes:
-    """Group by the released values (null is one), and again without the sensitive ones.
+    """Group by the released values (null is one), piece by piece, and again without the sensitive ones.
 
     Each row counts once, or as often as the column ``repeated`` says.
     """
@@ -308,10 +318,11 @@ def _count(
     named = {**keys, **{name: column for column, name in secrets.items()}}
     values = (_value(column, schema[column]).alias(name) for name, column in named.items())
     also = [exactly(column).alias(name) for column, name in ((repeated, "rows"), (weights, "weight")) if column]
-    number = pl.len() if repeated is None else pl.col("rows").sum()
-    sums = {} if weights is None else dict(zip(ADDED, of_polars(weights, schema[weights], "weight"), strict=True))
-    plan = frame.select(*values, *also).group_by(*named).agg(rows=number, **sums)
-    return _gather(plan.collect(engine="streaming"), list(keys), secrets, weights)
+    number = pl.len().cast(pl.Int64) if repeated is None else pl.col("rows").sum()
+    totals = [Total(number.alias("rows"), pl.col("rows").sum())]
+    totals += [] if weights is None else totals_of(of_polars(weights, schema[weights], "weight"), ADDED)
+    plan = frame.select(*values, *also)
+    return _gather(add_up(pieces(plan), list(named), totals, "streaming"), list(keys), secrets, weights)
 
 
 def _short(columns: list[str], sensitive: list[str]) -> tuple[dict[str, str], dict[str, str]]:

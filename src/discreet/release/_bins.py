@@ -111,7 +111,8 @@ def _edges(low: float, high: float, whole: bool) -> FloatArray:
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
     step = max(step, 1.0) if whole else step
     numbers = np.arange(math.floor(low / step), math.floor(high / step) + 2)
-    return np.asarray(np.round(numbers * step, 12))
+    edges = numbers * step
+    return np.asarray(edges if step >= 1 else np.round(edges, 12))
 
 
 def _date_edges(low: float, high: float) -> FloatArray:
