@@ -35,7 +35,11 @@ __all__ = [
     "replacing",
     "replacing_alone",
     "replacing_folder",
+    "rows_beside",
 ]
+
+_ROWS = ".rows.part"
+"""How the name ends of what an engine writes beside an unfinished file, for it to be made of."""
 
 
 def check_target(target: Path) -> None:
@@ -61,6 +65,11 @@ def check_parent(target: Path) -> None:
             f"The folder '{target.parent}' cannot be written to; choose another.", topic="output-folder"
         ) from None
     trial.unlink(missing_ok=True)
+
+
+def rows_beside(unfinished: Path) -> Path:
+    """Return where an engine may write the rows of an unfinished file; it goes with that file, if not before."""
+    return unfinished.with_name(unfinished.name + _ROWS)
 
 
 @contextmanager
@@ -154,9 +163,14 @@ def _clear_up(target: Path) -> None:
     if fcntl is None:
         return
     form = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
-    for entry in target.parent.iterdir():
+    there = list(target.parent.iterdir())
+    for entry in there:
         if form.fullmatch(entry.name):
             remove_unlocked(entry)
+    for entry in there:
+        name = entry.name.removesuffix(_ROWS)
+        if name != entry.name and form.fullmatch(name) and not entry.with_name(name).exists():
+            remove(entry)
 
 
 def remove_unlocked(path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 import discreet as dc
 from discreet.engines import open_table
 from discreet.errors import DataError, MissingColumnError, OutputError, UsageError
-from lazy import ENGINES, duckdb, make_relation, rows_of
+from lazy import ENGINES, duckdb, make_relation, rows_of, spark
 
 QUASI: dict[str, Any] = {
     "age": "intervals(10, 20, 40)",
@@ -281,6 +281,36 @@ def test_odd_names_of_columns(kind: str) -> None:
         release = dc.anonymize(make_relation(kind, table), **job)
         assert multiset(release.frame) == multiset(dc.anonymize(table, **job).frame)
         assert list(release.frame.columns) == table.columns
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "spark"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_of_a_file_that_differ_in_capitals_alone(kind: str, suffix: str, tmp_path: Path) -> None:
+    table, path = pl.DataFrame({"age": [1, 1], "AGE": [2, 3]}), tmp_path / f"people.{suffix}"
+    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
+    told: dict[str, Any] = {"engine": kind, "quasi_identifiers": "age", "privacy": "k(2)"}
+    if kind == "spark":
+        told["spark"] = spark()
+    with pytest.raises(DataError, match=f"'age' and 'AGE' have the same name to {kind}; rename one"):
+        dc.anonymize(path, **told)
+    assert dc.anonymize(path, **{**told, "engine": "polars", "spark": None}).frame["AGE"].n_unique() == 2
+
+
+def test_frames_of_spark_with_columns_that_differ_in_capitals_alone() -> None:
+    """A session may be told to tell them apart."""
+    session = spark()
+    frame = session.createDataFrame(pl.DataFrame({"age": [1, 1, 2], "AGE": ["x", "y", "z"]}).to_arrow())
+    told: dict[str, Any] = {"quasi_identifiers": {"age": "flat()"}, "privacy": "k(2)", "suppression": "budget(1)"}
+    with pytest.raises(DataError, match="'age' and 'AGE' have the same name to spark; rename one"):
+        dc.anonymize(frame, **told)
+    session.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert sorted(dc.anonymize(frame, **told).frame.toArrow().to_pylist(), key=str) == [
+            {"age": 1, "AGE": "x"},
+            {"age": 1, "AGE": "y"},
+        ]
+    finally:
+        session.conf.unset("spark.sql.caseSensitive")
 
 
 def test_names_that_differ_in_capitals_alone() -> None:

@@ -16,7 +16,7 @@ import discreet.release._anonymize as flow
 import discreet.release._make as end
 import discreet.release._prepare as start
 import discreet.release._publish as publishing
-from discreet._replacing import replacing
+from discreet._replacing import replacing, rows_beside
 from discreet.engines import files_read, format_of, write_table
 from discreet.errors import AuditError, DataError, InterruptedRun, OutputError, UsageError
 from discreet.release import Audit, anonymize
@@ -303,6 +303,28 @@ def test_two_makers_of_one_file_do_not_clear_up_each_other(tmp_path: Path) -> No
         assert first.exists()
     assert target.read_text() == "first"
     assert [path.name for path in tmp_path.iterdir()] == ["safe.csv"]
+
+
+def test_rows_an_engine_left_beside_an_unfinished_file_are_cleared_up(tmp_path: Path) -> None:
+    """They go with the file they are for, whose maker may still be at work."""
+    target = tmp_path / "safe.csv"
+    dead, lonely = tmp_path / ".safe.csv.0123456789ab.part", tmp_path / ".safe.csv.ba9876543210.part"
+    dead.touch()
+    rows_beside(dead).mkdir()
+    (rows_beside(dead) / "part-0.parquet").write_text("rows")
+    rows_beside(lonely).write_text("rows")
+    other = rows_beside(tmp_path / ".other.csv.0123456789ab.part")
+    other.touch()
+    with replacing(target) as alive:
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, other.name])
+        rows_beside(alive).touch()
+        with replacing(target) as second:
+            assert rows_beside(alive).exists()
+            second.write_text("second")
+        rows_beside(alive).unlink()
+        alive.write_text("first")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "safe.csv"]
+    other.unlink()
 
 
 def test_input_that_changes_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from polars import selectors
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
 from discreet.engines._parts import TableFiles
-from discreet.engines._relation import Join, Relation, left_joins
+from discreet.engines._relation import Join, Relation, check_names, left_joins
 from discreet.errors import DiscreetError, UsageError
 
 __all__ = ["Spark", "open_session", "read_file"]
@@ -31,7 +31,7 @@ class Spark:
 
     def folds_case(self, native: Any) -> bool:
         """Ask the session."""
-        return str(native.sparkSession.conf.get("spark.sql.caseSensitive")) != "true"
+        return _folds_case(native.sparkSession)
 
     def tells_nan(self, native: Any) -> bool:
         """Return True: there is NaN."""
@@ -71,6 +71,7 @@ class Spark:
 def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
     """Open a file, or several, in a session, which may be given by its cluster's address, or be the one there is."""
     session = open_session(spark)
+    check_names(file.columns, Spark(), fold=_folds_case(session))
     if isinstance(file, TableFile):
         return Relation(_read(file, session), Spark(), file.name)
     from pyspark.sql import functions
@@ -98,6 +99,10 @@ def open_session(spark: Any) -> Any:
     if spark is None and active is not None:
         return active
     return SparkSession.builder.appName("discreet").master(spark or "local[*]").getOrCreate()
+
+
+def _folds_case(session: Any) -> bool:
+    return str(session.conf.get("spark.sql.caseSensitive")) != "true"
 
 
 def _read(file: TableFile, session: Any) -> Any:

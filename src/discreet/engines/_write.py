@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from discreet._replacing import rows_beside
 from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
@@ -49,7 +50,7 @@ def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
     if relation is None:
         yield to_lazy(data)
         return
-    rows = target.with_name(f"{target.name}.rows.part")
+    rows = rows_beside(target)
     with relation.running(), writing(f"'{name}'"):
         try:
             relation.backend.save(relation.native, rows)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 
 from discreet._places import TableName, TableUrl
 from discreet._replacing import check_parent, replacing_alone
+from discreet._temporary import private_folder
 from discreet.engines._recoding import Recoding
 from discreet.engines._write import plan_of
 from discreet.engines.database._connect import connect
@@ -43,7 +42,7 @@ class StagedTable:
 
     def write(self, data: Any) -> None:
         """Put the rows of a frame of any kind into the table."""
-        with TemporaryDirectory() as folder, plan_of(data, Path(folder, "rows"), self.url.table.name) as plan:
+        with private_folder() as folder, plan_of(data, folder / "rows", self.url.table.name) as plan:
             schema = plan.collect_schema()
             self.session.check_names(schema.names())
             self.session.create(self._quoted, schema)
