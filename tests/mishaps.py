@@ -569,7 +569,7 @@ def interrupted_while_compiling(folder: Path) -> None:
 @mishap
 def no_home(folder: Path) -> None:
     people(500).write_csv(folder / "people.csv")
-    kept = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    kept = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     for home in (None, "/nonexistent", ""):
         done = run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", HOME=home, NUMBA_CACHE_DIR=kept)
         assert done.code == 0, done.err

@@ -15,6 +15,9 @@ from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, same,
 __all__ = ["Plain", "best", "best_local", "plain", "price"]
 
 
+_MOST_ROWS = 20
+
+
 class Plain:
     """A case in the plain form of ``naive``: its table, its models as conditions, its cost with options."""
 
@@ -141,6 +144,8 @@ def best(made, most=200):
     """The least cost of all recodings, ``inf`` if none is allowed; None if there are too many to try."""
     if made.unknown_members():
         return None
+    if made.kind == "violating-records" and len(made.rows) > _MOST_ROWS:
+        return None  # which records of a class go is tried in every way
     each = choices(made, most)
     if each is None:
         return None
