@@ -1,18 +1,26 @@
-"""Very wide and very varied tables on the command line: what each takes, in seconds of CPU and megabytes of memory.
+"""Very wide and very varied tables on the command line, and a studio with many visitors: what each takes.
 
-``python tests/load.py`` measures; every job must be answered by a release or by one sentence, within its limits.
+``python tests/load.py`` measures. Every job must be answered by a release or by one sentence, within its limits; of the
+studio's answers none may be an error, and when it ends nothing may be left of it. ``python tests/load.py studio``
+measures that alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
+import httpx
 import polars as pl
 
 SOURCE = str(Path(__file__).parents[1] / "src")
@@ -109,9 +117,127 @@ def measure(folder: Path, arguments: tuple[str, ...]) -> tuple[int, float, float
     return process.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said[-1] if said else ""
 
 
+# --- the studio -------------------------------------------------------------------------------------------------------
+
+CLIENTS, JOBS, ROUNDS, MOST_ROWS = 20, 5, 6, 2_000
+HEADERS = {"x-discreet": "studio"}
+ROLES = {"age": "quasi-identifier", "zip": "quasi-identifier", "sex": "quasi-identifier", "illness": "sensitive"}
+GOALS = {"privacy": ["k(5)", "distinct-l(2, illness)"], "suppression": "budget(5%)"}
+
+
+class Client:
+    """A visitor with a project of its own, who looks at everything; what each answer took is noted by its kind."""
+
+    def __init__(self, link: str, took: dict[str, list[float]], errors: list[str]) -> None:
+        base, token = link.split("/?token=")
+        self.http = httpx.Client(base_url=base, headers={**HEADERS, "origin": base}, timeout=120)
+        self.took, self.errors = took, errors
+        self.ask("enter", "GET", "/", params={"token": token})
+
+    def ask(self, what: str, method: str, path: str, **sent: Any) -> Any:
+        begun = time.monotonic()
+        answer = self.http.request(method, path, **sent)
+        self.took[what].append(time.monotonic() - begun)
+        if answer.status_code >= 400:
+            self.errors.append(f"{what}: {answer.status_code} {answer.text[:100]}")
+        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.content
+
+    def set_up(self, seed: int) -> None:
+        """Upload a table, say what is in it and what is wanted."""
+        row = pl.int_range(MOST_ROWS)
+        table = pl.select(
+            age=(row * (7 + seed)) % 60 + 20,
+            zip=((row * 31 + seed) % 90 + 100).cast(pl.String),
+            sex=(row % 2).replace_strict({0: "f", 1: "m"}, return_dtype=pl.String),
+            illness=(row * 5 % 7).cast(pl.String),
+        )
+        file = {"file": (f"people{seed}.csv", table.write_csv().encode())}
+        self.project = "/api/projects/" + self.ask("upload", "POST", "/api/projects", files=file)["id"]
+        self.ask("change", "PATCH", self.project, json={"roles": ROLES})
+        for column, form in (("age", "intervals(5, 10, 20)"), ("zip", "mask(digits=2)")):
+            where = {"column": column}
+            self.ask("hierarchy", "POST", f"{self.project}/hierarchy", params=where, json={"builder": form})
+        self.ask("change", "PATCH", self.project, json={"goals": GOALS})
+
+    def look(self) -> None:
+        """Look at the project in every way."""
+        self.ask("look", "GET", self.project)
+        self.ask("rows", "GET", f"{self.project}/rows", params={"offset": 100})
+        self.ask("column", "GET", f"{self.project}/column", params={"name": "age"})
+        self.ask("look", "GET", f"{self.project}/hierarchy", params={"column": "zip"})
+        self.ask("check", "POST", f"{self.project}/check", json={})
+        self.ask("look", "GET", f"{self.project}/jobs")
+
+    def work(self) -> float:
+        """Start a job, wait for it and look at what came of it; returns how long it took."""
+        begun = time.monotonic()
+        job = "/api/jobs/" + self.ask("start", "POST", f"{self.project}/jobs", json={"kind": "release"})["id"]
+        while (state := self.ask("look", "GET", job)["state"]) in ("waiting", "running"):
+            time.sleep(0.3)
+        seconds = time.monotonic() - begun
+        if state != "done":
+            self.errors.append(f"a job ended as {state}")
+            return seconds
+        self.ask("result", "GET", f"{job}/result")
+        self.ask("download", "GET", f"{job}/files/report.html")
+        return seconds
+
+
+def studio(folder: Path) -> bool:
+    """Visit a studio with many clients, some of whom have jobs done at once; returns whether all went well."""
+    place = folder / "studio"
+    place.mkdir()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "discreet", "studio", "--no-open"],
+        env={**os.environ, "PYTHONPATH": SOURCE, "TMPDIR": str(place)}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    link = server.stdout.readline().split()[-1]
+    took: dict[str, list[float]] = defaultdict(list)
+    errors: list[str] = []
+    jobs: list[float] = []
+    together = threading.Barrier(CLIENTS)
+
+    def visit(number: int) -> None:
+        try:
+            client = Client(link, took, errors)
+            client.set_up(number)
+            together.wait(600)
+            if number < JOBS:
+                jobs.append(client.work())
+            for _ in range(ROUNDS):
+                client.look()
+        except Exception as error:  # whatever it is, it is told
+            errors.append(f"client {number}: {type(error).__name__} {error}")
+            together.abort()
+
+    clients = [threading.Thread(target=visit, args=(number,)) for number in range(CLIENTS)]
+    begun = time.monotonic()
+    for thread in clients:
+        thread.start()
+    for thread in clients:
+        thread.join()
+    seconds = time.monotonic() - begun
+    server.send_signal(signal.SIGINT)
+    _, _, used = os.wait4(server.pid, 0)
+    left = [path.name for path in place.iterdir()]
+    print(
+        f"the studio: {CLIENTS} clients, {len(jobs)} jobs, {sum(map(len, took.values()))} answers in {seconds:.0f} s,"
+    )
+    print(f"  {len(errors)} errors; {used.ru_maxrss / 1024:.0f} MB of memory; left behind: {left or 'nothing'}")
+    print("  jobs took", ", ".join(f"{each:.1f} s" for each in sorted(jobs)))
+    for what, times in sorted(took.items()):
+        last = statistics.quantiles(times, n=20)[-1]
+        print(f"  {what:10} {len(times):4} times: median {statistics.median(times):.2f} s, 95 % {last:.2f} s,", end=" ")
+        print(f"longest {max(times):.2f} s")
+    for error in errors[:10]:
+        print("  ", error)
+    return not errors and not left and len(jobs) == JOBS
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("which", nargs="*", help="which jobs; all by default")
+    parser.add_argument("which", nargs="*", help="which jobs, or the studio; all by default")
     told = parser.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="load") as name:
@@ -131,6 +257,8 @@ def main() -> int:
                     said[:160],
                     flush=True,
                 )
+        if not told.which or "studio" in told.which:
+            wrong += not studio(folder)
     return 1 if wrong else 0
 
 

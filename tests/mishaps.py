@@ -370,23 +370,36 @@ def three_runs_to_one_folder(folder: Path) -> None:
 @mishap
 def memory_runs_out(folder: Path) -> None:
     """With less and less memory a job succeeds, or says so in one line; it never leaves anything half written."""
-    people(300_000).write_csv(folder / "people.csv")
     ends = []
-    for megabytes in (4_000, 1_500, 1_000, 800, 600, 450):
-
-        def limits(megabytes: int = megabytes) -> None:
-            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-
-        done = run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", limits=limits, OPENBLAS_NUM_THREADS="1")
-        ends.append((megabytes, done.code))
-        if done.code == 0:
-            complete(folder, "safe.csv", 300_000)
-            (folder / "safe.csv").unlink()
-        else:
-            assert "Traceback" not in done.err or done.code < 0, (megabytes, done.err[-2000:])
-            assert names(folder) <= {"people.csv"} | {n for n in names(folder) if n.startswith(".safe")}, names(folder)
-            assert not (folder / "safe.csv").exists()
+    for rows, some in ((300_000, (4_000, 1_500, 1_470, 1_400, 1_000, 800, 600)), (4_000_000, (2_300, 2_000, 1_500))):
+        people(rows).write_csv(folder / "people.csv")
+        for megabytes in some:
+            done = _with_memory(folder, megabytes)
+            ends.append((megabytes, done.code))
+            if done.code == 0:
+                complete(folder, "safe.csv", rows)
+                (folder / "safe.csv").unlink()
+            else:
+                failed(done, 1, "memory")
+            assert names(folder) == {"people.csv"}, names(folder)
     print(f"    ({', '.join(f'{megabytes} MB: {code}' for megabytes, code in ends)})")
+
+
+def _with_memory(folder: Path, megabytes: int) -> Any:
+    """Run a job that may take so much memory."""
+
+    def limits() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    return run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", limits=limits)
+
+
+@quick
+def hardly_any_memory(folder: Path) -> None:
+    """A limit that suffices for nothing is told before anything is loaded; the help still helps."""
+    people(100).write_csv(folder / "people.csv")
+    failed(_with_memory(folder, 500), 1, "may take 500 MB of memory", "raise the limit")
+    assert names(folder) == {"people.csv"}
 
 
 @mishap
@@ -524,13 +537,39 @@ def interrupted_at_any_moment(folder: Path) -> None:
     print(f"    (exit codes {sorted(codes)})")
 
 
+@mishap
+def interrupted_while_compiling(folder: Path) -> None:
+    """Ctrl-C twice where nothing was ever compiled: it ends soon, and does not wait for the compiler."""
+    people(300).write_csv(folder / "people.csv")
+    chance, waited = random.Random(os.urandom(4)), []
+    for turn in range(5):
+        place = {"NUMBA_CACHE_DIR": str(folder / f"cache{turn}")}
+        process = start(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", **place)
+        while not any((folder / f"cache{turn}").rglob("*.nbc")):  # the first kernel is there, others are to come
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.1)
+        time.sleep(chance.uniform(0, 2))
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        with process:
+            _, err = process.communicate(timeout=600)
+        waited.append(time.monotonic() - begun)
+        assert process.returncode == 130, (process.returncode, err)
+        assert err.splitlines()[-1].startswith("discreet: interrupted; nothing was released."), err
+        shutil.rmtree(folder / f"cache{turn}")
+        assert names(folder) == {"people.csv"}, names(folder)
+    print(f"    (seconds until the end: {', '.join(f'{each:.1f}' for each in waited)})")
+
+
 # --- where there is nothing to write to -------------------------------------------------------------------------------
 
 
 @mishap
 def no_home(folder: Path) -> None:
     people(500).write_csv(folder / "people.csv")
-    kept = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    kept = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     for home in (None, "/nonexistent", ""):
         done = run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", HOME=home, NUMBA_CACHE_DIR=kept)
         assert done.code == 0, done.err

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from discreet.errors import UsageError
 
-__all__ = ["DATABASES", "Place", "TableName", "TableUrl", "is_url", "located", "moved", "shown"]
+__all__ = ["DATABASES", "Place", "TableName", "TableUrl", "as_path", "is_url", "located", "moved", "shown"]
 
 Place = str | PathLike[str]
 Database = Literal["duckdb", "sqlite", "postgresql", "spark"]
@@ -35,6 +35,19 @@ _EXAMPLES = {
     "spark": "spark:///?table=people",
 }
 _SECRETS = ("password", "sslpassword")
+
+
+def as_path(given: object, what: str) -> Path:
+    """Return a path that was given for something; anything else is refused by what it is.
+
+    >>> as_path(3, "The report")
+    Traceback (most recent call last):
+    discreet.errors.UsageError: The report is given as the path of a file, not as int.
+    More: discreet explain parameter
+    """
+    if isinstance(given, str | PathLike):
+        return Path(given)
+    raise UsageError(f"{what} is given as the path of a file, not as {type(given).__name__}.", topic="parameter")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections import Counter
 
-from fuzz.auditor import CONDITIONS, OF_TABLE
+from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE
 from fuzz.checks import Broken, check
 from fuzz.jobs import FAMILIES, Case, known, make_case
 from fuzz.process import compare
@@ -67,6 +67,8 @@ def main() -> int:
         case = make_case(seed, large=not told.tiny)
         try:
             end = check(case, deep=seed % told.deep == 0)
+        except KeyboardInterrupt:
+            break
         except Broken as found:
             failures[found.what] += 1
             ends["failed"] += 1
@@ -84,7 +86,8 @@ def main() -> int:
     for kind in FAMILIES:
         each = [f"{name} {met[f'{kind} {name}']:,}" for name in known(kind)]
         print(f"  {kind:12}", ", ".join(each))
-    unknown = [name for name in known("privacy") if name not in CONDITIONS and name not in OF_TABLE]
+    print(f"  {'behind it':12}", ", ".join(f"{name} {met[name]:,}" for name in ("weights", "population")))
+    unknown = [name for name in known("privacy") if name not in {*CONDITIONS, *OF_TABLE, *OF_PEOPLE}]
     if unknown:
         print("  not known to the auditor, and checked by discreet's own audit alone:", ", ".join(unknown))
     if told.compare:
@@ -98,6 +101,8 @@ def members(case: Case) -> list[str]:
     found = [f"privacy {part.name}" for part in case.privacy] + [f"suppression {case.suppression.name}"]
     found += [f"scheme {name}" for name in {part.name for part in case.schemes.values()}]
     found += [f"cost {case.cost.name}"] if case.cost else []
+    found += ["weights"] if case.weights is not None else []
+    found += ["population"] if case.people() is not None else []
     return found + ([f"solver {case.solver.name}"] if case.solver else [])
 
 

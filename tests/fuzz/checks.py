@@ -10,6 +10,7 @@ import os
 import random
 import tempfile
 import traceback
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,14 +132,15 @@ def meaning(case: Case, name: str):
     """The rows of a hierarchy as ``naive`` has them, or None where discreet made it by itself."""
     column = case.quasi[name]
     if case.options.get("missing") == "suppress":
-        left = {row["rid"] for row in case.original()}
-        values = [value for i, value in enumerate(column.values) if i in left]
+        values = [row[name] for row in case.original()]
+        people = case.people()
+        others = None if people is None else [row[name] for row in people]
         if not values:
             return None
         rows = column.rows
         if isinstance(column.given, str) and not column.given.startswith("ordered"):
-            rows = rows and [row for row in rows if row[0] in set(values)]
-        column = replace(column, values=values, rows=rows)
+            rows = rows and [row for row in rows if row[0] in {*values, *(others or ())}]
+        column = replace(column, values=values, people=others, rows=rows)
     if column.given is not None:
         return column.leaves()
     counts_values = (case.cost is not None and case.cost.name == "score") or (
@@ -146,7 +148,7 @@ def meaning(case: Case, name: str):
     )
     if counts_values or SCHEMES.members()[case.schemes[name].name].uses_hierarchy:
         return None
-    present = sorted({value for value in column.values if value is not None})
+    present = sorted({value for value in column.everything if value is not None})
     return replace(column, rows=[(value, "*") for value in present]).leaves()
 
 
@@ -154,14 +156,36 @@ def hides(case: Case) -> str | None:
     return "*" if case.suppression.name in ("class-values", "violating-values") else None
 
 
+def people_like(case: Case, ran: Ran, meanings):
+    """A function that says how many people have the released values of a class; None where that is not known."""
+    original = {row["rid"]: row for row in case.original()}
+    if case.weights is not None:
+        return lambda group: sum(original[row["rid"]]["w"] for row in group)
+    people = case.people()
+    if people is None or any(rows is None for rows in meanings.values()):
+        return None
+    names = {}
+    for name, rows in meanings.items():
+        level = ran.release.levels.get(name)
+        names[name] = (
+            {same(value): i for i, block in enumerate(ran.release.blocks[name]) for value in block}
+            if level is None
+            else {same(row[0]): row[level] for row in rows}
+        )
+    shown = Counter(tuple(names[name][same(person[name])] for name in names) for person in people)
+    return lambda group: shown[tuple(names[name][same(original[group[0]["rid"]][name])] for name in names)]
+
+
 def check_promises(case: Case, ran: Ran) -> None:
     original, released = case.original(), ran.rows
+    meanings = {name: meaning(case, name) for name in case.quasi}
     trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
     models = [(part.name, part.arguments) for part in case.privacy]
-    wrong = auditor.broken_promises(original, released, list(case.quasi), models, trees, hides(case))
+    people = people_like(case, ran, meanings)
+    wrong = auditor.broken_promises(original, released, list(case.quasi), models, trees, hides(case), people)
     if wrong:
         raise Broken("promise", "; ".join(wrong))
-    others = [*case.sensitive, *(["y"] if case.label is not None else [])]
+    others = [*case.sensitive, *(["y"] if case.label is not None else []), *(["w"] if case.weights else [])]
     in_order = case.frame not in ("duckdb", "csv by duckdb")
     wrong = auditor.lies(
         original,
@@ -230,7 +254,7 @@ def check_global(case: Case, ran: Ran, meanings) -> None:
                     _expect(not wrong, "global", f"{name}: {value!r} is shown as {text!r} and not {names.get(value)!r}")
         else:
             expected = None
-        present = {same(row[name]) for row in case.original()}
+        present = occurring(case, name)
         for block in blocks:
             if expected is not None:
                 _expect(
@@ -248,9 +272,14 @@ def check_global(case: Case, ran: Ran, meanings) -> None:
             _expect(len(texts) <= 1, "global", f"{name}: a block is shown as {texts}")
 
 
+def occurring(case, name):
+    """The values of a column, with those only the population has."""
+    return {same(row[name]) for row in [*case.original(), *(case.people() or ())]}
+
+
 def shown_blocks(case, ran, name):
     blocks = [frozenset(same(value) for value in block) for block in ran.release.blocks[name]]
-    present = {same(row[name]) for row in case.original()}
+    present = occurring(case, name)
     _expect(
         sorted(v or "" for block in blocks for v in block) == sorted(v or "" for v in present),
         "global",
@@ -358,7 +387,7 @@ def check_audit(case: Case) -> None:
     trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
     given = {name: column.given for name, column in case.sensitive.items() if isinstance(column.given, list)}
     for part in case.privacy:
-        if part.name not in auditor.CONDITIONS and part.name not in auditor.OF_TABLE:
+        if auditor.unknown(part.name, part.arguments) or auditor.asks_for_people(part.name, part.arguments):
             continue
         wrong = auditor.broken_promises(original, original, list(case.quasi), [(part.name, part.arguments)], trees)
         table = table_of(case).filter(pl.col("rid").is_in([row["rid"] for row in original]))

@@ -55,6 +55,7 @@ class Case:
     solver: Part | None
     options: dict[str, Any] = field(default_factory=dict)
     frame: str = "polars"
+    weights: list | None = None
 
     @property
     def rows(self) -> int:
@@ -79,9 +80,21 @@ class Case:
         columns = {name: column.values for name, column in {**self.quasi, **self.sensitive}.items()}
         if self.label is not None:
             columns["y"] = self.label
+        if self.weights is not None:
+            columns["w"] = self.weights
         rows = [{"rid": i, **{name: values[i] for name, values in columns.items()}} for i in range(self.rows)]
         if self.options.get("missing") == "suppress":
             rows = [row for row in rows if all(row[name] is not None for name in self.quasi)]
+        return rows
+
+    def people(self) -> list[dict] | None:
+        """The people of the population, or None if there is no table of them; without those that are left out."""
+        columns = {name: column.people for name, column in self.quasi.items() if column.people is not None}
+        if not columns:
+            return None
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        if self.options.get("missing") == "suppress":
+            rows = [row for row in rows if None not in row.values()]
         return rows
 
     def __str__(self) -> str:
@@ -91,6 +104,8 @@ class Case:
             table[name] = column.values
         if self.label is not None:
             table["y"] = self.label
+        if self.weights is not None:
+            table["w"] = self.weights
         lines = [f"seed {self.seed}, as {self.frame}", f"table = pl.DataFrame({table!r}, strict=False)"]
         told = {name: value for name, value in options_of(self, None).items() if value not in (None, {}, ())}
         lines += [f"  {name}={value!r}" for name, value in told.items()]
@@ -144,12 +159,21 @@ def _k(rng, case):
 
 def _l(rng, case, column):
     values = case["sensitive"][column].values if column in case["sensitive"] else ["x"]
-    return min(rng.randint(1, 4), len(set(values)) + (rng.random() < 0.05))
+    return max(1, min(rng.randint(1, 4), len(set(values) - {None}) + (rng.random() < 0.02)))
 
 
 def _distinct_l(rng, case):
     column = _secret(rng, case)
     return {"l": _l(rng, case, column), "attribute": column}
+
+
+def _k_map(rng, case):
+    if case["behind"] and rng.random() < 0.8:
+        return {"k": rng.choice((1, 2, 3, 4, 6, 9))}
+    return {
+        "k": rng.randint(1, 9), "fraction": rng.choice((0.01, 0.1, 0.5, 1.0)),
+        "estimator": rng.choice(("poisson", "truncated")), "significance": rng.choice((0.05, 0.3)),
+    }  # fmt: skip
 
 
 def _pre_sampling(rng, case):
@@ -198,7 +222,7 @@ DRAWN = {
         "l+": _l_plus,
         "t": _t,
         "alpha-k": lambda rng, case: {
-            "alpha": rng.choice((0.34, 0.5, 0.75, 1.0)), "k": min(case["n"], rng.randint(1, 4)),
+            "alpha": rng.choice((0.34, 0.5, 0.75, 0.9, 1.0)), "k": min(case["n"], rng.randint(1, 4)),
             "attribute": _secret(rng, case),
         },
         "beta": lambda rng, case: {
@@ -208,13 +232,14 @@ DRAWN = {
         "delta-disclosure": lambda rng, case: {
             "delta": rng.choice((0.3, 0.7, 1.5, 3.0)), "attribute": _secret(rng, case)
         },
-        "k-map": lambda rng, case: {
-            "k": rng.randint(1, 9), "fraction": rng.choice((0.01, 0.1, 0.5, 1.0)),
-            "estimator": rng.choice(("poisson", "truncated")), "significance": rng.choice((0.05, 0.3)),
+        "k-map": _k_map,
+        "delta-presence": lambda rng, case: {
+            "least": rng.choice((0.0, 0.0, 0.0, 0.05, 0.1, 0.3)), "most": rng.choice((0.3, 0.5, 0.7, 0.9, 1.0))
         },
         "average-risk": lambda rng, case: {"risk": rng.choice((0.1, 0.3, 0.5, 0.8, 1.0))},
         "population-uniqueness": lambda rng, case: {
-            "share": rng.choice((0.0, 0.1, 0.5, 1.0)), "model": rng.choice(("dankar", "pitman", "zayatz", "snb")),
+            "share": rng.choice((0.0, 0.1, 0.5, 1.0)),
+            "model": rng.choice(("dankar", "pitman", "zayatz", "zayatz", "snb")),
             "population": case["n"] * rng.choice((1, 2, 10, 1000)),
         },
         "sample-uniqueness": lambda rng, case: {"share": rng.choice((0.0, 0.1, 0.3, 1.0))},
@@ -309,12 +334,15 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     n = rng.choice((1, 2, 3, *range(3, 13), *range(6, 13), *((16, 30, 60, 250) if large else ())))
     columns = rng.choice((1, 1, 2, 2, 2, 3, 3, 4))
     missing = rng.random() < 0.5
-    quasi = {f"q{i}": quasi_identifier(rng, n, missing=missing) for i in range(columns)}
+    behind = rng.choice(("weights", "population", "population")) if rng.random() < 0.15 else None
+    others = rng.choice((0, 3, n, 3 * n, 9 * n)) if behind == "population" else None
+    quasi = {f"q{i}": quasi_identifier(rng, n, missing=missing, others=others) for i in range(columns)}
     sensitive = {f"s{i}": sensitive_column(rng, n) for i in range(rng.choice((0, 1, 1, 1, 2)))}
     label = [rng.choice("abc") for _ in range(n)] if rng.random() < 0.4 else None
-    told = {"n": n, "quasi": quasi, "sensitive": sensitive}
+    told = {"n": n, "quasi": quasi, "sensitive": sensitive, "behind": behind}
     solver, schemes, suppression, cost = _fitting(rng, told, label)
-    privacy = _privacy(rng, told, schemes, suppression)
+    weights = [rng.choice((1, 1.5, 2, 2.25, 7, 20)) for _ in range(n)] if behind == "weights" else None
+    privacy = _privacy(rng, told, schemes, suppression, solver)
     options: dict[str, Any] = {"seed": rng.randint(0, 5)}
     if rng.random() < 0.15:
         options["missing"] = rng.choice(("suppress", "error"))
@@ -327,15 +355,19 @@ def make_case(seed: int, *, large: bool = True) -> Case:
         }
         cost = None if rng.random() < 0.7 else cost
     frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
-    return Case(seed, quasi, sensitive, label, privacy, cost, suppression, schemes, solver, options, frame)
+    return Case(seed, quasi, sensitive, label, privacy, cost, suppression, schemes, solver, options, frame, weights)
 
 
 def _fitting(rng, told, label):
     """A solver, schemes, suppression and cost; most of the time such that they go together."""
     careless = rng.random() < 0.1
-    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(list(known("solver"))), told)
+    behind = told["behind"] is not None and not careless  # people behind the table are counted by few solvers
+    solvers = [name for name, one in known("solver").items() if one.sees_population or not behind]
+    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(solvers), told)
     member = known("solver")[solver.name] if solver else None
     names = list(known("scheme")) if member is None or careless else sorted(member.schemes)
+    if behind:
+        names = ["subtree"] if solver and "full-domain" not in names else ["full-domain"]
     one = make_part(rng, "scheme", rng.choice(names), told)
     schemes = dict.fromkeys(told["quasi"], one)
     if rng.random() < 0.25 and (careless or one.name != "local"):
@@ -348,6 +380,8 @@ def _fitting(rng, told, label):
             else schemes
         )
     kinds = list(known("suppression")) if careless else _kinds(member, schemes)
+    if behind:
+        kinds = [name for name in kinds if name in ("none", "budget", "class-records")]
     kind = make_part(rng, "suppression", rng.choice((*kinds, *(k for k in kinds if k in ("none", "budget")))), told)
     costs = [name for name, cost in known("cost").items() if careless or _cost_fits(cost, member, schemes, kind, label)]
     cost = make_part(rng, "cost", rng.choice(costs), told) if costs else None
@@ -374,13 +408,17 @@ def _cost_fits(cost, solver, schemes, kind, label):
         return False
     if cost.name == "CM" and label is None:
         return False
-    if any(part.name == "local" for part in schemes.values()) and not cost.local:
+    names = {part.name for part in schemes.values()}
+    if "local" in names and (not cost.local or (cost.counts_values and kind.name != "pre-sampling")):
         return False
-    return not cost.needs_hierarchy or all(part.name == "full-domain" for part in schemes.values())
+    if not names <= {"full-domain", "subtree", "local"} and (cost.counts_values or cost.name in ("C_AVG", "ambiguity")):
+        return False
+    return not cost.needs_hierarchy or names == {"full-domain"}
 
 
-def _privacy(rng, told, schemes, suppression):
+def _privacy(rng, told, schemes, suppression, solver):
     whole_table = all(part.name == "full-domain" for part in schemes.values())
+    whole_table = whole_table and (solver is None or solver.name != "incognito")
     kind = known("suppression")[suppression.name]
     parts = not kind.whole_classes
     names = []
@@ -388,13 +426,18 @@ def _privacy(rng, told, schemes, suppression):
         careless = rng.random() < 0.05
         fits = told["sensitive"] or not member.looks_at_sensitive
         fits = fits and (not member.of_table or (whole_table and not parts))
+        fits = fits and (told["behind"] or name != "delta-presence")
         if parts and member.looks_at_sensitive and suppression.name != "class-values":
             fits = fits and (member.limits_values or (member.favors_even and not kind.hides_values))
         if careless or fits:
             names.append(name)
     chosen = rng.sample(names, min(len(names), rng.choice((1, 1, 1, 2, 3))))
-    if rng.random() < 0.4 and "k" not in chosen:
+    if told["behind"] and rng.random() < 0.9:
+        chosen[0] = rng.choice(("k-map", "delta-presence"))
+    elif rng.random() < 0.4 and "k" not in chosen:
         chosen[0] = "k"
+    elif whole_table and not parts and rng.random() < 0.1:
+        chosen[0] = "population-uniqueness"
     made = [make_part(rng, "privacy", name, told) for name in chosen]
     return [part for part in made if part is not None] or [make_part(rng, "privacy", "k", told)]
 
@@ -408,7 +451,15 @@ def table_of(case: Case) -> pl.DataFrame:
         columns[name] = pl.Series(name, column.values, dtype=DTYPES[column.kind])
     if case.label is not None:
         columns["y"] = pl.Series(case.label, dtype=pl.String)
+    if case.weights is not None:
+        columns["w"] = pl.Series(case.weights, dtype=pl.Float64)
     return pl.DataFrame({**columns, "name": [f"Person {i}" for i in range(case.rows)]})
+
+
+def people_of(case: Case) -> pl.DataFrame:
+    """The table of the population."""
+    columns = {name: pl.Series(column.people, dtype=DTYPES[column.kind]) for name, column in case.quasi.items()}
+    return pl.DataFrame(columns)
 
 
 def data_of(case: Case, folder: Path, table: pl.DataFrame | None = None) -> Any:
@@ -449,6 +500,13 @@ def options_of(case: Case, folder: Path | None) -> dict[str, Any]:
         told["cost"] = case.cost.text
     schemes = {name: part.text for name, part in case.schemes.items()}
     told["scheme"] = next(iter(schemes.values())) if len(set(schemes.values())) == 1 else schemes
+    if case.weights is not None:
+        told["weights"] = "w"
+    if any(column.people is not None for column in case.quasi.values()):
+        told["population"] = people_of(case) if folder else people_of(case).to_dict(as_series=False)
+        if folder and case.seed % 3 == 0:  # it need not be of the same kind
+            told["population"] = folder / "everybody.parquet"
+            people_of(case).write_parquet(told["population"])
     if case.frame == "csv by duckdb":
         told["engine"] = "duckdb"
     return told

@@ -10,9 +10,12 @@ import math
 from collections import Counter
 
 import naive
-from fuzz.auditor import CONDITIONS, OF_TABLE, same
+from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, same, unknown
 
 __all__ = ["Plain", "best", "best_local", "plain", "price"]
+
+
+_MOST_ROWS = 20
 
 
 class Plain:
@@ -28,6 +31,7 @@ class Plain:
         self.wholes = {name: Counter(same(row[name]) for row in self.rows) for name in case.sensitive}
         self.trees = {name: tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
         self.limit = self._limit()
+        self.people = case.people()
 
     def _cost(self):
         case, priorities = self.case, self.case.options.get("priorities")
@@ -47,11 +51,24 @@ class Plain:
     def counts(self, members, column):
         return Counter(same(self.rows[row][column]) for row in members)
 
-    def ok(self, members):
+    def ok(self, members, levels=None):
         """Whether all conditions on one class hold; members are places of rows."""
-        return all(self._holds(part, members) for part in self.case.privacy if part.name in CONDITIONS)
+        return all(self._holds(part, members, levels) for part in self.case.privacy if part.name not in OF_TABLE)
 
-    def _holds(self, part, members):
+    def people_like(self, members, levels):
+        """How many people of the population have the released values of a class."""
+        if self.case.weights is not None:
+            return sum(self.rows[row]["w"] for row in members)
+        wanted = self._shown(self.rows[members[0]], levels)
+        return sum(self._shown(person, levels) == wanted for person in self.people)
+
+    def _shown(self, row, levels):
+        names = self.table.hierarchies
+        return [naive.released(self.table, name, row[name], level) for name, level in zip(names, levels, strict=True)]
+
+    def _holds(self, part, members, levels):
+        if asks_for_people(part.name, part.arguments):
+            return OF_PEOPLE[part.name](self.people_like(members, levels), len(members), part.arguments)
         column = part.arguments.get("attribute")
         counts = self.counts(members, column) if column else {}
         return self.by_counts(part, counts, len(members))
@@ -67,7 +84,7 @@ class Plain:
         return all(OF_TABLE[part.name](sizes, part.arguments) for part in self.case.privacy if part.name in OF_TABLE)
 
     def unknown_members(self):
-        return [part.name for part in self.case.privacy if part.name not in CONDITIONS and part.name not in OF_TABLE]
+        return [part.name for part in self.case.privacy if unknown(part.name, part.arguments)]
 
 
 def tree_of(column):
@@ -127,6 +144,8 @@ def best(made, most=200):
     """The least cost of all recodings, ``inf`` if none is allowed; None if there are too many to try."""
     if made.unknown_members():
         return None
+    if made.kind == "violating-records" and len(made.rows) > _MOST_ROWS:
+        return None  # which records of a class go is tried in every way
     each = choices(made, most)
     if each is None:
         return None
@@ -155,8 +174,9 @@ def outcome(made, levels):
             table = table._replace(rows=[{**row, column: same(row[column]) or ""} for row in table.rows])
         told = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
         return told.cost
-    published = [members for members in found if made.ok(members)]
-    gone = [row for members in found if not made.ok(members) for row in members]
+    fine = [made.ok(members, levels) for members in found]
+    published = [members for members, ok in zip(found, fine, strict=True) if ok]
+    gone = [row for members, ok in zip(found, fine, strict=True) if not ok for row in members]
     if len(gone) > made.limit or not made.table_holds(published):
         return None
     return price(made, levels, published, gone)

@@ -52,6 +52,14 @@ def simpler_cases(case: Case) -> Iterator[Case]:
             yield replace(case, sensitive={key: column for key, column in case.sensitive.items() if key != name})
     if case.label is not None:
         yield replace(case, label=None)
+    people = case.people() and len(next(iter(case.quasi.values())).people)
+    if people:
+        yield with_people(case, [])
+    step = (people or 0) // 2
+    while step:
+        for start in range(0, people, step):
+            yield with_people(case, [i for i in range(people) if not start <= i < start + step])
+        step //= 2
     step = case.rows // 2
     while step:
         for start in range(0, case.rows, step):
@@ -68,7 +76,17 @@ def with_rows(case: Case, rows: list[int]) -> Case:
         quasi={name: with_values(column, rows) for name, column in case.quasi.items()},
         sensitive={name: with_values(column, rows) for name, column in case.sensitive.items()},
         label=None if case.label is None else [case.label[i] for i in rows],
+        weights=None if case.weights is None else [case.weights[i] for i in rows],
     )
+
+
+def with_people(case: Case, some: list[int]) -> Case:
+    """The case with some people of the population only, and without a population if there are none."""
+    quasi = {}
+    for name, column in case.quasi.items():
+        people = [column.people[i] for i in some] or None
+        quasi[name] = with_values(replace(column, people=people), list(range(case.rows)))
+    return replace(case, quasi=quasi)
 
 
 def with_values(column: Column, rows: list[int]) -> Column:
@@ -76,5 +94,5 @@ def with_values(column: Column, rows: list[int]) -> Column:
     meaning = column.rows
     told = isinstance(column.given, list) or str(column.given).startswith("ordered")
     if meaning is not None and not told:
-        meaning = [row for row in meaning if row[0] in set(values)]
+        meaning = [row for row in meaning if row[0] in {*values, *(column.people or ())}]
     return replace(column, values=values, rows=meaning)

@@ -31,6 +31,7 @@ class Column:
     given: object = None  # a text form, rows of names, or None
     rows: list | None = None  # leaf and groups, without the leaf of missing values; None if not known
     file: bool = field(default=False)  # rows are told as a file
+    people: list | None = None  # the values of the population, person by person, where there is one
 
     @property
     def numeric(self) -> bool:
@@ -41,11 +42,16 @@ class Column:
         """Whether no hierarchy was told."""
         return self.given is None
 
+    @property
+    def everything(self) -> list:
+        """The values of the table and of the population behind it."""
+        return [*self.values, *(self.people or ())]
+
     def leaves(self) -> list:
         """The rows of the hierarchy with the leaf of missing values, which stays alone until the root."""
         assert self.rows is not None
         rows = [tuple(row) for row in self.rows]
-        if None in self.values:
+        if None in self.everything:
             levels = len(rows[0]) if rows else 2
             rows.append((None, *(("missing", level) for level in range(1, levels - 1)), "*"))
         return rows
@@ -210,10 +216,14 @@ KINDS = {
 }
 
 
-def quasi_identifier(rng, n, *, missing):
-    """A column others could know; at times some values are missing."""
-    made = rng.choices(list(KINDS), list(KINDS.values()))[0](rng, n)
-    return with_missing(rng, made) if missing and rng.random() < 0.3 else made
+def quasi_identifier(rng, n, *, missing, others=None):
+    """A column others could know; at times some values are missing.
+
+    With a population the table is its first people, and there are so many ``others`` besides.
+    """
+    made = rng.choices(list(KINDS), list(KINDS.values()))[0](rng, n + (others or 0))
+    made = with_missing(rng, made) if missing and rng.random() < 0.3 else made
+    return made if others is None else replace(made, values=made.values[:n], people=made.values)
 
 
 def with_missing(rng, column):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from discreet.errors import (
     UnsupportedCombinationError,
     UsageError,
 )
-from discreet.release import anonymize
+from discreet.release import Release, anonymize, apply_mapping, verify
 from discreet.schema import Hierarchy, groups
 
 TABLE = pl.DataFrame({"age": [30, 31, 32, 33], "sex": ["m", "f", "m", "f"], "SECRET": ["a", "b", "c", "d"]})
@@ -68,6 +69,9 @@ CASES: dict[str, tuple[dict[str, Any], type[DiscreetError], str | None, str]] = 
     "lacking a value": ({"quasi_identifiers": {"sex": groups(["m"])}}, DataError, "sex", "not in the hierarchy"),
     "hierarchy file": ({"quasi_identifiers": {"sex": "no.csv"}}, DiscreetError, None, "no.csv"),
     "intervals of text": ({"quasi_identifiers": {"sex": "intervals(5)"}}, DataError, "sex", "not"),
+    "levels of no column": ({"min_levels": 3}, UsageError, None, "must map column names to levels"),
+    "most levels of no column": ({"keep_at_least": 3}, UsageError, None, "must map column names to levels"),
+    "types of no column": ({"types": 3}, UsageError, None, "must map column names to types"),
     "a hierarchy that is none": ({"quasi_identifiers": {"sex": 5}}, UsageError, None, "hierarchy"),
 }
 
@@ -165,6 +169,39 @@ def test_the_hierarchy_lacks_a_value_of_a_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="2 of its 4 distinct values") as caught:
         anonymize(tmp_path / "people.csv", quasi_identifiers={"age": tree}, privacy="k(2)")
     assert "32" not in str(caught.value)
+
+
+def test_the_hierarchy_lacks_a_value_of_the_population() -> None:
+    people = pl.DataFrame({"sex": ["m", "f", "x"]})
+    job = {"quasi_identifiers": {"sex": groups(["m", "f"])}, "privacy": "k-map(2)", "population": people}
+    with pytest.raises(DataError, match=r"distinct values \(of people of the population alone\) are not"):
+        anonymize(TABLE.select("sex"), **job)
+
+
+WRONG_KINDS: dict[str, tuple[Callable[[Release], Any], str]] = {
+    "certificate to check": (lambda _: verify(None, None), "The certificate"),  # type: ignore[arg-type]
+    "report": (lambda release: release.report(3), "The report"),  # type: ignore[arg-type]
+    "mapping": (lambda release: release.mapping(3), "The mapping"),  # type: ignore[arg-type]
+    "certificate": (lambda release: release.certificate(3), "The certificate"),  # type: ignore[arg-type]
+    "mapping to apply": (lambda _: apply_mapping(None, TABLE), "The mapping"),  # type: ignore[arg-type]
+    "hierarchy to read": (lambda _: Hierarchy.from_csv(3), "A hierarchy"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("what", WRONG_KINDS)
+def test_a_path_that_is_none(what: str) -> None:
+    call, name = WRONG_KINDS[what]
+    release = anonymize(TABLE.select("age", "sex"), **JOB)
+    with pytest.raises(UsageError, match=f"{name} is given as the path of a file, not as (int|NoneType)"):
+        call(release)
+
+
+@pytest.mark.parametrize("sections", [[3], 3, "risk"])
+def test_sections_that_are_none(sections: Any, tmp_path: Path) -> None:
+    release = anonymize(TABLE.select("age", "sex"), **JOB)
+    with pytest.raises(UsageError, match="A report takes sections and evaluations"):
+        release.report(tmp_path / "report.html", sections)
+    assert not list(tmp_path.iterdir())
 
 
 def test_text_forms_are_read_before_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

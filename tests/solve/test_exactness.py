@@ -84,7 +84,7 @@ def test_kernels_that_cannot_be_kept_are_compiled_for_one_run(monkeypatch):
     """What others keep is not thrown away for that."""
     thrown, tries = [], []
     kernel = SimpleNamespace(_cache="on disk", enable_caching=None)
-    monkeypatch.setattr(_warm_up, "forget_compiled", lambda: thrown.append(1))
+    monkeypatch.setattr(_warm_up, "_forget_own", lambda: thrown.append(1))
     monkeypatch.setattr(_warm_up, "_kernels", lambda: [kernel])
 
     def full_disk():
@@ -103,7 +103,27 @@ def test_every_kernel_is_found():
     assert any(found is classes.class_ids for found in _warm_up._kernels())
 
 
-def test_damaged_kernels_are_thrown_away(tmp_path):
+def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypatch):
+    """Those of other installations, in folders beside it, are not: they are whole, and may be in use."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir()
+        for name in ("a.nbi", "a.1.nbc"):
+            (folder / name).write_bytes(b"")
+    kept = [SimpleNamespace(_cache=SimpleNamespace(cache_path=path)) for path in (str(own), None)]
+    monkeypatch.setattr(_warm_up, "_kernels", lambda: kept)
+    tries = []
+
+    def damaged():
+        tries.append(1)
+        if len(tries) == 1:
+            raise EOFError
+
+    _warm_up.warm_up(damaged)
+    assert (len(tries), len(list(own.iterdir())), len(list(other.iterdir()))) == (2, 0, 2)
+
+
+def test_all_that_was_compiled_is_thrown_away(tmp_path):
     script = (
         "from discreet.kernels._numba import cache_folder, forget_compiled\n"
         "folder = cache_folder(); (folder / 'x.nbi').write_bytes(b''); forget_compiled()\n"

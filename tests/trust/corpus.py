@@ -487,6 +487,11 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         2,
         "The solver partitions does not go with the cost NCP: it does not say what any block of values costs; choose LM, DM, HDM, CM or entropy.",
     ),
+    "the published partitions for precision": (
+        {"solver": "partitions(bounds=paper)", "cost": "precision"},
+        2,
+        "The cost precision does not go with a search over partitions: it is only defined for full-domain levels.",
+    ),
     "priority of nobody": (
         {"priorities": {"zip": 3}},
         2,

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from discreet._memory import check_memory, spare_memory
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
@@ -35,6 +36,9 @@ __all__ = ["main", "program"]
 _BAD_USAGE = 2
 _COMMAND_LINE = "command-line"
 _INTERRUPTED = 130
+_LIGHT = ("explain", "--help", "-h", "--version")
+"""What needs no table, and so hardly any memory."""
+_NO_MEMORY = ("failed to map segment from shared object", "can't start new thread", "Unable to allocate")
 _STDOUT_GONE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """How printing fails where standard output is a pipe or a file; errors of other files never come this far."""
 
@@ -52,7 +56,12 @@ class Program(click.Group):
     ) -> Any:
         """Run a command and leave with its exit code."""
         arguments = list(sys.argv[1:] if args is None else args)
+        lost = sys.unraisablehook
+        sys.unraisablehook = lambda told: None if _out_of_memory(told.exc_value) else lost(told)  # it is told once
         try:
+            if arguments and arguments[0] not in _LIGHT:
+                check_memory()
+                spare_memory()
             code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
             ending = code if isinstance(code, int) else 0
@@ -65,6 +74,8 @@ class Program(click.Group):
                 ending = _tell(error, as_json="--json" in arguments)
             except OSError as unprinted:
                 ending = _tell(unprinted, as_json=False)
+        finally:
+            sys.unraisablehook = lost
         sys.exit(ending)
 
 
@@ -106,7 +117,7 @@ def _explain(error: BaseException) -> tuple[str, int, str]:
         error = error.__cause__  # click takes every EOFError for the end of what is typed
     if isinstance(error, KeyboardInterrupt | click.Abort | Abandoned):
         return "interrupted; nothing was released.", _INTERRUPTED, InterruptedRun.topic
-    if isinstance(error, MemoryError):
+    if _out_of_memory(error):
         return "the memory of this machine does not suffice for this job.", 1, "out-of-memory"
     # The text of a foreign exception may quote the data, so only its kind is shown.
     return (
@@ -114,6 +125,14 @@ def _explain(error: BaseException) -> tuple[str, int, str]:
         1,
         DiscreetError.topic,
     )
+
+
+def _out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error says that memory ran out, in the words of whoever needed it."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    told = str(error)
+    return isinstance(error, MemoryError) or any(words in told for words in _NO_MEMORY)
 
 
 def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:

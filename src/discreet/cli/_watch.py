@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Abandoned", "Watch"]
 
 _COMPILING = "preparing the search for this machine (once for each kind of search, about a minute) …"
+_AGAIN = 0.3 if hasattr(signal, "SIGALRM") else 0.0
+"""Seconds after which an end is asked for again while compiling; 0 where there is no such signal."""
 _PATIENCE = 3.0
 """Seconds before the notice; loading kernels that were compiled before takes less."""
 
@@ -40,16 +42,19 @@ class Watch:
         self.budget: Budget = Budget(while_paused=self._paused)
         self.interrupted = False
         self._given_up = False
+        self._compiling = False
         self._quiet = quiet
         self._status: Any = None
         self._before: Any = None
         self._before_end: Any = None
         self._before_lost: Any = None
+        self._before_again: Any = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
             self._before_end = signal.signal(signal.SIGTERM, self._on_end)
+            self._before_again = signal.signal(signal.SIGALRM, self._on_again) if _AGAIN else None
             self._before_lost, sys.unraisablehook = sys.unraisablehook, self._on_lost
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
@@ -66,6 +71,9 @@ class Watch:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             signal.signal(signal.SIGTERM, self._before_end)
+            if _AGAIN:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, self._before_again)
             sys.unraisablehook = self._before_lost
 
     def __call__(self, progress: Progress | FrontProgress) -> None:
@@ -75,9 +83,13 @@ class Watch:
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """Surround compiling, inside which an exception may be lost: it is raised again afterwards."""
-        with nullcontext() if self._quiet else _announced():
-            yield
+        """Surround compiling, inside which an exception may be lost: it is raised again, and at last afterwards."""
+        self._compiling = True
+        try:
+            with nullcontext() if self._quiet else _announced():
+                yield
+        finally:
+            self._compiling = False
         if self._given_up:
             raise Abandoned
 
@@ -87,13 +99,23 @@ class Watch:
             self._before_lost(lost)
 
     def _on_end(self, signum: int, frame: FrameType | None) -> None:
+        self._give_up()  # so that unfinished files are removed on the way out
+
+    def _give_up(self) -> None:
         self._given_up = True
-        raise Abandoned  # so that unfinished files are removed on the way out
+        if self._compiling and _AGAIN:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+        raise Abandoned
+
+    def _on_again(self, signum: int, frame: FrameType | None) -> None:
+        """Give up once more while compiling, where it may have been lost; elsewhere it could stop a clearing up."""
+        if self._compiling:
+            raise Abandoned
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
         if self.interrupted:
-            self._given_up = True
-            raise Abandoned
+            self._give_up()
         self.interrupted = True
         self.budget.stop.set()
         # A signal handler may not use buffered streams: they could be in the middle of a write.

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
+from discreet._memory import check_memory
 from discreet._places import TableUrl, is_url
 from discreet.engines._engine import Engine
 from discreet.engines._files import TableFile
@@ -106,6 +107,7 @@ def _open_table(url: TableUrl, engine: Engine) -> Source:
 def _open_file(file: TableFile | TableFiles, engine: Engine) -> Source:
     relation = engine.open(file)
     if relation is None:
+        check_memory(file.text_size)
         return FileSource(file)
     from discreet.engines._lazy import RelationSource
 

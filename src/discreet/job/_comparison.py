@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet.errors import DiscreetError, UsageError
 from discreet.release._describe import shown_job
@@ -260,7 +261,7 @@ class Comparison:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the comparison: a page (.html), Markdown (.md), data (.json), a table (.csv) or text (.txt)."""
-        target = check_comparison(Path(path))
+        target = check_comparison(as_path(path, "The comparison"))
         with replacing(target) as unfinished:
             unfinished.write_text(self._written(target.suffix.lower()), encoding="utf-8")
         return target

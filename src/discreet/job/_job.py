@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from discreet._places import Place, is_url, located, moved
+from discreet._places import Place, as_path, is_url, located, moved
 from discreet.errors import UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 
@@ -103,7 +103,7 @@ class Job(BaseModel):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a job file: JSON if its name ends in ``.json``, YAML otherwise."""
-        path = Path(path)
+        path = as_path(path, "The job")
         try:
             job = cls(**read_fields(path))
         except UsageError as error:
@@ -115,7 +115,7 @@ class Job(BaseModel):
 
     def save(self, path: str | Path) -> Path:
         """Write the job so that running the file does the same again; defaults are left out."""
-        path = Path(path)
+        path = as_path(path, "The job")
         fields = self._moved_to(path.parent).model_dump(exclude_defaults=True)
         for key in ("quasi_identifiers", "sensitive"):
             if all(form is None for form in fields.get(key, {}).values()):

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.errors import UsageError
 
-__all__ = ["column_name", "node_weights", "number", "one_of", "switch", "weights", "whole_number"]
+__all__ = ["column_name", "levels_by_column", "node_weights", "number", "one_of", "switch", "weights", "whole_number"]
 
 
 def whole_number(value: Any, what: str, *, least: int) -> int:
@@ -26,6 +26,15 @@ def whole_number(value: Any, what: str, *, least: int) -> int:
     if whole is None or whole < least:
         raise UsageError(f"{what} must be a whole number of at least {least}, not {value!r}.", topic="parameter")
     return whole
+
+
+def levels_by_column(value: Any) -> None:
+    """Refuse limits of levels that are no mapping.
+
+    >>> levels_by_column({"age": 2})
+    """
+    if not isinstance(value, Mapping):
+        raise UsageError("Limits of levels must map column names to levels, as in {age: 2}.", topic="level-limits")
 
 
 def number(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
 from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageError
+from discreet.problem._checks import levels_by_column
 from discreet.problem._classes import Classes
 from discreet.problem.costs import COSTS, Cost
 from discreet.problem.privacy import PRIVACY, PrivacyModel
@@ -226,6 +227,7 @@ def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Seque
 
 
 def _level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    levels_by_column(lowest)
     for column in {**lowest, **highest}:
         if column not in table.names:
             raise UsageError(

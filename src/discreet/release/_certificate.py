@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet._places import is_url
+from discreet._places import as_path, is_url
 from discreet._replacing import check_target, replacing
 from discreet.engines import UNKNOWN, normalized, to_lazy
 from discreet.errors import DataError, UsageError
@@ -148,20 +148,20 @@ def verify(
     is needed where a promise counts its people in a table; then the job file or ``hierarchies`` say what the released
     values of columns stand for.
     """
-    told = _read(Path(certificate))
+    told = _read(as_path(certificate, "The certificate"))
     known = None if job is None else _load(job)
     files: list[tuple[str, bool | None]] = [
         ("the certificate itself", _own_digest({k: v for k, v in told.items() if k != "sha256"}) == told.get("sha256")),
-        ("the released file", _digest_of(released) == told["output"]["sha256"]),
+        ("the released file", _digest_of(released, "The released table") == told["output"]["sha256"]),
     ]
     if told.get("input") is not None:
-        same = None if original is None else _digest_of(original) == told["input"]["sha256"]
+        same = None if original is None else _digest_of(original, "The original table") == told["input"]["sha256"]
         files.append(("the original file", same))
     if told.get("population") is not None:
         same = None
         if population is not None:
             is_file = isinstance(population, str | PathLike) and not is_url(population)
-            same = is_file and _digest_of(population) == told["population"]["sha256"]
+            same = is_file and _digest_of(population, "The population") == told["population"]["sha256"]
         files.append(("the population", same))
     files.append(("the job", None if known is None else job_digest(known.told()) == told["job"]["sha256"]))
     models = _promised(told, known)
@@ -219,9 +219,10 @@ def _load(job: str | PathLike[str]) -> Job:
     return Job.load(Path(job))
 
 
-def _digest_of(path: str | PathLike[str]) -> str:
+def _digest_of(path: Any, what: str) -> str:
+    """Return the SHA-256 of what is at a path; ``what`` it is."""
     try:
-        return digest(path)
+        return digest(as_path(path, what))
     except OSError as error:
         raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
 

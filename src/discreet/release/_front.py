@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
@@ -233,7 +234,7 @@ class Front:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the front: an interactive page (.html), a picture (.svg, .png), data (.json) or a table (.csv)."""
-        target = Path(path)
+        target = as_path(path, "The front")
         check_front_file(target)
         check_apart([target], sources(self.prepared.data))
         content: str | bytes

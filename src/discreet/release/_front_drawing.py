@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet._places import as_path
 from discreet._replacing import replacing
 from discreet.errors import UsageError
 from discreet.release._front_page import ExplainRow, page
@@ -45,7 +46,7 @@ class Plot:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture as .svg, .png or .html."""
-        target = Path(path)
+        target = as_path(path, "The picture")
         content = self.render(target.suffix[1:])
         with replacing(target) as unfinished:
             unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet.counts import IntArray
 from discreet.engines import Recoding, Source
@@ -131,9 +132,10 @@ def read_mapping(given: Any) -> dict[str, Any]:
         told: Any = dict(given)
         name = "What was given"
     else:
-        name = f"'{Path(given).name}'"
+        path = as_path(given, "The mapping")
+        name = f"'{path.name}'"
         try:
-            told = json.loads(Path(given).read_text(encoding="utf-8"))
+            told = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise UsageError(f"The mapping {name} cannot be read: {error.strerror}.") from None
         except ValueError:

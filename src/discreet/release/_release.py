@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet._places import Place
+from discreet._places import Place, as_path
 from discreet.engines import Recoding, recode, to_lazy, unused, without_formulas
 from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
@@ -179,7 +179,7 @@ class Release:
         more; ``evaluate`` says whether to, by default for frames and files of up to 250,000 rows. ``sections``, such as
         :meth:`attacks` or evaluations of your own, come before the columns.
         """
-        return write_report(self, Path(path), sections, evaluate)
+        return write_report(self, as_path(path, "The report"), sections, evaluate)
 
     def risk(self, original: Any = None, **options: Any) -> RiskReport:
         """Measure how likely people are found in the release, and what it tells about them.
@@ -234,14 +234,14 @@ class Release:
 
         :func:`discreet.verify` checks a file against it later. It holds no value of the data.
         """
-        return write_certificate(self, Path(path))
+        return write_certificate(self, as_path(path, "The certificate"))
 
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
 
         It lists values of the original data, rare ones too: it is for those who hold the data.
         """
-        return write_mapping(self, Path(path))
+        return write_mapping(self, as_path(path, "The mapping"))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the mapping as plain data, which lists values of the original data."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +157,7 @@ def write_report(
     """Write a report in the format the name says, with ``more`` sections where the format has sections."""
     target = check_report(path)
     suffix = path.suffix.lower()
-    items = list(more)
+    items = list(_checked(more))
     if suffix in _WITH_SECTIONS and (_cheap(release) if evaluate is None else evaluate):
         from discreet.release._evaluated import evaluated
 
@@ -169,6 +169,18 @@ def write_report(
         else:
             unfinished.write_text(_WRITERS[suffix](release, sections), encoding="utf-8")
     return target
+
+
+def _checked(more: Any) -> Iterator[Section | Evaluation]:
+    """Give out what a report should tell besides; anything else is refused by what it is."""
+    for item in more if isinstance(more, Iterable) and not isinstance(more, str) else [more]:
+        if not isinstance(item, Section) and not hasattr(item, "sections"):
+            raise UsageError(
+                "A report takes sections and evaluations, such as release.attacks(), in a list, not "
+                f"{type(item).__name__}.",
+                topic="parameter",
+            )
+        yield item
 
 
 def _cheap(release: Release) -> bool:

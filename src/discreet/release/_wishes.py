@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.errors import UsageError, did_you_mean
 from discreet.problem import COSTS, Cost
-from discreet.problem._checks import whole_number
+from discreet.problem._checks import levels_by_column, whole_number
 
 __all__ = ["cost_by_priorities", "highest_levels"]
 
@@ -53,6 +53,8 @@ def highest_levels(max_levels: Mapping[str, int] | None, keep_at_least: Mapping[
     >>> highest_levels({"age": 3}, {"zip": 1})
     {'age': 3, 'zip': 1}
     """
+    for limits in (max_levels, keep_at_least):
+        levels_by_column(limits or {})
     both = sorted(set(max_levels or {}) & set(keep_at_least or {}))
     if both:
         raise UsageError(

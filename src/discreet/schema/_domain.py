@@ -207,7 +207,8 @@ def _matched(
     if lacking.any():
         if type.numeric:
             numbers_of(name, values, type)  # an infinite value has an error of its own
-        where = "" if rows is None else f" (in {_rows(int(rows[lacking].sum()))})"
+        found = 0 if rows is None else int(rows[lacking].sum())
+        where = "" if rows is None else f" (in {_rows(found)})" if found else " (of people of the population alone)"
         source = f"'{tree.source}'" if tree.source else "given for it"
         raise DataError(
             f"Column '{name}': {int(lacking.sum()):,} of its {len(values):,} distinct values{where} are not "

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
+from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet.errors import DataError, UsageError
 
@@ -23,7 +24,7 @@ def read_rows(
     path: str | PathLike[str], *, header: bool | None = None, delimiter: str | None = None
 ) -> tuple[list[list[str]], list[int], str]:
     """Return the rows of a file without its header, the line number of each, and the name of the file."""
-    path = Path(path)
+    path = as_path(path, "A hierarchy")
     text = _text(path)
     mark = _delimiter(text) if delimiter is None else _one_character(delimiter)
     try:
@@ -39,7 +40,7 @@ def read_rows(
 
 def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimiter: str = ";") -> None:
     """Write rows to a file, gzipped if its name ends in ``.gz``; it appears when it is complete."""
-    target = Path(path).resolve()
+    target = as_path(path, "A hierarchy").resolve()
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=_one_character(delimiter), lineterminator="\n").writerows(rows)
     data = buffer.getvalue().encode()

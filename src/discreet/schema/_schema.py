@@ -93,6 +93,8 @@ class Schema:
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
         weighed = [] if weights is None else [weights]
+        if types is not None and not isinstance(types, Mapping):
+            raise UsageError("The types must map column names to types, as in {zip: text}.", topic="parameter")
         parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
         told = [part for name in secrets for part in parts.get(name, (name,))]
         for column in [*keys, *quasi, *told, *classes, *weighed, *(types or {})]:

@@ -26,7 +26,7 @@ from discreet.solve._gather import Released
 from discreet.solve._paper_judge import Judged, judge_of, prepare
 from discreet.solve._recoded import Recoder
 
-__all__ = ["Outcome", "Published", "search_as_published"]
+__all__ = ["Outcome", "Published", "check_published", "search_as_published"]
 
 _ROUNDING = 1e-13
 _SEEDS = 100
@@ -89,6 +89,14 @@ def search_as_published(
     applicators), random ``seeds``, the nodes pruned because nothing below is allowed (``infeasible``), by their
     ``bound`` when first looked at and by it when ``reconsidered``, and applicators found ``useless`` and ``useful``.
     """
+    check_published(problem)
+    with budget.paused():
+        prepare()
+    return _Search(problem, switches, budget, progress).run()
+
+
+def check_published(problem: Problem) -> None:
+    """Refuse what the published search knows nothing of."""
     if problem.cost.needs_hierarchy:
         raise UnsupportedCombinationError(
             f"The cost {problem.cost.name}", "a search over partitions", "it is only defined for full-domain levels"
@@ -99,9 +107,6 @@ def search_as_published(
             "the published search over partitions",
             "choose class-records",
         )
-    with budget.paused():
-        prepare()
-    return _Search(problem, switches, budget, progress).run()
 
 
 class _StoppedError(Exception):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from pickle import PickleError
 from typing import Any
 
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
-from discreet.kernels._numba import forget_compiled
 
 __all__ = ["two_rows", "warm_up"]
 
@@ -39,8 +40,16 @@ def warm_up(job: Callable[[], object]) -> None:
         _keep_nothing()
         job()
     except _DAMAGED:
-        forget_compiled()
+        _forget_own()
         job()
+
+
+def _forget_own() -> None:
+    """Throw away what was kept of the kernels of this installation; others beside it keep theirs."""
+    for folder in {compiled._cache.cache_path for compiled in _kernels()} - {None}:
+        for file in Path(folder).glob("*.nb[ci]"):
+            with suppress(OSError):
+                file.unlink()
 
 
 def _keep_nothing() -> None:

@@ -17,7 +17,7 @@ from discreet.problem.schemes import Scheme
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
-from discreet.solve._paper_partitions import Published, search_as_published
+from discreet.solve._paper_partitions import Published, check_published, search_as_published
 from discreet.solve._partition_search import PartitionSearch, open_choices, original
 from discreet.solve._recoded import Recoder, smallest_budget
 from discreet.solve._warm_up import two_rows, warm_up
@@ -103,6 +103,7 @@ class PartitionsSolver(Solver):
         return _Found(search.best_blocks, search.least, complete, search.stats(), search.trace)
 
     def _as_published(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _Found:
+        check_published(problem)
         direction = _nearer(problem) if self.direction == "auto" else self.direction
         switches = Published(
             "top-down" if direction == "top-down" else "bottom-up", *(getattr(self, name) for name in _TECHNIQUES)

@@ -48,13 +48,13 @@ class PSensitive(PrivacyModel):
         return np.asarray((classes.sizes >= self.k) & (different >= self.p))
 
     def reached(self, groups: Groups) -> float:
-        """Measure what a released table attains, which is done apart from ``ok``: the worst of both, as a share."""
+        """Measure the p that a released table attains, apart from ``ok``; 0 if a class has fewer than k rows."""
         different = np.zeros(groups.sizes.size, dtype=np.int64)
         np.add.at(different, groups.group, 1)
         known = different > 0  # a class of which no value is to be seen gives none away
-        shares = np.minimum(groups.sizes / self.k, np.where(known, different / self.p, np.inf))
-        return float(shares.min(initial=np.inf))
+        attained = np.where(known, different, np.inf)
+        return float(np.where(groups.sizes >= self.k, attained, 0).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the promise is kept by what was measured."""
-        return reached >= 1
+        return reached >= self.p
