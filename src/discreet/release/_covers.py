@@ -37,7 +37,7 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
         ]
         return pl.Series(domain.name, texts, dtype=pl.String).gather(place)
     width = int(cover.second.max(initial=0)) + 1
-    pairs, place = np.unique(cover.first * width + cover.second, return_inverse=True)
+    pairs, place = np.unique(cover.first.astype(np.int64) * width + cover.second, return_inverse=True)
     first, second = pairs // width, pairs % width
     if cover.form == "node":
         names = node_names(domain.labels, first.tolist(), second.tolist())

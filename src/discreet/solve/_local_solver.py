@@ -15,7 +15,7 @@ from discreet.problem._checks import one_of
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._local_bound import nearest_bound, price_bound
 from discreet.solve._local_rest import Rest, rest_of, with_the_gone
-from discreet.solve._local_task import Shares, Task, finish, make_task, price
+from discreet.solve._local_task import Shares, Task, finish, make_task, price, row_rates
 from discreet.solve._requirements import make_requirement
 from discreet.solve._warm_up import two_rows, warm_up
 
@@ -71,7 +71,9 @@ class LocalSolver(Solver):
             progress(trace[-1])
         bound = 0.0
         if self.bound == "nearest":
-            bound = nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget)
+            bound = nearest_bound(
+                task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, shares, priced)
+            )
         elif self.bound == "prices":
             bound, _ = price_bound(task, budget, shares)
         trace.append(Progress(budget.seconds, found, min(bound, found), 1))

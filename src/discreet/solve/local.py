@@ -30,6 +30,8 @@ _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
 _FEW = 2048
 """So few points get all the effort there is, by default too: it takes no time."""
+_MANY = 4 * _REGION
+"""Points above which groups are regrouped once only by default."""
 _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
 _CLOSER = 5.0
@@ -66,7 +68,9 @@ class LocalSearchSolver(LocalSolver):
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Group region by region; the result does not depend on how many are solved at once."""
         shape, leaves, k = shape_of(task.points), _leaves(task), requirement.smallest
-        ground = Ground(task, requirement, make_levels(task), shape, leaves, _spread(task, shape), 1 + _CLOSER / k)
+        ground = Ground(
+            task, requirement, make_levels(task, leaves), shape, leaves, _spread(task, shape), 1 + _CLOSER / k
+        )
         regions = _regions(ground)
         limits = _limits(task, regions)
         plan, random = self._plan(leaves.shape[0], k), budget.random()
@@ -87,15 +91,16 @@ class LocalSearchSolver(LocalSolver):
         if n > _LARGE:
             return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
-            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=2)
+            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=1 if n > _MANY else 2, orders=5)
         return Plan(visits=1500, window=8, near=24, sweeps=4, rounds=max(5, min(10, 300 // k)))
 
 
 def _leaves(task: Task) -> Nodes:
     """The leaf of each point in each attribute; for sets the number of its bit."""
-    leaves = task.points.codes.astype(np.int32)
-    for i in np.flatnonzero(task.points.kind == SET):
-        leaves[:, i] = np.rint(np.log2(np.abs(task.points.codes[:, i].astype(np.float64))))
+    codes = task.points.codes
+    leaves = np.empty(codes.shape, dtype=np.int32)
+    for i, kind in enumerate(task.points.kind):
+        leaves[:, i] = np.rint(np.log2(np.abs(codes[:, i].astype(np.float64)))) if kind == SET else codes[:, i]
     return leaves
 
 
