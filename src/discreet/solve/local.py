@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
@@ -36,6 +36,8 @@ _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
 _CLOSER = 5.0
 """Rows of a group of k are closer together than the part of a range they are in, by about 1 + this / k."""
+_LOOK = 0.2
+"""Seconds between two looks at whether Ctrl-C was pressed."""
 _PAIRS = 500
 """Pairs of points that tell how much an attribute matters."""
 
@@ -66,6 +68,16 @@ class LocalSearchSolver(LocalSolver):
             raise UsageError("The effort of local is low, default or high.")
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
+        """Group region by region; if Ctrl-C is pressed, what is not done yet is completed without further search."""
+        try:
+            return self._by_regions(task, requirement, budget)
+        except KeyboardInterrupt:
+            if budget.stop.is_set():  # it was pressed twice
+                raise
+            budget.stop.set()
+            return self._by_regions(task, requirement, budget)
+
+    def _by_regions(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Group region by region; the result does not depend on how many are solved at once."""
         shape, leaves, k = shape_of(task.points), _leaves(task), requirement.smallest
         ground = Ground(
@@ -80,7 +92,13 @@ class LocalSearchSolver(LocalSolver):
             return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
 
         with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
-            return _together(list(pool.map(solve, range(len(regions)))))
+            solved = [pool.submit(solve, region) for region in range(len(regions))]
+            try:
+                while wait(solved, _LOOK).not_done:  # without a timeout a signal may wait until all is done
+                    pass
+            except KeyboardInterrupt:
+                budget.stop.set()
+            return _together([region.result() for region in solved])
 
     def _plan(self, n: int, k: int) -> Plan:
         if self.effort == "low":
