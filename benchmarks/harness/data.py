@@ -100,13 +100,15 @@ def coded(
     hierarchies: Mapping[str, Any],
     class_attribute: str | None = None,
     sensitive: Sequence[str] = (),
+    *,
+    local: bool = False,
 ) -> CountTable:
-    """Return the count table of a frame, which is all a solver sees."""
+    """Return the count table of a frame, which is all a solver sees; for ``local`` recoding hierarchies may be none."""
     source = open_source(frame)
     schema = Schema.make(
         source.columns, quasi_identifiers=hierarchies, sensitive=sensitive, class_attribute=class_attribute
     )
-    return count(source, schema).table
+    return count(source, schema, without_hierarchy=list(hierarchies) if local else ()).table
 
 
 def census(settings: Settings) -> tuple[pl.DataFrame, dict[str, Any]] | None:

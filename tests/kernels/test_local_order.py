@@ -66,12 +66,16 @@ def test_nearest_neighbours_are_those_found_by_comparing_all(seed, merged):
     )
     weights = cells.weights[boxes.order]
     for k in (1, 2, 5, 40):
-        found, rough = np.zeros(weights.size), np.zeros(weights.size)
-        nearest_rates(cells, weights, boxes, k, 1_000_000, 0, boxes.first.size, found)
-        nearest_rates(cells, weights, boxes, k, 3, 0, boxes.first.size, rough)
+        found, rough, told = (np.full(weights.size, -1.0) for _ in range(3))
+        nothing = np.full(weights.size, np.inf)
+        nearest_rates(cells, weights, boxes, k, 1_000_000, nothing, 0, boxes.first.size, found)
+        nearest_rates(cells, weights, boxes, k, 3, nothing, 0, boxes.first.size, rough)
+        known = found + np.random.default_rng(seed).choice([0.0, 0.1, np.inf], size=found.size)
+        nearest_rates(cells, weights, boxes, k, 1_000_000, known, 0, boxes.first.size, told)
         order = np.argsort(apart, axis=1, kind="stable")
         rows = np.cumsum(weights[order], axis=1)
         rank = np.argmax(rows >= k, axis=1)
         expected = np.take_along_axis(apart, order, axis=1)[np.arange(weights.size), rank]
         np.testing.assert_allclose(found, np.where(rows[:, -1] >= k, expected, np.inf))
         assert (rough <= found + 1e-12).all()
+        np.testing.assert_array_equal(told, found)

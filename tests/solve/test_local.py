@@ -152,3 +152,29 @@ def test_the_effort_is_checked():
     with pytest.raises(UsageError, match="low, default or high"):
         SOLVERS.make("local(effort=much)")
     assert replace(local.LocalSearchSolver(), effort="low").text == "local(effort=low)"
+
+
+@pytest.mark.parametrize("where", ["before", "regions", "bound"])
+def test_ctrl_c_keeps_what_was_found(where, monkeypatch):
+    rows = np.random.default_rng(1).integers(0, 9, (3, 300)).tolist()
+    problem = local_task(dict(zip("abc", rows, strict=True)), 3).problem
+    whole = solve(problem)
+
+    def press(*_, **__):
+        raise KeyboardInterrupt
+
+    if where == "before":
+        pressed = iter([press])
+        regions = local._regions
+        monkeypatch.setattr(local, "_regions", lambda ground: next(pressed, regions)(ground))
+    elif where == "regions":
+        monkeypatch.setattr(local, "wait", press)
+    else:
+        monkeypatch.setattr("discreet.solve._local_solver.nearest_bound", press)
+    stop = threading.Event()
+    found = solve(problem, stop=stop)
+    assert stop.is_set()
+    assert found.status == "feasible"
+    assert found.groups.count.sum() == problem.table.n
+    assert np.bincount(found.groups.group, weights=found.groups.count).min() >= 3
+    assert found.lower_bound <= whole.cost <= found.cost

@@ -131,7 +131,10 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
     if recoding.required:
         frame = frame.filter(pl.all_horizontal(key[column].is_not_null() for column in recoding.required))
     if recoding.shares is not None:
-        frame = _shared_out(frame, schema, recoding.shares, key)
+        from discreet.engines._sharing import share_out
+
+        told = {c: looked_up(key[c], schema[c], mapping) for c, mapping in recoding.shares.codes.items()}
+        frame = share_out(frame, schema, recoding.shares, told)
     parts = None if recoding.everything else recoding.parts
     if parts is not None:  # a class label may be a quasi-identifier too, and is needed as it was
         before = {"value": parts.column, "label": parts.label}
@@ -148,41 +151,6 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
     if parts is not None:
         frame = _without_parts(frame, schema, recoding, parts)
     return frame.with_columns(texts) if texts else frame
-
-
-def _shared_out(frame: pl.LazyFrame, schema: pl.Schema, shares: Shares, key: Mapping[str, pl.Expr]) -> pl.LazyFrame:
-    """Give every row the values its group shows; rows of suppressed groups are left out."""
-    code = {column: unused(f"code{number}", schema) for number, column in enumerate(shares.codes)}
-    names = {name: unused(name, schema) for name in ("tuple", "group", "place", "dealt")}
-    tuples = pl.DataFrame(
-        {
-            **{code[column]: numbers for column, numbers in shares.tuples.items()},
-            names["tuple"]: pl.int_range(len(shares.group), eager=True),
-            names["group"]: shares.group,
-        }
-    )
-    frame = frame.with_columns(
-        looked_up(key[column], schema[column], mapping).alias(code[column]) for column, mapping in shares.codes.items()
-    ).join(tuples.lazy(), on=list(code.values()), how="left", maintain_order="left")
-    group = pl.col(names["group"])
-    if not shares.dealt.is_empty():
-        dealt = shares.dealt.rename({"tuple": names["tuple"], "place": names["place"], "group": names["dealt"]})
-        place = pl.int_range(pl.len(), dtype=pl.Int64).over(names["tuple"]).alias(names["place"])
-        frame = frame.with_columns(place).join(
-            dealt.lazy(), on=[names["tuple"], names["place"]], how="left", maintain_order="left"
-        )
-        group = pl.coalesce(names["dealt"], group)
-    frame = frame.with_columns(group.alias(names["group"])).filter(pl.col(names["group"]) >= 0)
-    new = {column: unused(f"shown{number}", schema) for number, column in enumerate(shares.shown)}
-    shown = pl.DataFrame(
-        {
-            names["group"]: pl.int_range(shares.groups, eager=True),
-            **{new[column]: values for column, values in shares.shown.items()},
-        }
-    )
-    frame = frame.join(shown.lazy(), on=names["group"], how="left", maintain_order="left")
-    frame = frame.with_columns(pl.col(name).alias(column) for column, name in new.items())
-    return frame.drop([*code.values(), *new.values(), *(set(names.values()) & set(frame.collect_schema()))])
 
 
 def _class_key(column: str, schema: pl.Schema, recoding: Recoding) -> pl.Expr:

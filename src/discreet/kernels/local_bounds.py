@@ -101,7 +101,10 @@ def _split(moved: _Moved, a: int, b: int, i: int, low: int, high: int) -> int:  
 
 @kernel
 def build_boxes(cells: Cells) -> Boxes:
-    """Split boxes where they are widest until they hold few points."""
+    """Split boxes where they are wide until they hold few points.
+
+    Of two attributes as wide, the one with fewer cells is split: from one part to the other is a longer way there.
+    """
     n, m = cells.codes.shape
     moved = _Moved(
         np.arange(n).astype(np.int32), cells.codes.copy(), np.empty(n, np.int32), np.empty((n, m), np.int16),
@@ -125,8 +128,8 @@ def build_boxes(cells: Cells) -> Boxes:
         widest, most = -1, 0.0
         for i in range(m):
             rate = cells.rate[cells.start[i] + low[b, i] * cells.cells[i] + high[b, i]]
-            if rate > most:
-                widest, most = i, rate
+            if rate > 0.0 and rate / np.sqrt(np.float64(high[b, i] - low[b, i])) > most:
+                widest, most = i, rate / np.sqrt(np.float64(high[b, i] - low[b, i]))
         if widest < 0 or end - begin <= BUCKET:
             continue
         if boxes + 2 > room:
@@ -196,6 +199,8 @@ def _look(
         new = 0.0
         for i in range(search.row.size):
             new += cells.rate[search.row[i] + boxes.codes[other, i]]
+            if new >= most:
+                break
         if new >= most:
             continue
         total += weights[other]
@@ -244,19 +249,30 @@ def _step_down(
 
 @inner_kernel
 def _search_all(
-    cells: Cells, weights: Ints, boxes: Boxes, search: _Search, k: int, visits: int, own: int, rates: Floats
-) -> None:  # search, rates OUT
+    cells: Cells,
+    weights: Ints,
+    boxes: Boxes,
+    search: _Search,
+    k: int,
+    visits: int,
+    known: Floats,
+    own: int,
+    rates: Floats,  # OUT, and search
+) -> None:
     """Search for the neighbours of all points of a box.
 
     On the way down only the attribute a box is split by changes what its children cost at least. What changed is
     remembered, and taken back on the way up.
     """
     for j in range(boxes.first[own], boxes.last[own]):
+        if weights[j] >= k or known[j] <= 0.0:
+            rates[j] = 0.0
+            continue
         for i in range(search.at.size):
             search.at[i] = boxes.codes[j, i]
             search.row[i] = cells.start[i] + search.at[i] * cells.cells[i]
             search.far[i] = 0.0
-        found, total, most = _look(cells, weights, boxes, search, own, k, 0, 0, np.inf)
+        found, total, most = _look(cells, weights, boxes, search, own, k, 0, 0, known[j])
         waits, left, trail = 1, visits, 0
         search.waiting[0, 0], search.waiting[0, 1], search.waiting[0, 2] = 0, 0, 0
         search.least[0, 0], search.least[0, 1] = 0.0, 0.0
@@ -282,13 +298,22 @@ def _search_all(
 
 @kernel
 def nearest_rates(
-    cells: Cells, weights: Ints, boxes: Boxes, k: int, visits: int, begin: int, end: int, rates: Floats
+    cells: Cells,
+    weights: Ints,
+    boxes: Boxes,
+    k: int,
+    visits: int,
+    known: Floats,
+    begin: int,
+    end: int,
+    rates: Floats,  # OUT
 ) -> None:
     """Write what each point costs at least together with the k-th nearest row, itself counted.
 
-    Points, and their ``weights``, are in the order of the boxes. This is for those in the boxes from ``begin`` to
-    before ``end`` that are not split; infinite where there are not k rows. After so many ``visits`` to boxes a search
-    ends with what it knows: no box it has not looked into costs less than the least of those that wait.
+    Points, their ``weights`` and what is ``known`` of them are in the order of the boxes. No k-th nearest row costs
+    more than what is known; where that is infinite, it stays so if there are not k rows. This is for points in the
+    boxes from ``begin`` to before ``end`` that are not split. After so many ``visits`` to boxes a search ends with what
+    it knows: no box it has not looked into costs less than the least of those that wait.
     """
     m, depth = cells.cells.size, boxes.depth
     search = _Search(
@@ -297,4 +322,4 @@ def nearest_rates(
     )  # fmt: skip
     for own in range(begin, end):
         if boxes.child[own] < 0:
-            _search_all(cells, weights, boxes, search, k, visits, own, rates)
+            _search_all(cells, weights, boxes, search, k, visits, known, own, rates)

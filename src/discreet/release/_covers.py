@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.schema import Domain, Type, node_names, range_name, set_text
+from discreet.schema import Domain, Type, node_names, set_text
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -37,19 +37,24 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
         ]
         return pl.Series(domain.name, texts, dtype=pl.String).gather(place)
     width = int(cover.second.max(initial=0)) + 1
-    pairs, place = np.unique(cover.first * width + cover.second, return_inverse=True)
+    pairs, place = np.unique(cover.first.astype(np.int64) * width + cover.second, return_inverse=True)
     first, second = pairs // width, pairs % width
-    if cover.form == "node":
-        names = node_names(domain.labels, first.tolist(), second.tolist())
-    else:
-        missing = np.isnan(domain.positions) if domain.positions is not None else np.zeros(0, dtype=np.bool_)
-        names = [
-            domain.labels[-1][0]
-            if low < high and missing[high]
-            else range_name(domain.labels[0][low], domain.labels[0][high])
-            for low, high in zip(first.tolist(), second.tolist(), strict=True)
-        ]
+    if cover.form == "range":
+        return _range_texts(domain, first, second).gather(place)
+    names = node_names(domain.labels, first.tolist(), second.tolist())
     return pl.Series(domain.name, names, dtype=pl.String).gather(place)
+
+
+def _range_texts(domain: Domain, first: IntArray, second: IntArray) -> pl.Series:
+    """Return ranges as :func:`range_name` writes them; with missing values among others they are the root."""
+    labels = pl.Series(domain.labels[0], dtype=pl.String)
+    low, high = pl.col("low"), pl.col("high")
+    ends = pl.DataFrame({"low": labels.gather(first), "high": labels.gather(second)})
+    texts = ends.select(pl.when(low.eq_missing(high)).then(low).otherwise(pl.format("[{}, {}]", low, high)))
+    missing = np.zeros(first.size, dtype=np.bool_)
+    if domain.positions is not None:
+        missing = np.isnan(domain.positions)[second] & (first < second)
+    return texts.to_series().alias(domain.name).set(pl.Series(missing), domain.labels[-1][0])
 
 
 def middle_values(domain: Domain, codes: IntArray, groups: Groups) -> pl.Series:

@@ -92,23 +92,30 @@ def _dealt(groups: Groups, size: int, shown: Sequence[pl.Series]) -> tuple[pl.Se
     """Return the group most rows of each tuple go to, and where the others go.
 
     Groups that show the same are one here, so that few rows have to be named one by one: a tuple with many rows lends
-    some to groups of others, and its own groups show the same.
+    some to groups of others, and its own groups show the same. Only tuples in several groups have to be looked at.
     """
-    first = pl.int_range(size, eager=True)
-    if shown and size:
-        columns = pl.DataFrame({f"shown{number}": values for number, values in enumerate(shown)})
-        first = columns.with_columns(group=first).select(pl.col("group").first().over(columns.columns)).to_series()
-    same = np.append(first.to_numpy(), -1)
+    several = np.bincount(groups.tuple)[groups.tuple] > 1
+    group = np.full(int(groups.tuple.max(initial=-1)) + 1, -1, dtype=np.int64)
+    group[groups.tuple] = groups.group
+    concerned = np.unique(groups.group[several & (groups.group >= 0)])
+    same = np.append(np.arange(size), -1)
+    if shown and concerned.size:
+        columns = pl.DataFrame({f"shown{number}": values.gather(concerned) for number, values in enumerate(shown)})
+        first = pl.col("group").first().over(columns.columns)
+        same[concerned] = columns.with_columns(group=pl.Series(concerned)).select(first).to_series().to_numpy()
+    entries = {"tuple": groups.tuple, "group": same[groups.group], "count": groups.count}
     lines = (
-        pl.DataFrame({"tuple": groups.tuple, "group": same[groups.group], "count": groups.count})
+        pl.DataFrame({name: values[several] for name, values in entries.items()})
         .group_by("tuple", "group")
         .agg(pl.col("count").sum())
         .sort("tuple", "count", "group", descending=[False, True, False])
     )
     largest = pl.col("tuple").is_first_distinct()
+    most = lines.filter(largest)
+    group[most["tuple"].to_numpy()] = most["group"].to_numpy()
     others = lines.filter(~largest).select(pl.exclude("count").repeat_by("count")).explode("tuple", "group")
     place = pl.int_range(pl.len(), dtype=pl.Int64).over("tuple").alias("place")
-    return lines.filter(largest)["group"], others.select("tuple", place, "group")
+    return pl.Series(group), others.select("tuple", place, "group")
 
 
 def _classes(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:

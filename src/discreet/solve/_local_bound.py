@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import repeat
 
 import numpy as np
 
@@ -45,8 +46,10 @@ _VISITS = 10_000
 """How many boxes the search for the neighbours of one point may look into at most..."""
 _ALL_VISITS = 50_000_000
 """... and the searches for those of all points..."""
-_FEWEST_VISITS = 200
-"""... but for so many each."""
+_FEWEST_VISITS = 400
+"""... but for so many each..."""
+_ONE_IN, _POOR, _IN_VAIN = 16, 0.15, 10
+"""... unless one search in so many proves less than this share of what a known release costs: then so many."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two looks at the clock."""
 _WALK = 600_000_000
@@ -76,20 +79,21 @@ def prepare(*, prices: bool = True) -> None:
         warm_up(lambda: _nearest(cells, task.k, Budget()))
 
 
-def nearest_bound(task: Task, budget: Budget) -> float:
+def nearest_bound(task: Task, budget: Budget, known: FloatArray | None = None) -> float:
     """Return a bound from how far each row's nearest neighbours are.
 
     A row's group holds at least k - 1 other rows, one of which is no nearer than its k-th nearest row, itself counted.
     The group's cover covers both, and costs the row no less than the cover of these two alone. Covers of single
     values cost nothing, so rows that occur k times add nothing. A row that is suppressed costs more than any cover.
 
-    It is one search per distinct row. In large tables a search ends early, with a lower rate that is sure; if the time
-    is over, rows not looked at count 0.
+    It is one search per distinct row, which is quicker where a release is ``known`` in which a row of each point costs
+    so much: in its group are k rows that are no farther. In large tables a search ends early, with a lower rate that is
+    sure; if the time is over, rows not looked at count 0.
     """
     with budget.paused():
         prepare(prices=False)
     cells = make_cells(task)
-    return _value(task, cells, _nearest(cells, task.k, budget))
+    return _value(task, cells, _nearest(cells, task.k, budget, known))
 
 
 def nearest_rates_of(task: Task, budget: Budget) -> FloatArray:
@@ -133,27 +137,33 @@ def _margin(prices: FloatArray) -> FloatArray:
 def _value(task: Task, cells: Cells, prices: FloatArray) -> float:
     """Return what the prices prove: their sum, less what suppression may save, less a margin."""
     sure = prices - _margin(prices)
-    total = float(cells.weights @ sure)
+    total = float((cells.weights * sure).sum())
     above = np.flatnonzero(sure > task.points.penalty)
     above = above[np.argsort(-sure[above], kind="stable")]
     before = np.cumsum(cells.weights[above]) - cells.weights[above]
     rows = np.clip(task.problem.limit - before, 0, cells.weights[above])
-    return max(total - float(rows @ (sure[above] - task.points.penalty)), 0.0)
+    return max(total - float((rows * (sure[above] - task.points.penalty)).sum()), 0.0)
 
 
-def _nearest(cells: Cells, k: int, budget: Budget) -> FloatArray:
+def _nearest(cells: Cells, k: int, budget: Budget, known: FloatArray | None = None) -> FloatArray:
     """Return what each point costs at least together with the k-th nearest row."""
     boxes = build_boxes(cells)
     weights, rates = cells.weights[boxes.order], np.zeros(boxes.order.size)
+    most = np.full(rates.size, np.inf) if known is None else known[boxes.order] * (1 + _RELATIVE)
     visits = min(max(_ALL_VISITS // max(rates.size, 1), _FEWEST_VISITS), _VISITS)
 
-    def look(begin: int) -> None:
+    def look(begin: int, visits: int) -> None:
         if not budget.exhausted:
-            nearest_rates(cells, weights, boxes, k, visits, begin, min(begin + _AT_A_TIME, boxes.first.size), rates)
+            end = min(begin + _AT_A_TIME, boxes.first.size)
+            nearest_rates(cells, weights, boxes, k, visits, most, begin, end, rates)
 
+    portions = range(0, boxes.first.size, _AT_A_TIME)
+    some = portions[::_ONE_IN] if known is not None and len(portions) > _ONE_IN else portions[:0]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for _ in pool.map(look, range(0, boxes.first.size, _AT_A_TIME)):
-            pass
+        list(pool.map(look, some, repeat(visits)))
+        if len(some) and rates.sum() < _POOR * most[rates > 0.0].sum():
+            visits = _IN_VAIN
+        list(pool.map(look, [portion for portion in portions if portion not in some], repeat(visits)))
     found = np.empty_like(rates)
     found[boxes.order] = rates
     return found
@@ -217,7 +227,7 @@ class _Search:
         return max(self.task.points.penalty, float(prices[order[rank]]) if rank < order.size else 0.0)
 
     def _mean(self) -> float:
-        return float(self.weights @ np.abs(self.best)) / float(self.weights.sum())
+        return float((self.weights * np.abs(self.best)).sum()) / float(self.weights.sum())
 
     def _prove(self, cells: Cells, walk: Walk, prices: FloatArray) -> bool:
         """Lower prices until they are proven, and keep them if they are the best; returns whether to go on."""

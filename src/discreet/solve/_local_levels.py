@@ -43,26 +43,25 @@ class _Level(NamedTuple):
     block: Ints
 
 
-def make_levels(task: Task) -> Levels:
-    """Make the levels of all attributes."""
+def make_levels(task: Task, leaves: NDArray[np.int32]) -> Levels:
+    """Make the levels of all attributes, given the leaf of each point in each, or the number of its bit."""
     points, table = task.points, task.problem.table
-    leaves = np.empty(points.codes.shape, dtype=np.int32)
     levels: list[list[_Level]] = []
-    numeric = []
+    places: dict[int, Ints] = {}
     for i, attribute in enumerate(table.attributes):
-        code = points.codes[:, i]
         if points.kind[i] == SET:
-            bit = np.log2(np.abs(code.astype(np.float64)))
-            code, mine = np.rint(bit).astype(np.int64), _all_or_one(task, i)
+            mine = _all_or_one(task, i)
         elif attribute.positions is not None and not attribute.tree:
-            place, mine = _runs(task, i, places_of(attribute, by_value=isinstance(task.problem.cost, Certainty)))
-            code = place[code]
-            numeric.append(i)
+            places[i], mine = _runs(task, i, places_of(attribute, by_value=isinstance(task.problem.cost, Certainty)))
         else:
             mine = _nodes(task, i, attribute)
-        leaves[:, i] = code
         levels.append(mine)
-    _limit(levels, numeric)
+    _limit(levels, list(places))
+    moved = {i: place for i, place in places.items() if not np.array_equal(place, np.arange(place.size))}
+    if moved:
+        leaves = leaves.copy()
+        for i, place in moved.items():
+            leaves[:, i] = place[leaves[:, i]]
     return _flat(leaves, levels)
 
 

@@ -189,7 +189,7 @@ def _orders(ground: Ground, leaves: NDArray[np.int32], dear: Ints, most: int) ->
 
 
 def _cost(groups: Groups) -> float:
-    return float(groups.each @ groups.group[:, SIZE])
+    return float((groups.each * groups.group[:, SIZE]).sum())
 
 
 def _descend(groups: Groups, requirement: Requirement, near: Ints, sweeps: int, dissolve: int, budget: Budget) -> None:

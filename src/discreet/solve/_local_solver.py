@@ -15,14 +15,14 @@ from discreet.problem._checks import one_of
 from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._local_bound import nearest_bound, price_bound
 from discreet.solve._local_rest import Rest, rest_of, with_the_gone
-from discreet.solve._local_task import Shares, Task, finish, make_task, price
+from discreet.solve._local_task import Priced, Shares, Task, finish, make_task, price, row_rates
 from discreet.solve._requirements import make_requirement
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["LocalSolver", "all_together", "load_kernels"]
 
-_SECONDS = 1.0
-"""How long the quick bound may take where the time for the search is over."""
+_SECONDS, _TUPLES = 1.0, 200_000
+"""How long the quick bound may take where the time for the search is over, and of how many tuples it is found then."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,23 @@ class LocalSolver(Solver):
         trace = [Progress(budget.seconds, found, 0.0, 1)]
         if progress is not None:
             progress(trace[-1])
-        bound = 0.0
-        if self.bound == "nearest":
-            bound = nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget)
-        elif self.bound == "prices":
-            bound, _ = price_bound(task, budget, shares)
+        try:
+            bound = self._bound(task, shares, priced, budget)
+        except KeyboardInterrupt:  # the groups are there, and worth releasing without a bound too
+            budget.stop.set()
+            bound = 0.0
         trace.append(Progress(budget.seconds, found, min(bound, found), 1))
         if progress is not None:
             progress(trace[-1])
         return finish(task, shares, bound, trace=trace, priced=priced)
+
+    def _bound(self, task: Task, shares: Shares, priced: Priced, budget: Budget) -> float:
+        """Return what no grouping costs less than; where the time is over, only what is quick."""
+        if self.bound == "prices":
+            return price_bound(task, budget, shares)[0]
+        if self.bound != "nearest" or (budget.exhausted and task.points.weights.size > _TUPLES):
+            return 0.0
+        return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, shares, priced))
 
 
 def _nothing(task: Task, rest: Rest, budget: Budget) -> Solution:

@@ -30,6 +30,7 @@ __all__ = [
     "places_of",
     "positions_of",
     "price",
+    "row_rates",
 ]
 
 _TABLE = 512
@@ -73,16 +74,16 @@ def make_task(problem: Problem) -> Task:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
     assert isinstance(problem.cost, Certainty | Loss), "a problem of local recoding has one of these costs"
-    codes, kinds, rates = [], [], [np.zeros(0)]
+    codes = np.empty((table.tuples, len(table.attributes)), dtype=np.int64)
+    kinds, rates = [], [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     starts, node_starts, rate_end, node_end = [], [], 0, 0
     for i, attribute in enumerate(table.attributes):
         order, blocks = _contiguous(attribute)
         kind, rate, node = _rates(problem, i, order, blocks)
-        place = np.empty_like(order)
+        place = np.empty(order.size, dtype=np.int64)
         place[order] = np.arange(order.size)
-        code = place[table.codes[i]]
-        codes.append(np.int64(1) << (code % BITS) if kind == SET else code)
+        codes[:, i] = (np.int64(1) << (place % BITS) if kind == SET else place)[table.codes[i]]
         kinds.append(kind)
         starts.append(rate_end)
         node_starts.append(node_end)
@@ -91,7 +92,7 @@ def make_task(problem: Problem) -> Task:
         rate_end += rate.size
         node_end += node.size
     points = Points(
-        codes=np.ascontiguousarray(np.array(codes, dtype=np.int64).T),
+        codes=codes,
         weights=table.weights,
         kind=np.array(kinds, dtype=np.int64),
         leaves=np.array([attribute.leaves for attribute in table.attributes], dtype=np.int64),
@@ -332,16 +333,15 @@ def price(task: Task, shares: Shares) -> Priced:
     table, points = task.problem.table, task.points
     kept, group, first = _sorted(shares)
     low, high = bounds_of(points.codes, shares.tuple[kept].astype(np.int64), first.astype(np.int64))
-    under = np.zeros(low.shape, dtype=np.int64)
-    levels, blocks = (np.zeros(low.shape, dtype=np.int32) for _ in range(2))
+    under, levels, blocks = (np.zeros(low.shape, dtype=np.int32) for _ in range(3))
     covers = []
     for i, attribute in enumerate(table.attributes):
         if not first.size:
             cover = Cover("node", low[:, i], high[:, i])
         elif attribute.tree:
-            cover = Cover("node", *_lowest_nodes(attribute, low[:, i], high[:, i]))
+            levels[:, i], blocks[:, i] = _lowest_nodes(attribute, low[:, i], high[:, i])
+            cover = Cover("node", levels[:, i], blocks[:, i])
             under[:, i] = _leaves_under(attribute, cover)
-            levels[:, i], blocks[:, i] = cover.first, cover.second
         elif attribute.positions is not None:
             cover = Cover("range", low[:, i].copy(), high[:, i].copy())
             mixed = np.isnan(attribute.positions[cover.second]) & (cover.first < cover.second)
@@ -354,6 +354,7 @@ def price(task: Task, shares: Shares) -> Priced:
             under[:, i] = cover.second - cover.first
         covers.append(cover)
     sizes = np.add.reduceat(shares.count[kept], first).astype(np.int64)
+    low, high = low.astype(np.int32), high.astype(np.int32)  # bits of sets gave way to leaves
     classes = Classes(
         table, sizes, low=low, high=high, block_leaves=under, block_levels=levels, blocks=blocks, local=True
     )
@@ -362,13 +363,22 @@ def price(task: Task, shares: Shares) -> Priced:
     return Priced(covers, classes, cost)
 
 
+def row_rates(task: Task, shares: Shares, priced: Priced) -> FloatArray:
+    """Return what a row of each point costs in the cheapest of its groups; infinite where it is in none."""
+    rates = np.full(task.points.weights.size, np.inf)
+    kept = shares.group >= 0
+    each = task.problem.cost.published(priced.classes) / np.maximum(priced.classes.sizes, 1)
+    np.minimum.at(rates, shares.tuple[kept], each[shares.group[kept]])
+    return rates
+
+
 def _lowest_nodes(attribute: CodedAttribute, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
     """The level and the block of the lowest node above the leaves of each group; a level too high if there is none.
 
     Leaves go by their places in an order in which every node is a run.
     """
-    level_of = np.full(low.size, attribute.height + 1)
-    block_of = np.zeros(low.size, dtype=np.int64)
+    level_of = np.full(low.size, attribute.height + 1, dtype=np.int32)
+    block_of = np.zeros(low.size, dtype=np.int32)
     _, blocks = _contiguous(attribute)
     for level in range(attribute.height, -1, -1):
         block = blocks[level, low]
@@ -379,7 +389,7 @@ def _lowest_nodes(attribute: CodedAttribute, low: IntArray, high: IntArray) -> t
 
 def _leaves_under(attribute: CodedAttribute, cover: Cover) -> IntArray:
     """How many leaves lie under the node each group shows; all of them where there is no node above its values."""
-    under = np.full(cover.first.size, attribute.leaves, dtype=np.int64)
+    under = np.full(cover.first.size, attribute.leaves, dtype=np.int32)
     for level, leaves in enumerate(attribute.block_leaves):
         here = np.flatnonzero(cover.first == level)
         under[here] = leaves[cover.second[here]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
@@ -30,10 +30,14 @@ _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
 _FEW = 2048
 """So few points get all the effort there is, by default too: it takes no time."""
+_MANY = 4 * _REGION
+"""Points above which groups are regrouped once only by default."""
 _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
 _CLOSER = 5.0
 """Rows of a group of k are closer together than the part of a range they are in, by about 1 + this / k."""
+_LOOK = 0.2
+"""Seconds between two looks at whether Ctrl-C was pressed."""
 _PAIRS = 500
 """Pairs of points that tell how much an attribute matters."""
 
@@ -64,9 +68,21 @@ class LocalSearchSolver(LocalSolver):
             raise UsageError("The effort of local is low, default or high.")
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
+        """Group region by region; if Ctrl-C is pressed, what is not done yet is completed without further search."""
+        try:
+            return self._by_regions(task, requirement, budget)
+        except KeyboardInterrupt:
+            if budget.stop.is_set():  # it was pressed twice
+                raise
+            budget.stop.set()
+            return self._by_regions(task, requirement, budget)
+
+    def _by_regions(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Group region by region; the result does not depend on how many are solved at once."""
         shape, leaves, k = shape_of(task.points), _leaves(task), requirement.smallest
-        ground = Ground(task, requirement, make_levels(task), shape, leaves, _spread(task, shape), 1 + _CLOSER / k)
+        ground = Ground(
+            task, requirement, make_levels(task, leaves), shape, leaves, _spread(task, shape), 1 + _CLOSER / k
+        )
         regions = _regions(ground)
         limits = _limits(task, regions)
         plan, random = self._plan(leaves.shape[0], k), budget.random()
@@ -76,7 +92,13 @@ class LocalSearchSolver(LocalSolver):
             return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
 
         with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
-            return _together(list(pool.map(solve, range(len(regions)))))
+            solved = [pool.submit(solve, region) for region in range(len(regions))]
+            try:
+                while wait(solved, _LOOK).not_done:  # without a timeout a signal may wait until all is done
+                    pass
+            except KeyboardInterrupt:
+                budget.stop.set()
+            return _together([region.result() for region in solved])
 
     def _plan(self, n: int, k: int) -> Plan:
         if self.effort == "low":
@@ -87,15 +109,16 @@ class LocalSearchSolver(LocalSolver):
         if n > _LARGE:
             return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
-            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=2)
+            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=1 if n > _MANY else 2, orders=5)
         return Plan(visits=1500, window=8, near=24, sweeps=4, rounds=max(5, min(10, 300 // k)))
 
 
 def _leaves(task: Task) -> Nodes:
     """The leaf of each point in each attribute; for sets the number of its bit."""
-    leaves = task.points.codes.astype(np.int32)
-    for i in np.flatnonzero(task.points.kind == SET):
-        leaves[:, i] = np.rint(np.log2(np.abs(task.points.codes[:, i].astype(np.float64))))
+    codes = task.points.codes
+    leaves = np.empty(codes.shape, dtype=np.int32)
+    for i, kind in enumerate(task.points.kind):
+        leaves[:, i] = np.rint(np.log2(np.abs(codes[:, i].astype(np.float64)))) if kind == SET else codes[:, i]
     return leaves
 
 
