@@ -171,8 +171,7 @@ def _fits(share: Ints, group: Ints, each: Floats, k: int, h: int, some: int, e: 
 
 @inner_kernel
 def _chain(g: Groups, requirement: Requirement, h: int, some: int, e: int, b: int, bar: float) -> float:
-    """Let share e go to group b while some rows of share h take its place, if that is not too dear; return what is
-    saved."""
+    """Let share e go to group b while some rows of share h take its place, if not too dear; return what is saved."""
     share, group, cover, each, histogram = g.share, g.group, g.cover, g.each, g.histogram
     none, zero = np.int64(-1), np.int64(0)
     a, j, count = share[e, GROUP], share[e, POINT], share[e, COUNT]

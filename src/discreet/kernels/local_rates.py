@@ -122,8 +122,7 @@ def price_of_move(
     rows_b: int,
     limit: float,
 ) -> float:
-    """What two groups cost together once point j has left a for b and they have so many rows; no more is added up than
-    the limit."""
+    """What groups a and b of so many rows cost once point j has left a for b; from the limit on no more is added up."""
     total = 0.0
     for i in range(shape.shape[0]):
         code, is_set = codes[j, i], shape[i, 0] == SET
@@ -156,8 +155,10 @@ def price_of_swap(
     rows_b: int,
     limit: float,
 ) -> float:
-    """What two groups cost together once point j of a and point q of b have changed places and they have so many rows;
-    no more is added up than the limit."""
+    """What groups a and b of so many rows cost once point j of a and point q of b have changed places.
+
+    From the limit on no more is added up.
+    """
     total = 0.0
     for i in range(shape.shape[0]):
         code, other, is_set = codes[j, i], codes[q, i], shape[i, 0] == SET
