@@ -82,7 +82,7 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
-            steps = 1600 if self.effort == "high" else 1000
+            steps = 2000 if self.effort == "high" else 1000
             return Plan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps)
         if n > _LARGE:
             return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
