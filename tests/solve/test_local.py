@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import discreet.solve._local_region as region
 import discreet.solve.local as local
 from cases import MODELS
 from discreet.counts import CodedAttribute, CountTable
 from discreet.errors import UsageError
+from discreet.kernels.local_anneal import anneal
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._local_task import make_task
@@ -140,6 +142,41 @@ def test_stopped_at_once_it_still_returns_valid_groups(effort):
         table = random_local_table(seed, rows=(50, 100), attributes=(2, 3), leaves=(3, 6), values=(3, 4))
         task = make_task(Problem.build(table, privacy=["k(4)", "distinct-l(2)"], cost="NCP", scheme="local"))
         audited(task, solve(task.problem, effort, stop=stop).groups)
+
+
+class Ticking(Budget):
+    """Every look at the clock takes a second."""
+
+    looks = 0
+
+    @property
+    def seconds(self):
+        """How often it was looked at the clock."""
+        self.looks += 1
+        return float(self.looks)
+
+
+@pytest.mark.parametrize("limit", [None, 1000, 80])
+def test_annealing_is_cold_when_the_time_is_over(limit, monkeypatch):
+    table = large_table(2000, 100, (True, False, True))
+    problem = Problem.build(table, privacy="k(5)", cost="NCP", scheme="local")
+    heat, steps = [], []
+
+    def recorded(groups, requirement, near, count, hot, cold, state):
+        steps.append(count)
+        heat.extend((hot, cold))
+        return anneal(groups, requirement, near, count, hot, cold, state)
+
+    monkeypatch.setattr(region, "anneal", recorded)
+    monkeypatch.setattr(region, "_FEW", 0)
+    found = SOLVERS.make("local(effort=high, bound=none)").solve(problem, Ticking(time_limit=limit, seed=1))
+    audited(make_task(problem), found.groups)
+    assert heat == sorted(heat, reverse=True)
+    assert heat[-1] / heat[0] == pytest.approx(region._COLD / region._HOT)
+    if limit == 80:
+        assert len(steps) < 40
+    else:
+        assert sum(steps) >= 1000 * problem.table.tuples
 
 
 def test_heavy_tuples_lend_rows():

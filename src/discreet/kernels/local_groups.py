@@ -201,9 +201,10 @@ def _remove(g: Groups, e: int) -> None:
         group[b, SIZE], group[b, HEAD] = 0, g.top[FREE_GROUP]
         g.top[FREE_GROUP] = b
         return
+    several = share[group[b, HEAD], NEXT] >= 0
     for i in range(shape.shape[0]):
         code, is_set = codes[j, i], shape[i, 0] == SET
-        if not is_set and cover[b, i, 2] < code < cover[b, i, 3]:
+        if not is_set and (cover[b, i, 2] < code < cover[b, i, 3] or (several and cover[b, i, 0] == cover[b, i, 1])):
             continue
         _cover_none(cover, b, i, is_set)
         f = group[b, HEAD]

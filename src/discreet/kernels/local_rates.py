@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from discreet.kernels._numba import inner_kernel
 from discreet.kernels.covers import RANGE, SET, TABLE, Points, count_bits
 
-__all__ = ["joined", "left", "rate_at", "shape_of", "swapped", "swapped_at_best"]
+__all__ = [
+    "joined",
+    "left",
+    "price_of_move",
+    "price_of_swap",
+    "rate_at",
+    "shape_of",
+    "swapped",
+    "swapped_at_best",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -96,4 +105,73 @@ def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: 
         if shape[i, 0] == SET:
             low = cover[b, i, 2] | code
         total += rate_at(shape, rate, node, i, low, high)
+    return total
+
+
+@inner_kernel
+def price_of_move(
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    codes: Ints,
+    cover: Ints,
+    a: int,
+    b: int,
+    j: int,
+    rows_a: int,
+    rows_b: int,
+    limit: float,
+) -> float:
+    """What groups a and b of so many rows cost once point j has left a for b; from the limit on no more is added up."""
+    total = 0.0
+    for i in range(shape.shape[0]):
+        code, is_set = codes[j, i], shape[i, 0] == SET
+        low = cover[a, i, 2] if code == cover[a, i, 0] else cover[a, i, 0]
+        high = cover[a, i, 3] if code == cover[a, i, 1] else cover[a, i, 1]
+        if is_set:
+            low = cover[a, i, 2] | (cover[a, i, 0] & ~code)
+        total += rows_a * rate_at(shape, rate, node, i, low, high)
+        low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
+        if is_set:
+            low = cover[b, i, 0] | code
+        total += rows_b * rate_at(shape, rate, node, i, low, high)
+        if total >= limit:
+            break
+    return total
+
+
+@inner_kernel
+def price_of_swap(
+    shape: Ints,
+    rate: Floats,
+    node: Nodes,
+    codes: Ints,
+    cover: Ints,
+    a: int,
+    b: int,
+    j: int,
+    q: int,
+    rows_a: int,
+    rows_b: int,
+    limit: float,
+) -> float:
+    """What groups a and b of so many rows cost once point j of a and point q of b have changed places.
+
+    From the limit on no more is added up.
+    """
+    total = 0.0
+    for i in range(shape.shape[0]):
+        code, other, is_set = codes[j, i], codes[q, i], shape[i, 0] == SET
+        low = min(other, cover[a, i, 2] if code == cover[a, i, 0] else cover[a, i, 0])
+        high = max(other, cover[a, i, 3] if code == cover[a, i, 1] else cover[a, i, 1])
+        if is_set:
+            low = cover[a, i, 2] | (cover[a, i, 0] & ~code) | other
+        total += rows_a * rate_at(shape, rate, node, i, low, high)
+        low = min(code, cover[b, i, 2] if other == cover[b, i, 0] else cover[b, i, 0])
+        high = max(code, cover[b, i, 3] if other == cover[b, i, 1] else cover[b, i, 1])
+        if is_set:
+            low = cover[b, i, 2] | (cover[b, i, 0] & ~other) | code
+        total += rows_b * rate_at(shape, rate, node, i, low, high)
+        if total >= limit:
+            break
     return total

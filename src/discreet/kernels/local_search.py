@@ -126,8 +126,8 @@ def _best_change(
         best, kind, best_group, best_rows = freed - some * penalty, _MOVE, -1, some
     if count <= spare:
         cheapest, there = count * penalty, -1
-    for c in range(near.shape[1]):
-        q = near[j, c]
+    for c in range(-1, near.shape[1]):
+        q = near[j, c] if c >= 0 else j
         if q < 0:
             break
         f = first[q]
@@ -177,8 +177,8 @@ def _best_change(
         f = share[f, NEXT]
         if p == j:
             continue
-        for c in range(near.shape[1]):
-            q = near[p, c]
+        for c in range(-1, near.shape[1]):
+            q = near[p, c] if c >= 0 else p
             if q < 0:
                 break
             h = first[q]
@@ -229,8 +229,8 @@ def cheapest_group(
     stamp = mark[-1]
     mark[a] = stamp
     best, best_group = np.inf, none
-    for c in range(near.shape[1]):
-        q = near[j, c]
+    for c in range(-1, near.shape[1]):
+        q = near[j, c] if c >= 0 else j
         if q < 0:
             break
         f = first[q]

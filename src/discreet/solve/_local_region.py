@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +27,14 @@ from discreet.solve._local_task import Shares, Task, price
 __all__ = ["Ground", "Plan", "solve_region"]
 
 _STEPS = 1 << 17
-"""Steps of annealing between two looks at the clock."""
-_HOT, _COLD, _ROWS = 0.8, 0.26, 1.25
-"""The temperatures annealing begins and ends with, as shares of what a group costs over the rows it needs, and the
-power of these rows: the more there are, the less one of them changes."""
-_BEFORE, _DURING = 1 / 3, 5
-"""How often all groups are regrouped before and during annealing, for each time they are after it."""
+"""Steps of annealing between two looks at the clock, at most."""
+_HOT, _COLD = 0.65, 0.16
+"""The temperatures annealing begins and ends with, as shares of what a group costs over the rows it needs."""
+_BETWEEN, _LONG = 32, 25
+"""Steps for each point between two times that all groups are regrouped during annealing; where groups need more rows
+than so many, so that regrouping takes longer, there are more steps in proportion."""
+_TIME = 0.85
+"""The part of the time limit after which annealing is to be over."""
 _WORTH = 1e-4
 """A sweep that saves less than this share of the cost is the last."""
 _CHANGING = ("share", "first", "group", "cover", "each", "gone", "top", "mark", "active")
@@ -56,7 +57,7 @@ class Plan:
     sweeps: int
     """How often to go through all points, at most."""
     rounds: int = 0
-    """How often to regroup all groups."""
+    """How often to regroup all groups at the end."""
     steps: int = 0
     """Steps of annealing for each point."""
     first_visits: int = 1000
@@ -129,7 +130,6 @@ def _improved(
         return groups
     _descend(groups, requirement, near, plan.sweeps, 2 if plan.sweeps > 2 else 1, budget)
     if plan.steps:
-        _regroup(ground, groups, near, requirement, round(_BEFORE * plan.rounds), state, budget)
         groups = _anneal(ground, groups, requirement, near, plan, state, budget)
     _regroup(ground, groups, near, requirement, plan.rounds, state, budget)
     if limit:
@@ -211,27 +211,38 @@ def _anneal(
 ) -> Groups:
     """Return the better of the groups as they are and as they are after annealing.
 
-    Annealing makes no new groups; regrouping in between does.
+    Annealing makes no new groups; regrouping in between does. Where time is short it cools faster.
     """
-    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1)
+    n, k = near.shape[0], requirement.smallest
+    unit = _cost(groups) / max(int((groups.group[:, SIZE] > 0).sum()), 1) / k
     if unit <= 0.0:
         return groups
     arrays = {name: each.copy() for name, each in groups._asdict().items() if name in _CHANGING}
     warm = groups._replace(**arrays)
-    steps = plan.steps * near.shape[0]
-    portions = -(-steps // _STEPS)
-    between = max(portions // max(_DURING * plan.rounds, 1), 1)
-    start = unit * _HOT / requirement.smallest**_ROWS
-    heat = start * (_COLD / _HOT) ** (np.arange(portions + 1) / max(portions, 1))
-    for portion, (hot, cold) in enumerate(pairwise(heat.tolist()), start=1):
-        if budget.exhausted:
+    between = int(_BETWEEN * max(1.0, k / _LONG)) * n
+    portion = min(_STEPS, between)
+    portions = -(-plan.steps * n // portion)
+    begun, cooled = budget.seconds, 0.0
+    for number in range(1, portions + 1):
+        if budget.exhausted or cooled >= 1.0:
             break
-        anneal(warm, requirement, near, min(_STEPS, steps), hot, cold, state)
-        if portion % between == 0:
+        until = max(number / portions, _time_used(budget, begun))
+        hot, cold = (unit * _HOT * (_COLD / _HOT) ** part for part in (cooled, until))
+        anneal(warm, requirement, near, portion, hot, cold, state)
+        if number * portion // between > (number - 1) * portion // between:
             regroup(warm, requirement, near, ground.spread, 0, warm.group.shape[0], state)
+        cooled = until
     warm.active[:] = True
     _descend(warm, requirement, near, 8, 2, budget)
     return min(groups, warm, key=_cost)
+
+
+def _time_used(budget: Budget, begun: float) -> float:
+    """How much of the time for annealing is over; 0 if there is no limit."""
+    if budget.time_limit is None:
+        return 0.0
+    until = _TIME * budget.time_limit
+    return 1.0 if budget.seconds >= until else (budget.seconds - begun) / (until - begun)
 
 
 def _regroup(

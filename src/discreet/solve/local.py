@@ -104,13 +104,15 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return Plan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
-            rounds, steps = max(6, min(24, 480 // k)), 2500 if self.effort == "high" else 1000
-            return Plan(visits=3000, window=8, near=16, sweeps=8, rounds=rounds, steps=steps)
+            steps = 2000 if self.effort == "high" else 1000
+            return Plan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps)
         if n > _LARGE:
             return Plan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
-            return Plan(visits=600, window=6, near=12, sweeps=2, rounds=1 if n > _MANY else 2, orders=5)
-        return Plan(visits=1500, window=8, near=24, sweeps=4, rounds=max(5, min(10, 300 // k)))
+            if n > _MANY:
+                return Plan(visits=600, window=6, near=12, sweeps=2, rounds=1, orders=5)
+            return Plan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32)
+        return Plan(visits=1500, window=8, near=24, sweeps=2, rounds=2 if k > 25 else 3, steps=80)
 
 
 def _leaves(task: Task) -> Nodes:
