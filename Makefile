@@ -43,7 +43,7 @@ faults: $(VENV)/.dev ## kill jobs at 200 random moments, then full disks, Ctrl-C
 	$(BIN)/python tests/faults.py --times 25
 	$(BIN)/python tests/mishaps.py
 
-load: $(VENV)/.dev ## measure tables of 10,000 columns and of a million different values (ten minutes)
+load: $(VENV)/.dev ## measure tables of 10,000 columns, a million different values, and the studio with 20 clients (ten minutes)
 	$(BIN)/python tests/load.py
 
 lint: $(VENV)/.dev ## check style and formatting

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
@@ -121,15 +117,3 @@ def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypa
 
     _warm_up.warm_up(damaged)
     assert (len(tries), len(list(own.iterdir())), len(list(other.iterdir()))) == (2, 0, 2)
-
-
-def test_all_that_was_compiled_is_thrown_away(tmp_path):
-    script = (
-        "from discreet.kernels._numba import cache_folder, forget_compiled\n"
-        "folder = cache_folder(); (folder / 'x.nbi').write_bytes(b''); forget_compiled()\n"
-        "print(list(folder.iterdir()))"
-    )
-    paths = os.pathsep.join([str(Path(dc.__file__).parents[1]), *sys.path])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths}
-    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

@@ -43,6 +43,8 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     elif not quiet:
         click.echo(release.summary())
         click.echo(f"The release is in {_told(job.locate(job.output) or job.output)}.")
+        for report in job.report:
+            click.echo(f"The report is in {_told(job.locate(report) or report)}.")
     if watch.interrupted:
         click.get_current_context().exit(InterruptedRun.exit_code)
 

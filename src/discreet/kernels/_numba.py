@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-__all__ = ["PLAIN", "cache_folder", "forget_compiled", "inner_kernel", "kernel"]
+__all__ = ["PLAIN", "cache_folder", "inner_kernel", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,14 +44,6 @@ def cache_folder() -> Path | None:
         if os.access(folder, os.W_OK) and (not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()):
             return folder
     return None
-
-
-def forget_compiled() -> None:
-    """Throw away what was compiled earlier, so that it is compiled afresh."""
-    folder = cache_folder()
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def kernel(function: F) -> F:
