@@ -40,10 +40,8 @@ _SECRETS = ("password", "sslpassword")
 def as_path(given: object, what: str) -> Path:
     """Return a path that was given for something; anything else is refused by what it is.
 
-    >>> as_path(3, "The report")
-    Traceback (most recent call last):
-    discreet.errors.UsageError: The report is given as the path of a file, not as int.
-    More: discreet explain parameter
+    >>> as_path("reports/june.html", "The report").name
+    'june.html'
     """
     if isinstance(given, str | PathLike):
         return Path(given)
