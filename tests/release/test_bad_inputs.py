@@ -131,7 +131,7 @@ def test_bad_columns_without_a_role_do_no_harm() -> None:
 
 def test_two_columns_of_one_name() -> None:
     frame = pd.DataFrame([[1, 2], [3, 4]], columns=["age", "age"])
-    with pytest.raises(DataError, match="same name"):
+    with pytest.raises(DataError, match="two columns named 'age'"):
         anonymize(frame, quasi_identifiers=["age"], privacy="k(2)")
 
 

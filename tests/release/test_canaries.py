@@ -19,6 +19,8 @@ from discreet.cli import program
 NAMES = [f"CANARY-{number:04d}" for number in range(400)]
 RARE_TOWN = "Qaanaaq"
 RARE_ILLNESS = "Kuru"
+_CHANCE = re.compile(r"\d+\.\d{6,}(e-?\d+)?|\b[0-9a-f]{32,}\b")
+"""Seconds and checksums, the digits of which may happen to be anything."""
 OUTLIER = 987_654_321
 RARE_DATE = "1899-03-17"
 SECRET = "Zyklop"
@@ -79,7 +81,8 @@ def test_nothing_gets_out(way: str, table: pl.DataFrame, tmp_path: Path, monkeyp
     released = set(pl.read_csv("safe.csv", infer_schema=False)["town"]) | {None}
     written = {name: Path(name).read_text() for name in (*reports, "certificate.json", "job.yaml")}
     written["screen"] = result.output
-    for name, text in written.items():
+    for name, whole in written.items():
+        text = _CHANCE.sub("", whole)
         assert not re.search(r"CANARY", text), name
         for canary in CANARIES:
             if way == "local" and any(canary in str(value) for value in released):

@@ -312,3 +312,47 @@ def test_separator_of_the_input_is_kept(people: pl.DataFrame, tmp_path: Path) ->
     assert open_table(tmp_path / "safe.csv").dialect.separator == ";"
     anonymize(tmp_path / "people.csv", **JOB, output=tmp_path / "safe.tsv")
     assert open_table(tmp_path / "safe.tsv").dialect.separator == "\t"
+
+
+def test_an_identifier_that_lists_its_values() -> None:
+    names = pl.Series(list("pqpq"), dtype=pl.Enum(["p", "q"]))
+    table = pl.DataFrame({"b": list("xxyy"), "n": names})
+    for frame in (table, table.lazy()):
+        assert anonymize(frame, identifiers=["n"], quasi_identifiers=["b"], privacy="k(2)").audit.passed
+
+
+@pytest.mark.parametrize("kind", [pl.Int128, pl.UInt128])
+def test_whole_numbers_of_128_bits(kind: Any) -> None:
+    table = pl.DataFrame({"b": list("xxyyxxyz"), "a": pl.Series([1, 1, 2, 2, 1, 1, 2, 3], dtype=kind)})
+    release = anonymize(table, quasi_identifiers=["a", "b"], privacy="k(2)", suppression="budget(30%)")
+    assert (release.suppressed, release.frame.height) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        pl.Series([{"e": "q"}] * 7 + [{"e": "S"}], dtype=pl.Struct({"e": pl.Enum(["q", "S"])})),
+        pl.Series([["q"]] * 7 + [["S"]], dtype=pl.List(pl.Enum(["q", "S"]))),
+    ],
+)
+def test_types_inside_of_types_list_no_suppressed_value(last: pl.Series) -> None:
+    table = pl.DataFrame({"b": list("xxyyxxyz"), "s": last})
+    release = anonymize(table, quasi_identifiers=["b"], privacy="k(2)", suppression="budget(50%)")
+    assert release.suppressed == 1
+    assert "S'" not in str(release.frame.schema)
+
+
+def test_what_pandas_keeps_beside_the_rows() -> None:
+    letters, numbers = list("abcdefgh"), range(8)
+    indices = [
+        pd.CategoricalIndex(letters),
+        pd.MultiIndex.from_arrays([letters, numbers]),
+        pd.MultiIndex.from_arrays([pd.Categorical(letters), numbers], names=["u", "v"]),
+    ]
+    for index in indices:
+        table = pd.DataFrame({"b": list("xxyyxxyz")}, index=index)
+        table[1] = pd.Categorical(list("qqqqqqqS"))
+        frame = anonymize(table, quasi_identifiers=["b"], privacy="k(2)", suppression="budget(50%)").frame
+        kept = getattr(frame.index, "levels", None) or [frame.index.categories]
+        assert (len(frame), "h" in kept[0], list(frame[1].cat.categories)) == (7, False, ["q"])
+        assert "h" in str(table.index)

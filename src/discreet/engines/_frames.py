@@ -106,12 +106,20 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
     try:
         return nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise DataError("The frame has two columns of the same name; give every column its own.") from None
+        name = _repeated_name(data)
+        which = "two columns of the same name" if name is None else f"two columns named '{name}'"
+        raise DataError(f"The frame has {which}; give every column its own name.", column=name) from None
     except TypeError:
         raise UsageError(
             f"Data of type {type(data).__name__} cannot be read; give a path, or a frame of pandas, polars, pyarrow, "
             "DuckDB, Spark or Ibis."
         ) from None
+
+
+def _repeated_name(data: Any) -> str | None:
+    """Return the first name that two columns of a frame have, if the frame tells its names."""
+    names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 
 def _has_nan(series: pl.Series) -> bool:
@@ -132,8 +140,20 @@ def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
                 native = native.set_column(place, column.name, rest.cast(column.type))
         return nw.from_native(native, eager_only=True)
     if frame.implementation.is_pandas_like():
+        native = native.copy(deep=False)
         for column in frame.columns:
             if hasattr(native[column], "cat"):
-                native = native.assign(**{column: native[column].cat.remove_unused_categories()})
+                native[column] = native[column].cat.remove_unused_categories()
+        native.index = _index_without(native.index)
         return nw.from_native(native, eager_only=True)
     return frame
+
+
+def _index_without(index: Any) -> Any:
+    """Return an index of pandas without the categories and levels that no row has any more."""
+    if hasattr(index, "remove_unused_categories"):
+        return index.remove_unused_categories()
+    if not hasattr(index, "remove_unused_levels"):
+        return index
+    index = index.remove_unused_levels()
+    return index.set_levels([_index_without(level) for level in index.levels])

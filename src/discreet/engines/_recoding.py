@@ -143,14 +143,29 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         frame = frame.head(0)
     # The type of an Enum lists all its values, those of suppressed rows too.
     texts = [
-        exactly(c).cast(pl.String)
+        exactly(c).cast(_without_lists_of_values(dtype))
         for c, dtype in schema.items()
-        if isinstance(dtype, pl.Enum) and c not in recoding.maps
+        if _without_lists_of_values(dtype) != dtype and c not in (*recoding.maps, *recoding.drop)
     ]
     frame = generalized(frame.drop(selectors.by_name(*recoding.drop)), recoding, key)
     if parts is not None:
         frame = _without_parts(frame, schema, recoding, parts)
     return frame.with_columns(texts) if texts else frame
+
+
+def _without_lists_of_values(dtype: pl.DataType) -> pl.DataType:
+    """Return a type with text in place of an Enum, also inside of lists and records."""
+    if isinstance(dtype, pl.Enum):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_without_lists_of_values(pl.Series(dtype=dtype.inner).dtype))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_without_lists_of_values(pl.Series(dtype=dtype.inner).dtype), dtype.shape)
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct(
+            {field.name: _without_lists_of_values(pl.Series(dtype=field.dtype).dtype) for field in dtype.fields}
+        )
+    return dtype
 
 
 def _class_key(column: str, schema: pl.Schema, recoding: Recoding) -> pl.Expr:

@@ -59,4 +59,5 @@ def whole_numbers(table: pl.DataFrame) -> dict[str, Whole]:
 
 
 def _is_whole(dtype: pl.DataType) -> bool:
-    return dtype.is_integer() or dtype == pl.Date or isinstance(dtype, pl.Categorical | pl.Enum)
+    small = dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)
+    return small or dtype == pl.Date or isinstance(dtype, pl.Categorical | pl.Enum)
