@@ -356,3 +356,17 @@ def test_what_pandas_keeps_beside_the_rows() -> None:
         kept = getattr(frame.index, "levels", None) or [frame.index.categories]
         assert (len(frame), "h" in kept[0], list(frame[1].cat.categories)) == (7, False, ["q"])
         assert "h" in str(table.index)
+
+
+def test_dictionaries_of_arrow_hold_no_suppressed_value() -> None:
+    values = pa.array(["q"] * 7 + ["S"]).dictionary_encode()
+    records = pa.StructArray.from_arrays([values], ["e"])
+    lists = pa.ListArray.from_arrays(pa.array(range(9)), values)
+    asked: dict[str, Any] = {"quasi_identifiers": ["b"], "privacy": "k(2)", "suppression": "budget(50%)"}
+    for column in (records, lists):
+        table = anonymize(pa.table({"b": list("xxyyxxyz"), "s": column}), **asked).frame
+        assert table.num_rows == 7
+        assert "dictionary" not in str(table["s"].type)
+    series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
+    frame = anonymize(pd.DataFrame({"b": list("xxyyxxyz"), "s": series}), **asked).frame
+    assert (frame["s"].tolist(), str(frame["s"].dtype)) == (["q"] * 7, "string[pyarrow]")

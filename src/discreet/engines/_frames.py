@@ -138,15 +138,35 @@ def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
             if hasattr(column.type, "index_type"):
                 rest = native[column.name].cast(column.type.value_type).dictionary_encode()
                 native = native.set_column(place, column.name, rest.cast(column.type))
+            elif _plain(column.type) != column.type:
+                native = native.set_column(place, column.name, native[column.name].cast(_plain(column.type)))
         return nw.from_native(native, eager_only=True)
     if frame.implementation.is_pandas_like():
         native = native.copy(deep=False)
         for column in frame.columns:
             if hasattr(native[column], "cat"):
                 native[column] = native[column].cat.remove_unused_categories()
+            arrow = getattr(native[column].dtype, "pyarrow_dtype", None)
+            if arrow is not None and _plain(arrow) != arrow:
+                native[column] = native[column].astype(type(native[column].dtype)(_plain(arrow)))
         native.index = _index_without(native.index)
         return nw.from_native(native, eager_only=True)
     return frame
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type of arrow with values in place of numbers of them in a dictionary, also in lists and records."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_struct(kind):
+        return pa.struct([part.with_type(_plain(part.type)) for part in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_plain(kind.value_type)))
+    return kind
 
 
 def _index_without(index: Any) -> Any:
