@@ -18,7 +18,7 @@ from discreet.engines._names import exactly
 if TYPE_CHECKING:
     from discreet.engines._recoding import Recoding, ValueMap
 
-__all__ = ["generalized", "is_category", "looked_up"]
+__all__ = ["generalized", "is_category", "looked_up", "places_among"]
 
 LookUp = Callable[[pl.Series], pl.Series]
 Places = Mapping[str, pl.Series]
@@ -157,7 +157,7 @@ def _membership(
         rows = np.zeros(piece.height, dtype=np.int64)
         for of, size, before in digits:
             if before is not None:
-                rows = _places_among(before, rows)
+                rows = places_among(before, rows)
             rows *= size + 1
             rows += of(piece, places)
         return pl.Series(rows).is_in(classes_there)
@@ -170,7 +170,7 @@ def _released_digit(values: pl.Series, released: pl.Series) -> tuple[NDArray[np.
     both = pl.concat([values, released]).cast(pl.Categorical).to_physical()
     numbers = _with_missing(both, 2**32)
     distinct, own = np.unique(numbers[: len(values)], return_inverse=True)
-    by_place = _places_among(distinct, numbers[len(values) :])
+    by_place = places_among(distinct, numbers[len(values) :])
     return own, distinct.size, lambda _, places: by_place[places[values.name].to_numpy()]
 
 
@@ -182,7 +182,7 @@ def _kept_digit(values: pl.Series, dtype: pl.DataType) -> tuple[NDArray[np.int64
     return own, len(distinct), lambda piece, _: place(piece[values.name]).to_numpy()
 
 
-def _places_among(ordered: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+def places_among(ordered: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the place of each number among ordered ones; their count where it is not among them."""
     place = np.searchsorted(ordered, numbers)
     return np.where(ordered[np.minimum(place, ordered.size - 1)] == numbers, place, ordered.size)

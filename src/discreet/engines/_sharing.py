@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.engines._generalize import places_among
 from discreet.engines._names import unused
 from discreet.engines._recoding import Shares
 
@@ -106,12 +107,10 @@ def _found(told: pl.Expr, known: Ints, answer: Ints) -> pl.Expr:
     """Return the answer to each of the known numbers, which are in order; -1 to others."""
     if not known.size:
         return told * 0 - 1
-    answers = answer.astype(np.int64)
+    answers = np.append(answer, -1).astype(np.int64)
 
     def look_up(some: pl.Series) -> pl.Series:
-        wanted = some.to_numpy()
-        at = np.minimum(np.searchsorted(known, wanted), known.size - 1)
-        return pl.Series(np.where(known[at] == wanted, answers[at], -1))
+        return pl.Series(answers[places_among(known, some.to_numpy())])
 
     return _piecewise(told, look_up, pl.Int64())
 
