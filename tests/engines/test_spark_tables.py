@@ -93,6 +93,20 @@ def test_all_or_nothing(session: Any, table: pl.DataFrame, monkeypatch: pytest.M
         assert sorted(rows_of(session.table("clinic.safe")).rows(), key=str) == before
 
 
+def test_what_was_put_aside_comes_back(session: Any, table: pl.DataFrame) -> None:
+    """A process killed while two tables change places leaves none under the name; the next job mends that."""
+    url = TableUrl.parse("spark:///?table=clinic.safe")
+    dc.anonymize(table, **JOB, output=str(url))
+    aside = "clinic.safe__discreet_0123456789ab_old"
+    session.sql(f"ALTER TABLE clinic.safe RENAME TO {aside}")
+    _spark_table.check_spark_table(url)
+    assert names(session) == ["people", "safe"]
+    session.sql(f"CREATE TABLE {aside} AS SELECT * FROM clinic.safe")
+    session.sql("CREATE TABLE clinic.other__discreet_0123456789ab_old AS SELECT * FROM clinic.safe")
+    _spark_table.check_spark_table(url)
+    assert names(session) == ["other__discreet_0123456789ab_old", "people", "safe"]
+
+
 def test_what_is_refused(session: Any, table: pl.DataFrame) -> None:
     session.sql("CREATE OR REPLACE VIEW clinic.seen AS SELECT * FROM clinic.people")
     with pytest.raises(DataError, match=r"no table 'clinic\.peopel' in Spark; did you mean 'clinic\.people'"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +46,7 @@ def check_spark_table(url: TableUrl) -> None:
         raise OutputError(f"There is no database '{url.table.schema}' in Spark; make it first.")
     if session.catalog.tableExists(name) and not _is_table(session, name):
         raise OutputError(f"'{url.table}' is a view, which is not replaced by a table; choose another name.")
+    _clear_up(session, url.table)
 
 
 class StagedSparkTable:
@@ -99,6 +101,21 @@ def replacing_spark_table(url: TableUrl, data: Any = None) -> Iterator[StagedSpa
     finally:
         for left in (staged.staging, aside):
             staged.session.sql(f"DROP TABLE IF EXISTS {_quoted(left)}")
+
+
+def _clear_up(session: Any, table: TableName) -> None:
+    """Undo what a process that was killed while two tables changed places left: a table put aside.
+
+    Where nothing has the name now, what was put aside gets it back; else it was replaced, and is dropped.
+    """
+    aside = re.compile(re.escape(table.name.lower()) + "__discreet_[0-9a-f]{12}_old")
+    for name in _listed(session, table.schema):
+        if aside.fullmatch(name.lower()):
+            left = TableName(name, table.schema)
+            if session.catalog.tableExists(_quoted(table)):
+                session.sql(f"DROP TABLE IF EXISTS {_quoted(left)}")
+            else:
+                _rename(session, left, table)
 
 
 @contextmanager
