@@ -25,6 +25,7 @@ except ImportError:  # there are no such locks on Windows: nothing is cleared up
     fcntl = None
 
 __all__ = [
+    "abandon",
     "check_parent",
     "check_target",
     "fcntl",
@@ -40,6 +41,8 @@ __all__ = [
 
 _ROWS = ".rows.part"
 """How the name ends of what an engine writes beside an unfinished file, for it to be made of."""
+_UNFINISHED: set[Path] = set()
+"""What is being made by this process."""
 
 
 def check_target(target: Path) -> None:
@@ -128,6 +131,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
         _clear_up(target)
         with ExitStack() as held:
             while True:
+                _UNFINISHED.add(unfinished)
                 if folder:
                     unfinished.mkdir()
                 else:
@@ -141,6 +145,15 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
         raise not_written(f"'{target.name}'", error) from None
     finally:
         remove(unfinished)
+        _UNFINISHED.discard(unfinished)
+
+
+def abandon() -> None:
+    """Delete all that is being made, by whoever it is, as this process is about to end."""
+    for unfinished in list(_UNFINISHED):
+        for path in (unfinished, rows_beside(unfinished)):
+            with suppress(OSError):
+                remove(path)
 
 
 def not_written(what: str, error: Exception) -> OutputError:

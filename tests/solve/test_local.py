@@ -101,10 +101,10 @@ def test_regions_and_threads(threads, monkeypatch):
     table = large_table(3000, 40, (True, False, False))
     problem = Problem.build(table, privacy="k(3)", cost="LM", scheme="local", suppression="budget(0.01)")
     monkeypatch.setattr(local, "_REGION", 300)
-    monkeypatch.setattr(local.os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(local, "usable_cores", lambda: 3)
     expected = solve(problem).groups
     audited(make_task(problem), expected)
-    monkeypatch.setattr(local.os, "cpu_count", lambda: threads)
+    monkeypatch.setattr(local, "usable_cores", lambda: threads)
     found = solve(problem).groups
     assert same_groups(found, expected)
 

@@ -7,13 +7,13 @@ the true ones (:mod:`discreet.solve._local_cells`).
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
 
 import numpy as np
 
+from discreet._limits import usable_cores
 from discreet.counts import FloatArray
 from discreet.kernels.local_bounds import Cells, build_boxes, nearest_rates
 from discreet.kernels.local_bounds_prices import (
@@ -159,7 +159,7 @@ def _nearest(cells: Cells, k: int, budget: Budget, known: FloatArray | None = No
 
     portions = range(0, boxes.first.size, _AT_A_TIME)
     some = portions[::_ONE_IN] if known is not None and len(portions) > _ONE_IN else portions[:0]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(usable_cores()) as pool:
         list(pool.map(look, some, repeat(visits)))
         if len(some) and rates.sum() < _POOR * most[rates > 0.0].sum():
             visits = _IN_VAIN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from discreet._limits import usable_cores
 from discreet.counts import FloatArray
 from discreet.errors import UsageError
 from discreet.kernels.covers import SET
@@ -91,7 +91,7 @@ class LocalSearchSolver(LocalSolver):
         def solve(region: int) -> Shares:
             return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
 
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
+        with ThreadPoolExecutor(min(usable_cores(), len(regions))) as pool:
             solved = [pool.submit(solve, region) for region in range(len(regions))]
             try:
                 while wait(solved, _LOOK).not_done:  # without a timeout a signal may wait until all is done
