@@ -402,6 +402,76 @@ def hardly_any_memory(folder: Path) -> None:
     assert names(folder) == {"people.csv"}
 
 
+@contextmanager
+def control_group(megabytes: int) -> Iterator[Path]:
+    """A group of processes that may take so much memory, inside the group this process is in."""
+    from discreet._limits import _groups
+
+    def given(path: Path, text: str) -> bool:
+        with suppress(OSError):
+            path.write_text(text)
+            return True
+        return False
+
+    for own in _groups("memory", Path("/"))[:1]:
+        group = own / f"discreet-{os.getpid()}"
+        with suppress(OSError):
+            group.mkdir()
+        try:
+            if any(given(group / name, str(megabytes << 20)) for name in ("memory.max", "memory.limit_in_bytes")):
+                given(group / "memory.swap.max", "0")
+                yield group
+                return
+        finally:
+            for _ in range(50):  # it goes when the last process in it is gone for good
+                if not group.exists():
+                    break
+                with suppress(OSError):
+                    group.rmdir()
+                time.sleep(0.1)
+    raise Skip("no group of processes with a limit on memory can be made")
+
+
+def _in_container(folder: Path, megabytes: int, *more: str) -> Any:
+    """Run a job in a group that may take so much memory."""
+    with control_group(megabytes) as group:
+
+        def limits() -> None:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+
+        done = run(folder, "anonymize", "people.csv", *JOB, "-o", "safe.csv", *more, limits=limits)
+        assert done.code in (0, 1), (megabytes, done.code, done.err)
+        return done
+
+
+@mishap
+def memory_of_a_container(folder: Path) -> None:
+    """In a smaller and smaller container a job succeeds, or says so in one line before the kernel kills it."""
+    ends = []
+    rows = 3_000_000
+    people(rows).write_csv(folder / "people.csv")
+    for megabytes in (2_000, 600, 450, 350, 250, 180, 100):
+        done = _in_container(folder, megabytes)
+        ends.append((megabytes, done.code))
+        if done.code == 0:
+            complete(folder, "safe.csv", rows)
+            (folder / "safe.csv").unlink()
+        else:
+            failed(done, 1, "memory", "container")
+        assert names(folder) == {"people.csv"}, names(folder)
+    print(f"    ({', '.join(f'{megabytes} MB: {code}' for megabytes, code in ends)})")
+
+
+@quick
+def hardly_any_memory_in_a_container(folder: Path) -> None:
+    """A container too small for anything is told before anything is loaded; what was there stays."""
+    people(100).write_csv(folder / "people.csv")
+    (folder / "safe.csv").write_text("as before")
+    failed(_in_container(folder, 60, "--overwrite"), 1, "MB of memory", "give the container more")
+    assert (folder / "safe.csv").read_text() == "as before"
+    assert names(folder) == {"people.csv", "safe.csv"}
+
+
 @mishap
 def memory_limit_of_an_engine(folder: Path) -> None:
     people(400_000).write_csv(folder / "people.csv")

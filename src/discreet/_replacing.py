@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from discreet._exchange import exchange
 from discreet.errors import OutputError
 
 try:
@@ -25,11 +26,13 @@ except ImportError:  # there are no such locks on Windows: nothing is cleared up
     fcntl = None
 
 __all__ = [
+    "abandon",
     "check_parent",
     "check_target",
     "fcntl",
     "locked",
     "not_written",
+    "put_back",
     "remove",
     "remove_unlocked",
     "replacing",
@@ -40,6 +43,10 @@ __all__ = [
 
 _ROWS = ".rows.part"
 """How the name ends of what an engine writes beside an unfinished file, for it to be made of."""
+_BEFORE = "before"
+"""How the name ends of a folder that was moved out of the way."""
+_UNFINISHED: dict[Path, Path] = {}
+"""What is being made by this process, and what for."""
 
 
 def check_target(target: Path) -> None:
@@ -103,21 +110,55 @@ def replacing_alone(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """Do the same for a folder of files; a folder of that name is moved out of the way first, and deleted."""
-    old = _temporary(target)
-    try:
-        with _making(target, folder=True) as unfinished:
-            yield unfinished
-            for file in unfinished.iterdir():
-                _flush(file)
-            _flush_folder(unfinished)
-            if target.exists():
-                target.replace(old)
+    """Do the same for a folder of files; a folder of that name is replaced by it in one step, and deleted.
+
+    Where names cannot be exchanged the old folder is moved out of the way first. Who is killed between these two steps
+    leaves none, and the next one begins by putting the old one back.
+    """
+    put_back(target)
+    with _making(target, folder=True) as unfinished:
+        yield unfinished
+        for file in unfinished.iterdir():
+            _flush(file)
+        _flush_folder(unfinished)
+        _put(unfinished, target)
+
+
+def _put(unfinished: Path, target: Path) -> None:
+    """Give a complete folder its name."""
+    if not target.exists():
+        try:
             unfinished.replace(target)
-    finally:
-        if old.exists() and not target.exists():
-            old.replace(target)
-        remove(old)
+            return
+        except OSError:
+            if not target.exists():  # else somebody was faster
+                raise
+    if exchange(unfinished, target):  # what was there has the hidden name now, and goes with it
+        return
+    old = _temporary(target, _BEFORE)
+    with ExitStack() as held:
+        locked(target, held)
+        try:
+            target.replace(old)
+            unfinished.replace(target)
+        finally:
+            if old.exists() and not target.exists():
+                old.replace(target)
+            remove(old)
+
+
+def put_back(target: Path) -> None:
+    """Give a folder its name back that was moved out of the way by somebody who was killed before the new one came."""
+    form = _form(target, _BEFORE)
+    with suppress(OSError):
+        for old in [entry for entry in target.parent.iterdir() if form.fullmatch(entry.name)]:
+            with ExitStack() as held:
+                if not locked(old, held):
+                    continue
+                if not target.exists():
+                    old.replace(target)
+                elif fcntl is not None:
+                    remove(old)
 
 
 @contextmanager
@@ -128,6 +169,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
         _clear_up(target)
         with ExitStack() as held:
             while True:
+                _UNFINISHED[unfinished] = target
                 if folder:
                     unfinished.mkdir()
                 else:
@@ -141,6 +183,19 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
         raise not_written(f"'{target.name}'", error) from None
     finally:
         remove(unfinished)
+        _UNFINISHED.pop(unfinished, None)
+
+
+def abandon() -> None:
+    """Delete all that is being made, by whoever it is, as this process is about to end.
+
+    Each gets another name first: a folder must not get its own while it is being emptied.
+    """
+    for unfinished, target in list(_UNFINISHED.items()):
+        with suppress(OSError):
+            remove(unfinished.rename(_temporary(target)))
+        with suppress(OSError):
+            remove(rows_beside(unfinished))
 
 
 def not_written(what: str, error: Exception) -> OutputError:
@@ -154,15 +209,20 @@ def not_written(what: str, error: Exception) -> OutputError:
     return OutputError(f"{what} cannot be written ({reason}).")
 
 
-def _temporary(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+def _temporary(target: Path, ending: str = "part") -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(6)}.{ending}")
+
+
+def _form(target: Path, ending: str = "part") -> re.Pattern[str]:
+    """Return what hidden names beside a target are like."""
+    return re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
 
 
 def _clear_up(target: Path) -> None:
     """Delete what makers of the same target left behind when they were killed."""
     if fcntl is None:
         return
-    form = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
+    form = _form(target)
     there = list(target.parent.iterdir())
     for entry in there:
         if form.fullmatch(entry.name):

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from discreet._replacing import fcntl, locked, remove, remove_unlocked
 
-__all__ = ["private_folder"]
+__all__ = ["leave", "private_folder"]
 
 _PREFIX = "discreet-private-"
+_OURS: set[Path] = set()
+"""The folders of this process."""
 
 
 @contextmanager
@@ -34,10 +36,18 @@ def private_folder() -> Iterator[Path]:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             if locked(folder, held):
                 break
+        _OURS.add(folder)
         try:
             yield folder
         finally:
             remove(folder)
+            _OURS.discard(folder)
+
+
+def leave() -> None:
+    """Delete all folders of this process, which is about to end."""
+    for folder in list(_OURS):
+        remove(folder)
 
 
 def _clear_up() -> None:

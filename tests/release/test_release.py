@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ def test_figures(release: Release, people: pl.DataFrame) -> None:
     assert release.n == people.height == release.suppressed + release.frame.height
     assert list(release.levels) == list(QI)
     assert release.classes == release.frame.select(list(QI)).n_unique()
-    assert set(release.stats["seconds"]) == {"read", "count", "solve", "recode", "audit"}
+    assert set(release.stats["seconds"]) == {"read", "count", "compile", "solve", "recode", "audit"}
     assert release.audit.passed
     assert "name" not in release.frame.columns
 
@@ -265,3 +267,30 @@ def test_whole_flow_against_trying_everything(seed: int) -> None:
     assert release.frame["row"].to_list() == kept
     for name, level in release.levels.items():
         assert release.frame[name].to_list() == [naive.released(table, name, rows[row][name], level) for row in kept]
+
+
+def test_seconds_of_compiling_are_told_apart(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not count for the time limit is no search: it is the stage compile, of releases and of fronts."""
+    import discreet.solve._base as solving
+    from discreet import pareto
+    from discreet.release._clock import Clock
+
+    now = [1000.0]
+    monkeypatch.setattr(solving.time, "monotonic", lambda: now[0])
+
+    @contextmanager
+    def slow() -> Iterator[None]:
+        yield
+        now[0] += 60
+
+    budget = Budget(started=now[0], while_paused=slow)
+    with budget.paused():
+        pass
+    assert (budget.preparing, budget.seconds) == (60, 0)
+    told: list[tuple[str, str, float]] = []
+    monkeypatch.setattr(Clock, "part", lambda clock, *of: told.append(of))
+    anonymize(people, quasi_identifiers=["age"], privacy="k(2)", budget=budget)
+    pareto(people, quasi_identifiers=["age"], budget=budget)
+    assert [(stage, of) for stage, of, _ in told] == [("compile", "solve")] * 2
+    assert all(seconds >= 60 and seconds % 60 == 0 for *_, seconds in told)
+    assert sum(seconds for *_, seconds in told) == budget.preparing - 60

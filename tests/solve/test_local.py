@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import discreet.solve._local_region as region
+import discreet.solve._side_by_side as _side_by_side
 import discreet.solve.local as local
 from cases import MODELS
 from discreet.counts import CodedAttribute, CountTable
@@ -17,6 +19,7 @@ from discreet.kernels.local_anneal import anneal
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._local_task import make_task
+from discreet.solve._side_by_side import side_by_side
 from local_tables import audited, local_task, random_local_table, same_groups
 
 EFFORTS = ["low", "default", "high"]
@@ -101,10 +104,10 @@ def test_regions_and_threads(threads, monkeypatch):
     table = large_table(3000, 40, (True, False, False))
     problem = Problem.build(table, privacy="k(3)", cost="LM", scheme="local", suppression="budget(0.01)")
     monkeypatch.setattr(local, "_REGION", 300)
-    monkeypatch.setattr(local.os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(_side_by_side, "usable_cores", lambda: 3)
     expected = solve(problem).groups
     audited(make_task(problem), expected)
-    monkeypatch.setattr(local.os, "cpu_count", lambda: threads)
+    monkeypatch.setattr(_side_by_side, "usable_cores", lambda: threads)
     found = solve(problem).groups
     assert same_groups(found, expected)
 
@@ -191,7 +194,68 @@ def test_the_effort_is_checked():
     assert replace(local.LocalSearchSolver(), effort="low").text == "local(effort=low)"
 
 
-@pytest.mark.parametrize("where", ["before", "regions", "bound"])
+def once(monkeypatch, owner, name, times=1):
+    """Press Ctrl-C where something is called, so many times."""
+    before, left = getattr(owner, name), [None] * times
+
+    def pressed(*given, **named):
+        if left:
+            left.pop()
+            raise KeyboardInterrupt
+        return before(*given, **named)
+
+    monkeypatch.setattr(owner, name, pressed)
+
+
+@pytest.mark.parametrize("owner", [ThreadPoolExecutor, _side_by_side])
+def test_ctrl_c_reaches_threads_that_have_begun(owner, monkeypatch):
+    """Each piece waits for the switch: if nobody threw it this would never end."""
+    budget, begun = Budget(), threading.Event()
+    monkeypatch.setattr(_side_by_side, "usable_cores", lambda: 2)
+    submit, count = ThreadPoolExecutor.submit, []
+
+    def work(item):
+        begun.set()
+        assert budget.stop.wait(60)
+        return item * item
+
+    def pressed_at_the_third(pool, *given):
+        count.append(1)
+        if len(count) == 3 and owner is ThreadPoolExecutor:
+            assert begun.wait(60)
+            raise KeyboardInterrupt
+        return submit(pool, *given)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", pressed_at_the_third)
+    if owner is _side_by_side:
+        once(monkeypatch, _side_by_side, "wait")
+    assert side_by_side(work, range(5), budget) == [0, 1, 4, 9, 16]
+
+
+def test_ctrl_c_twice_begins_nothing_more(monkeypatch):
+    budget, done = Budget(), []
+    monkeypatch.setattr(_side_by_side, "usable_cores", lambda: 1)
+    gate = threading.Event()
+
+    def work(item):
+        assert gate.wait(60)
+        done.append(item)
+
+    def pressed(*_):
+        if budget.stop.is_set():
+            gate.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_side_by_side, "wait", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(work, range(1000), budget)
+    assert len(done) < 1000
+    monkeypatch.undo()
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda item: 1 // item, range(3), Budget())
+
+
+@pytest.mark.parametrize("where", ["before", "begin", "regions", "bound"])
 def test_ctrl_c_keeps_what_was_found(where, monkeypatch):
     rows = np.random.default_rng(1).integers(0, 9, (3, 300)).tolist()
     problem = local_task(dict(zip("abc", rows, strict=True)), 3).problem
@@ -204,8 +268,8 @@ def test_ctrl_c_keeps_what_was_found(where, monkeypatch):
         pressed = iter([press])
         regions = local._regions
         monkeypatch.setattr(local, "_regions", lambda ground: next(pressed, regions)(ground))
-    elif where == "regions":
-        monkeypatch.setattr(local, "wait", press)
+    elif where in ("begin", "regions"):
+        once(monkeypatch, *((ThreadPoolExecutor, "submit") if where == "begin" else (_side_by_side, "wait")))
     else:
         monkeypatch.setattr("discreet.solve._local_solver.nearest_bound", press)
     stop = threading.Event()

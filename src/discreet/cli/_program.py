@@ -8,12 +8,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from discreet._memory import check_memory, spare_memory
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
+from discreet.cli._short_of_memory import ending_in_time
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
@@ -62,8 +64,9 @@ class Program(click.Group):
             if arguments and arguments[0] not in _LIGHT:
                 check_memory()
                 spare_memory()
-            code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
-            sys.stdout.flush()
+            with ending_in_time(partial(_tell, as_json="--json" in arguments)):
+                code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
+                sys.stdout.flush()
             ending = code if isinstance(code, int) else 0
         except SystemExit:
             raise

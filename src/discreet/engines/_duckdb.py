@@ -15,6 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from discreet._limits import memory_limits, usable_cores
 from discreet._temporary import private_folder
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
@@ -116,12 +117,21 @@ def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> 
     settings: dict[str, Any] = {
         "temp_directory": str(_spill_folder() / secrets.token_hex(8)),
         "preserve_insertion_order": "false",
-        **({} if memory_limit is None else {"memory_limit": memory_limit}),
+        "threads": usable_cores(),
     }
+    told = memory_limit or _part_of_memory()
+    if told is not None:
+        settings["memory_limit"] = told
     connection = duckdb.connect(config=settings)
     parts = zip(file.parts, file.told, strict=True) if isinstance(file, TableFiles) else [(file, {})]
-    rows = connection.sql(" UNION ALL ".join(_query(part, told, file.columns) for part, told in parts))
+    rows = connection.sql(" UNION ALL ".join(_query(part, folders, file.columns) for part, folders in parts))
     return Relation(rows, DuckDB(), file.name)
+
+
+def _part_of_memory() -> str | None:
+    """Return the limit on DuckDB where there is one on us: the rest is for the table of counts and the search."""
+    left = [limit.left for limit in memory_limits() if limit.kind != "machine"]
+    return f"{min(left) * 2 // 5 >> 20}MiB" if left else None
 
 
 def _query(file: TableFile, told: Mapping[str, str | int | None], columns: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from discreet._memory import check_room, within_memory
 from discreet.engines._names import exactly
 
 __all__ = ["Engine", "Pieces", "Total", "add_up", "in_batches", "in_slices", "totals_of", "whole"]
@@ -24,6 +25,14 @@ PIECE_ROWS = 1 << 24
 """The rows of a piece, where a plan can begin anywhere."""
 PIECE_BYTES = 1 << 29
 """The bytes of a piece, where a plan has to be run from its start."""
+_PIECE_PART = 8
+"""A piece takes one in so many parts of the memory that is left, at most..."""
+_LEAST_PIECE = 1 << 24
+"""... but so many bytes."""
+_ROW_BYTES = PIECE_BYTES // PIECE_ROWS
+"""The bytes of a row, where they are not known yet."""
+_MERGED = 2
+"""Adding a piece to those before takes so many times what both take."""
 _BATCH_ROWS = 1 << 18
 
 
@@ -47,11 +56,12 @@ def whole(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
 
 def in_slices(plan: pl.LazyFrame, rows: int) -> Iterator[pl.LazyFrame]:
     """Cut the plan for a table of so many rows into plans for pieces; for files that can be read from any row on."""
-    if rows <= PIECE_ROWS:
+    at_once = min(PIECE_ROWS, _piece_bytes() // _ROW_BYTES)
+    if rows <= at_once:
         yield plan
         return
-    for start in range(0, rows, PIECE_ROWS):
-        yield plan.slice(start, PIECE_ROWS)
+    for start in range(0, rows, at_once):
+        yield plan.slice(start, at_once)
 
 
 def in_batches(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
@@ -61,11 +71,16 @@ def in_batches(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
     for batch in plan.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=False, lazy=True, engine="streaming"):
         piece.append(batch)
         held += int(batch.estimated_size())
-        if held >= PIECE_BYTES:
+        if held >= _piece_bytes():
             yield pl.concat(piece).lazy()
             piece, held, cut = [], 0, True
     if piece or not cut:
         yield pl.concat([pl.DataFrame(schema=plan.collect_schema()), *piece]).lazy()
+
+
+def _piece_bytes() -> int:
+    """Return how large a piece may be by now."""
+    return min(PIECE_BYTES, max(within_memory(PIECE_BYTES, _PIECE_PART), _LEAST_PIECE))
 
 
 def add_up(pieces: Iterable[pl.LazyFrame], by: Sequence[str], totals: Sequence[Total], engine: Engine) -> pl.DataFrame:
@@ -77,6 +92,7 @@ def add_up(pieces: Iterable[pl.LazyFrame], by: Sequence[str], totals: Sequence[T
         if total is None:
             total = found
         else:
+            check_room(_MERGED * int(total.estimated_size() + found.estimated_size()))
             both = pl.concat([total, found]).lazy()
             total = both.group_by(keys).agg(each.of_pieces for each in totals).collect(engine=engine)
     assert total is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from discreet._memory import within_memory
 from discreet.engines._files import TableFile
 from discreet.engines._guard import reading
 from discreet.engines._names import exactly, unused
@@ -23,6 +24,8 @@ __all__ = ["FileSource", "LazySource", "PolarsSource", "compared", "count_rows",
 
 HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding."""
+_HELD_PART = 4
+"""... and of up to one in so many parts of the memory that is left: the rest is for what is made of it."""
 WIDE = 1000
 """A small file that has more columns than this is held too: each look at it begins with a look at all of them."""
 _START = 1 << 14
@@ -169,8 +172,8 @@ class FileSource:
     def _is_small(self) -> bool:
         """Whether the table is held once it was read; a compressed file may hold eight times of what it takes."""
         if self.kind in ("csv", "jsonl"):
-            return self.file.text_size <= HELD
-        return len(self.columns) > WIDE and self.file.text_size * 8 <= HELD
+            return self.file.text_size <= within_memory(HELD, _HELD_PART)
+        return len(self.columns) > WIDE and self.file.text_size * 8 <= within_memory(HELD, _HELD_PART)
 
     def _coded(self, by: Sequence[str]) -> pl.LazyFrame:
         """Return the plan with text of few values, by its start, as categories: grouping takes half the memory then."""

@@ -163,7 +163,10 @@ def anonymize(
             check_divided(problem, prepared.schema)
             if kind.hides_values:
                 check_unknown(problem, prepared.counted)
+            budget = search_budget(budget, None)
+            before = budget.preparing
             solution = _solve(problem, solver, time_limit, seed, progress, budget)
+            prepared.clock.part("compile", "solve", budget.preparing - before)
         job = {
             "privacy": [model.text for model in problem.privacy],
             "cost": cost if priorities else loss,
@@ -195,8 +198,9 @@ def _solve(
 ) -> Solution:
     from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
 
-    chosen = choose_solver(problem, solver)
     budget = search_budget(budget, time_limit)
+    with budget.paused():
+        chosen = choose_solver(problem, solver)
     if seed is not None:
         budget.seed = seed
     solution = chosen.solve(problem, budget, progress)

@@ -97,10 +97,14 @@ def evenly_spread(low: FloatArray, high: FloatArray, rows: IntArray, over: Steps
     """Return how many people are in the ranges of ``over`` if those of each class lie evenly between its ends."""
     known = ~(np.isnan(low) | np.isnan(high))
     low, high, rows = low[known], high[known], rows[known]
+    wide = high > low
+    width, is_wide = np.where(wide, high - low, 1.0), bool(wide.all())
     up_to = [0.0]
     for edge in over.edges[1:-1]:
-        part = np.where(high > low, (edge - low) / np.where(high > low, high - low, 1.0), edge > low)
-        up_to.append(float((np.clip(part, 0, 1) * rows).sum()))
+        part = (edge - low) / width
+        if not is_wide:
+            part = np.where(wide, part, edge > low)
+        up_to.append(float((np.clip(part, 0, 1, out=part) * rows).sum()))
     up_to.append(float(rows.sum()))
     return Steps(over.edges, tuple(np.diff(up_to).tolist()), over.date)
 

@@ -40,6 +40,18 @@ class Clock:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
+    def part(self, stage: str, of: str, seconds: float) -> None:
+        """Tell some seconds of a stage that has not ended yet as those of another.
+
+        >>> clock = Clock()
+        >>> with clock("solve"):
+        ...     clock.part("compile", "solve", 0.0)
+        >>> list(clock.seconds)
+        ['compile', 'solve']
+        """
+        for name, spent in ((stage, seconds), (of, -seconds)):
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         """Add the time spent inside to a stage."""

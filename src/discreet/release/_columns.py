@@ -136,6 +136,7 @@ def _tell(
 ) -> tuple[ReleasedColumn, ...]:
     table = counted.table
     kept = _kept_rows(table, solution)
+    sizes = None if solution.groups is None else _sizes(solution.groups)
     columns = []
     for number, (name, domain) in enumerate(counted.domains.items()):
         rows = _add(table.codes[number], kept, domain.ancestors.shape[1])
@@ -154,8 +155,8 @@ def _tell(
         if solution.blocks:
             inside = _inside(solution, number, table)
             columns.append(_global_column(domain, solution.blocks[number], level, rows, before, inside, least, facts))
-        elif solution.groups is not None:
-            columns.append(_local_column(domain, solution.groups, number, recoding, rows, least, facts))
+        elif solution.groups is not None and sizes is not None:
+            columns.append(_local_column(domain, solution.groups, sizes, number, recoding, rows, least, facts))
     return tuple(columns)
 
 
@@ -211,22 +212,19 @@ def _global_column(
 def _local_column(
     domain: Domain,
     groups: Groups,
+    sizes: IntArray,
     number: int,
     recoding: Recoding,
     rows: IntArray,
     least: int,
     facts: Mapping[str, object],
 ) -> ReleasedColumn:
-    there = groups.group >= 0
-    sizes = _add(groups.group[there], groups.count[there], int(groups.group.max(initial=-1)) + 1)
     shown = None if recoding.shares is None else recoding.shares.shown.get(domain.name)
     if shown is None:
         texts, counts = pl.Series(domain.labels[0], dtype=pl.String), rows
     else:
         texts, counts = shown.cast(pl.String), sizes
-    told = pl.DataFrame({"text": texts, "rows": counts}).group_by("text").agg(pl.col("rows").sum())
-    told = told.filter(pl.col("rows") > 0).sort("rows", "text", descending=[True, False])
-    names, counts = told["text"].to_list(), told["rows"].to_numpy()
+    names, counts = _most_first(texts, counts)
     spread = _before(domain, rows, least)
     cover = groups.covers[number]
     detail: tuple[tuple[str, int], ...] = ()
@@ -242,12 +240,29 @@ def _local_column(
     )
 
 
+def _sizes(groups: Groups) -> IntArray:
+    """Return how many people are in each group."""
+    there = groups.group >= 0
+    return _add(groups.group[there], groups.count[there], int(groups.group.max(initial=-1)) + 1)
+
+
+def _most_first(texts: pl.Series, rows: IntArray) -> tuple[pl.Series, IntArray]:
+    """Return each released text and how many people have it: as many as get a bar in order, and then all others."""
+    told = pl.DataFrame({"text": texts, "rows": rows}).group_by("text").agg(pl.col("rows").sum())
+    told = told.filter(pl.col("rows") > 0)
+    counts = told["rows"].to_numpy()
+    enough = int(np.partition(counts, -_BARS)[-_BARS]) if counts.size > _BARS else 0
+    most = told.filter(pl.col("rows") >= enough).sort("rows", "text", descending=[True, False])
+    told = pl.concat([most, told.filter(pl.col("rows") < enough)])
+    return told["text"], told["rows"].to_numpy()
+
+
 def _add(index: IntArray, rows: IntArray, size: int) -> IntArray:
     return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)
 
 
 def _bars(
-    names: list[str | None],
+    names: Sequence[str | None] | pl.Series,
     released: IntArray,
     left_out: IntArray,
     block: IntArray | None,
@@ -260,7 +275,9 @@ def _bars(
     shown = order[released[order] >= least]
     if shown.size < there.size or shown.size > _BARS:
         shown = shown[: _BARS - 1]
-    rest = np.setdiff1d(there, shown)
+    others = released > 0
+    others[shown] = False
+    rest = np.flatnonzero(others)
     while 0 < released[rest].sum() < least and shown.size:
         rest, shown = np.append(rest, shown[-1]), shown[:-1]
     shown = np.sort(shown)
@@ -277,9 +294,9 @@ def _bars(
         )
         for place, number in enumerate(shown.tolist())
     ]
-    others = int(released[rest].sum())
-    if others >= least:
-        bars.append(Bar("", others, None if secret[-1] else elsewhere, values=int(rest.size)))
+    remaining = int(released[rest].sum())
+    if remaining >= least:
+        bars.append(Bar("", remaining, None if secret[-1] else elsewhere, values=int(rest.size)))
     return tuple(bars)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from discreet._places import Place, TableUrl, is_url
-from discreet._replacing import check_parent, check_target, replacing, replacing_folder
+from discreet._replacing import check_parent, check_target, put_back, replacing, replacing_folder
 from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
 from discreet.errors import OutputError, UsageError
 
@@ -160,6 +160,7 @@ def _check_folder(target: Path, data: Any) -> FolderOutput:
             f"The folder '{target.name}/' holds the input or is a part of it; choose another.", topic="output-is-input"
         )
     check_parent(target)
+    put_back(target)
     if target.exists() and not target.is_dir():
         raise OutputError(f"'{target}' is a file; name a folder, or leave the / out.")
     if target.is_dir() and not all(_PART.fullmatch(entry.name) for entry in target.iterdir()):

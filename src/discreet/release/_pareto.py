@@ -143,13 +143,18 @@ def pareto(
                 "min_levels": min_levels or {},
                 "max_levels": highest,
             }
+            before = budget.preparing
             if full:
-                return _over_levels(prepared, problem_for(), resolved, method, depth, budget, progress, job)
+                front = _over_levels(prepared, problem_for(), resolved, method, depth, budget, progress, job)
+                prepared.clock.part("compile", "solve", budget.preparing - before)
+                return front
             if len(resolved) > 1 or type(resolved[0]) is not K or method == "poka":
                 raise UnsupportedCombinationError(
                     "A front over a scheme other than full-domain", "anything but k and exact search", "leave one out"
                 )
-            return _over_solves(prepared, problem_for, resolved, budget, progress, job)
+            front = _over_solves(prepared, problem_for, resolved, budget, progress, job)
+            prepared.clock.part("compile", "solve", budget.preparing - before)
+            return front
 
 
 def _over_levels(

@@ -60,6 +60,8 @@ class Budget:
     """For solvers that draw random numbers; None asks the operating system's secure source."""
     while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
     """What surrounds anything that does not count."""
+    preparing: float = field(default=0.0, init=False)
+    """Seconds that did not count: kernels were loaded, or compiled the first time ever."""
 
     @property
     def seconds(self) -> float:
@@ -74,7 +76,9 @@ class Budget:
             with self.while_paused():
                 yield
         finally:
-            self.started += time.monotonic() - begun
+            spent = time.monotonic() - begun
+            self.started += spent
+            self.preparing += spent
 
     def random(self) -> Random:
         """Return where to draw random numbers from."""

@@ -7,10 +7,8 @@ the true ones (:mod:`discreet.solve._local_cells`).
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cache
-from itertools import repeat
 
 import numpy as np
 
@@ -34,6 +32,7 @@ from discreet.problem import Problem
 from discreet.solve._base import Budget
 from discreet.solve._local_cells import coarsen, make_cells, merge, reach, runs
 from discreet.solve._local_task import Shares, Task, make_task, price
+from discreet.solve._side_by_side import side_by_side
 from discreet.solve._warm_up import two_rows, warm_up
 
 __all__ = ["nearest_bound", "nearest_rates_of", "prepare", "price_bound"]
@@ -152,18 +151,21 @@ def _nearest(cells: Cells, k: int, budget: Budget, known: FloatArray | None = No
     most = np.full(rates.size, np.inf) if known is None else known[boxes.order] * (1 + _RELATIVE)
     visits = min(max(_ALL_VISITS // max(rates.size, 1), _FEWEST_VISITS), _VISITS)
 
-    def look(begin: int, visits: int) -> None:
-        if not budget.exhausted:
-            end = min(begin + _AT_A_TIME, boxes.first.size)
-            nearest_rates(cells, weights, boxes, k, visits, most, begin, end, rates)
+    def look(begins: Sequence[int], visits: int) -> None:
+        def portion(begin: int) -> None:
+            if not budget.exhausted:
+                end = min(begin + _AT_A_TIME, boxes.first.size)
+                nearest_rates(cells, weights, boxes, k, visits, most, begin, end, rates)
+
+        side_by_side(portion, begins, budget)
 
     portions = range(0, boxes.first.size, _AT_A_TIME)
     some = portions[::_ONE_IN] if known is not None and len(portions) > _ONE_IN else portions[:0]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        list(pool.map(look, some, repeat(visits)))
-        if len(some) and rates.sum() < _POOR * most[rates > 0.0].sum():
+    if len(some):
+        look(some, visits)
+        if rates.sum() < _POOR * most[rates > 0.0].sum():
             visits = _IN_VAIN
-        list(pool.map(look, [portion for portion in portions if portion not in some], repeat(visits)))
+    look([portion for portion in portions if portion not in some], visits)
     found = np.empty_like(rates)
     found[boxes.order] = rates
     return found

@@ -262,7 +262,9 @@ def _shares(groups: Groups, members: Ints) -> Shares:
     there = np.flatnonzero(groups.share[:, POINT] >= 0)
     share = groups.share[there]
     gone = np.flatnonzero(groups.gone)
-    number = np.unique(share[:, GROUP], return_inverse=True)[1]
+    used = np.zeros(groups.group.shape[0], dtype=np.bool_)
+    used[share[:, GROUP]] = True
+    number = (np.cumsum(used) - 1)[share[:, GROUP]]
     return Shares(
         members[np.concatenate([share[:, POINT], gone])],
         np.concatenate([number, np.full(gone.size, -1)]),

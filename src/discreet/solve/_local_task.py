@@ -347,7 +347,9 @@ def price(task: Task, shares: Shares) -> Priced:
             mixed = np.isnan(attribute.positions[cover.second]) & (cover.first < cover.second)
             under[:, i] = np.where(mixed, attribute.leaves, cover.second - cover.first + 1)
         else:
-            cells = np.unique(group * attribute.leaves + table.codes[i, shares.tuple[kept]])
+            there = np.zeros(first.size * attribute.leaves, dtype=np.bool_)  # a set has few leaves
+            there[group * attribute.leaves + table.codes[i, shares.tuple[kept]]] = True
+            cells = np.flatnonzero(there)
             ends = np.cumsum(np.bincount(cells // attribute.leaves, minlength=first.size))
             cover = Cover("set", np.concatenate([[0], ends[:-1]]), ends, cells % attribute.leaves)
             low[:, i], high[:, i] = cover.leaves[cover.first], cover.leaves[cover.second - 1]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
@@ -21,6 +19,7 @@ from discreet.solve._local_levels import make_levels
 from discreet.solve._local_region import Ground, Plan, solve_region
 from discreet.solve._local_solver import LocalSolver
 from discreet.solve._local_task import Shares, Task
+from discreet.solve._side_by_side import side_by_side
 
 __all__ = ["Effort", "LocalSearchSolver"]
 
@@ -36,8 +35,6 @@ _LARGE = 8 * _REGION
 """Points above which the least is done for each by default."""
 _CLOSER = 5.0
 """Rows of a group of k are closer together than the part of a range they are in, by about 1 + this / k."""
-_LOOK = 0.2
-"""Seconds between two looks at whether Ctrl-C was pressed."""
 _PAIRS = 500
 """Pairs of points that tell how much an attribute matters."""
 
@@ -91,14 +88,7 @@ class LocalSearchSolver(LocalSolver):
         def solve(region: int) -> Shares:
             return solve_region(ground, plan, regions[region], limits[region], seeds[region], budget)
 
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(regions))) as pool:
-            solved = [pool.submit(solve, region) for region in range(len(regions))]
-            try:
-                while wait(solved, _LOOK).not_done:  # without a timeout a signal may wait until all is done
-                    pass
-            except KeyboardInterrupt:
-                budget.stop.set()
-            return _together([region.result() for region in solved])
+        return _together(side_by_side(solve, range(len(regions)), budget))
 
     def _plan(self, n: int, k: int) -> Plan:
         if self.effort == "low":
