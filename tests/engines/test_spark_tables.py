@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import polars as pl
 import pytest
@@ -91,6 +93,18 @@ def test_all_or_nothing(session: Any, table: pl.DataFrame, monkeypatch: pytest.M
                 dc.anonymize(table, **{**JOB, "privacy": "k(9)"}, output=target)
         assert names(session) == ["people", "safe"]
         assert sorted(rows_of(session.table("clinic.safe")).rows(), key=str) == before
+
+
+def test_files_are_where_renaming_does_not_move_them_and_go_with_the_table(session: Any, table: pl.DataFrame) -> None:
+    home = Path(unquote(urlparse(session.catalog.getDatabase("clinic").locationUri).path))
+    folders = []
+    for _ in range(2):
+        dc.anonymize(table, **JOB, output="spark:///?table=clinic.safe")
+        folders.append([path.name for path in home.iterdir() if path.name.startswith("safe")])
+    (first,), (second,) = folders
+    assert first != second
+    assert re.fullmatch("safe__discreet_[0-9a-f]{12}", second)
+    assert session.catalog.getTable("clinic.safe").tableType == "EXTERNAL"
 
 
 def test_what_was_put_aside_comes_back(session: Any, table: pl.DataFrame) -> None:

@@ -20,6 +20,9 @@ from discreet.errors import DataError, DiscreetError, OutputError, did_you_mean
 
 __all__ = ["StagedSparkTable", "check_spark_table", "replacing_spark_table", "scan_spark_table", "spark_table"]
 
+_OURS = re.compile(r"__discreet_[0-9a-f]{12}/?$")
+"""How the name of a folder ends that we made for the files of a table."""
+
 
 def spark_table(url: TableUrl, spark: Any = None) -> Relation:
     """Open a table or view in a session: the one given, that of the URL's cluster, the one there is, or a new one."""
@@ -50,7 +53,11 @@ def check_spark_table(url: TableUrl) -> None:
 
 
 class StagedSparkTable:
-    """A table under another name, which gets its own once it was audited."""
+    """A table under another name, which gets its own once it was audited.
+
+    Its files are in a folder that Spark does not name by the table. It would move that with every change of the name,
+    and who is killed meanwhile leaves a table without files.
+    """
 
     def __init__(self, url: TableUrl, session: Any) -> None:
         self.url = url
@@ -61,14 +68,20 @@ class StagedSparkTable:
         """Have the executors write the rows of a frame of any kind."""
         relation = relation_of(data)
         if relation is not None and relation.backend.kind == "spark":
-            relation.native.write.format("parquet").saveAsTable(_quoted(self.staging))
+            self._save(relation.native)
             return
         with private_folder() as folder:
             rows = folder / "rows.parquet"
             with plan_of(data, rows, self.url.table.name) as plan:
                 plan.sink_parquet(rows)
-            written = self.session.read.parquet(rows.absolute().as_uri())
-            written.write.format("parquet").saveAsTable(_quoted(self.staging))
+            self._save(self.session.read.parquet(rows.absolute().as_uri()))
+
+    def _save(self, rows: Any) -> None:
+        database = self.session.catalog.getDatabase(
+            _part(self.url.table.schema or self.session.catalog.currentDatabase())
+        )
+        folder = f"{database.locationUri.rstrip('/')}/{self.staging.name}"
+        rows.write.format("parquet").option("path", folder).saveAsTable(_quoted(self.staging))
 
     def relation(self) -> Relation:
         """Return what was written."""
@@ -100,7 +113,7 @@ def replacing_spark_table(url: TableUrl, data: Any = None) -> Iterator[StagedSpa
                 raise
     finally:
         for left in (staged.staging, aside):
-            staged.session.sql(f"DROP TABLE IF EXISTS {_quoted(left)}")
+            _drop(staged.session, left)
 
 
 def _clear_up(session: Any, table: TableName) -> None:
@@ -113,7 +126,7 @@ def _clear_up(session: Any, table: TableName) -> None:
         if aside.fullmatch(name.lower()):
             left = TableName(name, table.schema)
             if session.catalog.tableExists(_quoted(table)):
-                session.sql(f"DROP TABLE IF EXISTS {_quoted(left)}")
+                _drop(session, left)
             else:
                 _rename(session, left, table)
 
@@ -142,6 +155,19 @@ def _cluster(url: TableUrl) -> str | None:
 
 def _rename(session: Any, old: TableName, new: TableName) -> None:
     session.sql(f"ALTER TABLE {_quoted(old)} RENAME TO {_quoted(new)}")
+
+
+def _drop(session: Any, table: TableName) -> None:
+    """Drop a table if it is there, and the files that we made of it; those of others Spark deletes if it manages them."""
+    if not session.catalog.tableExists(_quoted(table)):
+        return
+    described = session.sql(f"DESCRIBE TABLE EXTENDED {_quoted(table)}").collect()
+    folder = next((str(row["data_type"]) for row in described if row["col_name"] == "Location"), "")
+    session.sql(f"DROP TABLE IF EXISTS {_quoted(table)}")
+    virtual_machine = getattr(session, "_jvm", None)  # a session of Spark Connect has none, and the files stay
+    if virtual_machine is not None and _OURS.search(folder):
+        path = virtual_machine.org.apache.hadoop.fs.Path(folder)
+        path.getFileSystem(session._jsc.hadoopConfiguration()).delete(path, True)
 
 
 def _is_table(session: Any, name: str) -> bool:
