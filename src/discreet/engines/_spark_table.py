@@ -158,7 +158,7 @@ def _rename(session: Any, old: TableName, new: TableName) -> None:
 
 
 def _drop(session: Any, table: TableName) -> None:
-    """Drop a table if it is there, and the files that we made of it; those of others Spark deletes if it manages them."""
+    """Drop a table if it is there, and the files that we made of it; those of others Spark deletes if it manages it."""
     if not session.catalog.tableExists(_quoted(table)):
         return
     described = session.sql(f"DESCRIBE TABLE EXTENDED {_quoted(table)}").collect()
