@@ -82,7 +82,7 @@ class MissingColumnError(DataError):
 
 
 class InfeasibleError(DiscreetError):
-    """No release of the problem satisfies the privacy models.
+    """No release of the problem satisfies the privacy models: the data decide, not the way of asking.
 
     ``smallest_budget`` records would do, if known; so would any one of ``limits``, mappings from column to level.
     """
@@ -91,9 +91,15 @@ class InfeasibleError(DiscreetError):
     topic = "no-release"
 
     def __init__(
-        self, message: str, *, smallest_budget: int | None = None, limits: Sequence[Mapping[str, int]] = ()
+        self,
+        message: str,
+        *,
+        column: str | None = None,
+        topic: str | None = None,
+        smallest_budget: int | None = None,
+        limits: Sequence[Mapping[str, int]] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, column=column, topic=topic)
         self.smallest_budget = smallest_budget
         self.limits = list(limits)
 

@@ -45,7 +45,7 @@ CASES: dict[str, tuple[dict[str, Any], type[DiscreetError], str | None, str]] = 
     "k of 0": ({"privacy": "k(0)"}, UsageError, None, "whole number of at least 1"),
     "k of -1": ({"privacy": "k(-1)"}, UsageError, None, "whole number of at least 1"),
     "k of 1.5": ({"privacy": "k(1.5)"}, UsageError, None, "whole number of at least 1"),
-    "k larger than the table": ({"privacy": "k(5)"}, UsageError, None, "whole table has 4"),
+    "k larger than the table": ({"privacy": "k(5)"}, InfeasibleError, None, "whole table has 4"),
     "unknown model": ({"privacy": "p(5)"}, UsageError, None, "no privacy model"),
     "open bracket": ({"privacy": "k(5"}, UsageError, None, "bracket"),
     "l without a column": ({"privacy": "distinct-l(2)"}, UsageError, None, "needs a sensitive attribute"),

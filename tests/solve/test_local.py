@@ -12,7 +12,7 @@ import discreet.solve._local_region as region
 import discreet.solve.local as local
 from cases import MODELS
 from discreet.counts import CodedAttribute, CountTable
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.kernels.local_anneal import anneal
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
@@ -40,7 +40,7 @@ def test_random_tables(effort):
         try:
             cost = str(rng.choice(COSTS))
             problem = Problem.build(table, privacy=privacy, cost=cost, suppression=kind, scheme="local")
-        except UsageError:
+        except (InfeasibleError, UsageError):
             continue
         found = solve(problem, effort)
         if found.status != "infeasible":

@@ -54,8 +54,23 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "l above the values": (
         {"privacy": "distinct-l(9, s)"},
-        2,
+        4,
         "'distinct-l(9, s)' needs 9 different values of 's' in each class and the whole table has 3; ask for less.",
+    ),
+    "k above the rows": (
+        {"privacy": "k(7)"},
+        4,
+        "'k(7)' needs classes of 7 rows and the whole table has 6; k can be 6 at most.",
+    ),
+    "k above the rows of alpha-k": (
+        {"privacy": "alpha-k(0.5, 7, s)"},
+        4,
+        "'alpha-k(0.5, 7, s)' needs classes of 7 rows and the whole table has 6; k can be 6 at most.",
+    ),
+    "k above the rows, and wrong usage": (
+        {"privacy": "k(7)", "cost": "DM", "scheme": "local"},
+        2,
+        "The cost DM does not go with the scheme local: choose NCP or LM, which say what each value loses.",
     ),
     "l of a quasi-identifier": (
         {"privacy": "distinct-l(2, sex)"},
@@ -74,7 +89,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "entropy too high": (
         {"privacy": "entropy-l(4.5, s)"},
-        2,
+        4,
         "'entropy-l(4.5, s)' needs 5 different values of 's' in each class and the whole table has 3; ask for less.",
     ),
     "c of zero": (
@@ -124,7 +139,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "theta nobody can keep": (
         {"privacy": "l+(0.2, s)"},
-        2,
+        4,
         "No class can keep to the thresholds of 'l+' for 's'; raise them.",
     ),
     "t below zero": (
@@ -1045,17 +1060,17 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     "audit without a file": (("audit",), 2, "Missing argument 'FILE'. (try: discreet audit --help)"),
     "audit by no certificate": (
         ("audit", "people.csv", "--certificate", "none.json"),
-        2,
-        "The certificate 'none.json' cannot be read: No such file or directory.",
+        3,
+        "There is no certificate 'none.json'.",
     ),
     "audit by another certificate": (
         ("audit", "people.csv", "--certificate", "certificate.json"),
-        2,
+        3,
         "'certificate.json' is no certificate of a release.",
     ),
     "audit by a broken certificate": (
         ("audit", "people.csv", "--certificate", "broken.json"),
-        2,
+        3,
         "'broken.json' is no certificate of a release.",
     ),
     "audit of l without a column": (
@@ -1070,18 +1085,18 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     ),
     "apply a broken mapping": (
         ("apply", "broken.json", "people.csv", "-o", "x.csv"),
-        2,
+        3,
         "'broken.json' is no mapping of a release.",
     ),
     "apply another mapping": (
         ("apply", "mapping.json", "people.csv", "-o", "x.csv"),
-        2,
+        3,
         "'mapping.json' is no mapping of a release.",
     ),
     "apply no mapping": (
         ("apply", "none.json", "people.csv", "-o", "x.csv"),
-        2,
-        "The mapping 'none.json' cannot be read: No such file or directory.",
+        3,
+        "There is no mapping 'none.json'.",
     ),
     "pareto without qi": (
         ("pareto", "people.csv"),
@@ -1145,7 +1160,7 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
         "'people.csv' is no job file; it must have keys such as input and privacy.",
     ),
     "run binary": (("run", "binary.csv"), 2, "The job file 'binary.csv' is not UTF-8 text."),
-    "run a folder": (("run", "folder"), 2, "The job file 'folder' cannot be read: Is a directory."),
+    "run a folder": (("run", "folder"), 3, "'folder' is a folder; name a file in it."),
 }
 """The arguments of the command line, in a folder with the files below."""
 
@@ -1172,6 +1187,26 @@ JOB_FILES: dict[str, tuple[Any, int, str]] = {
         "input: people.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\nsupression: none\n",
         2,
         "In 'job.yaml': There is no key 'supression'; did you mean 'suppression'?",
+    ),
+    "required key misspelt": (
+        "input: people.csv\noutput: safe.csv\nquasi_identifier: [age, sex]\nprivacy: k(2)\n",
+        2,
+        "In 'job.yaml': There is no key 'quasi_identifier'; did you mean 'quasi_identifiers'?",
+    ),
+    "key misspelt among others that are missing": (
+        "imput: people.csv\n",
+        2,
+        "In 'job.yaml': There is no key 'imput'; did you mean 'input'?",
+    ),
+    "key as on the command line": (
+        "input: people.csv\nqi: [age, sex]\nprivacy: k(2)\n",
+        2,
+        "In 'job.yaml': There is no key 'qi'; write quasi_identifiers: [age, sex].",
+    ),
+    "k as a key": (
+        "input: people.csv\nquasi_identifiers: [age, sex]\nk: 2\n",
+        2,
+        "In 'job.yaml': There is no key 'k'; write privacy: k(5).",
     ),
     "key unknown": (
         "input: people.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\ncolour: red\n",

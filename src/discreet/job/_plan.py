@@ -61,7 +61,7 @@ class Plan:
         ]
         width = max(len(name) for name, text in facts if text)
         lines = [f"{name:<{width}}  {text}" for name, text in facts if text]
-        return "\n".join([*lines, "Everything fits. Nothing was searched or written."])
+        return "\n".join([*lines, "Everything fits. Nothing was searched or released."])
 
 
 def make_plan(job: Job) -> Plan:

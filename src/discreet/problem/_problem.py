@@ -72,11 +72,6 @@ class Problem:
                         "it is only defined for full-domain levels",
                     )
         kind = SUPPRESSION.make(suppression)
-        for model in models:
-            if kind.hides_values and model.looks_at_sensitive:
-                model.fits(table)
-            else:
-                model.check(table)
         kind.check(models)
         _check_of_table(models, kind, schemes)
         _check_population(models, kind, schemes)
@@ -84,6 +79,11 @@ class Problem:
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
             _check_local(table, resolved, lowest, highest)
+        for model in models:
+            if kind.hides_values and model.looks_at_sensitive:
+                model.fits(table)
+            else:
+                model.check(table)
         isolated = kind.before(table)
         if isolated is not None:
             _check_before(kind, resolved, schemes)

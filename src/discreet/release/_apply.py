@@ -12,7 +12,7 @@ import polars as pl
 
 from discreet.counts import IntArray
 from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
-from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
@@ -187,7 +187,7 @@ def _without_broken_classes(
             suppression="class-records",
             output=output,
         )
-    except UsageError:  # fewer rows, or values of a sensitive column, than a class needs
+    except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
         return None
 
 

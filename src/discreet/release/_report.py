@@ -195,8 +195,6 @@ def check_report(path: Path) -> Path:
     if path.suffix.lower() == ".pdf":
         find_browser()
     target = path.resolve()
-    if target.is_dir():
-        raise UsageError(f"The report '{path.name}' is a folder; name a file in it.", topic="output-folder")
     check_target(target)
     return target
 

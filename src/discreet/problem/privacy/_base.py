@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
 from discreet.problem._text import outline
@@ -157,6 +157,14 @@ class PrivacyModel(Part, ABC):
         if self.looks_at_population and table.population is None:
             raise self.nobody_known()
 
+    def need_rows(self, table: CountTable, needed: int, way_out: str) -> None:
+        """Raise an InfeasibleError if the whole table has fewer rows than one class must have."""
+        if table.n < needed:
+            raise InfeasibleError(
+                f"'{self.text}' needs classes of {needed:,} rows and the whole table has {table.n:,}; {way_out}.",
+                topic="never-possible",
+            )
+
     def nobody_known(self) -> UsageError:
         """Return the error of a model that looks at the population, where nothing is known about it."""
         return UsageError(
@@ -171,7 +179,7 @@ class PrivacyModel(Part, ABC):
         return classes.population
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the model can never hold on this table, before any search starts.
+        """Raise an InfeasibleError if the model can never hold on this table, before any search starts.
 
         Not asked where sensitive values may become unknown, which can mend any class; :meth:`fits` is.
         """
