@@ -356,6 +356,11 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         2,
         "Pre-sampling has a level for 'zip', which is not a quasi-identifier.",
     ),
+    "limits under which no row could stay": (
+        {"max_levels": {"age": 0, "sex": 0}},
+        4,
+        "No recoding keeps k(2) with the limits on the levels of 'age' and 'sex' by suppressing at most 0 of 6 rows; the nearest limits that work let 'age' up to level 3; otherwise promise less: whatever the budget, no row could stay.",
+    ),
     "pre-sampling takes all": (
         {"suppression": "pre-sampling(9)", "cost": "score"},
         4,

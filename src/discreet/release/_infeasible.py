@@ -37,7 +37,10 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
         )
     stay = "" if problem.kept is None else f" that {kind.name} leaves"
     at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows{stay}"
-    if smallest is not None and problem.kept is None:
+    if smallest is not None and smallest >= problem.table.n:
+        smallest = None  # an empty table is no release
+        way_out = f"{'' if ways else 'allow coarser values or '}promise less: whatever the budget, no row could stay"
+    elif smallest is not None and problem.kept is None:
         way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
     else:
         way_out = "allow more suppression or coarser values, or promise less"
