@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
+from discreet._words import amount, either
+
 __all__ = [
     "AuditError",
     "DataError",
@@ -76,7 +78,8 @@ class MissingColumnError(DataError):
 
     def __init__(self, column: str, available: Iterable[str]) -> None:
         names = list(available)  # not shown: without a header they may be somebody's record
-        hint = did_you_mean(column, names) or f"there are {len(names)} others, which 'discreet info FILE' lists."
+        others = f"there {either(len(names), 'is', 'are')} {amount(len(names), 'other')}"
+        hint = did_you_mean(column, names) or f"{others}, which 'discreet info FILE' lists."
         super().__init__(f"There is no column '{column}'; {hint}", column=column)
         self.available = names
 

@@ -174,7 +174,7 @@ def test_the_hierarchy_lacks_a_value_of_a_file(tmp_path: Path) -> None:
 def test_the_hierarchy_lacks_a_value_of_the_population() -> None:
     people = pl.DataFrame({"sex": ["m", "f", "x"]})
     job = {"quasi_identifiers": {"sex": groups(["m", "f"])}, "privacy": "k-map(2)", "population": people}
-    with pytest.raises(DataError, match=r"distinct values \(of people of the population alone\) are not"):
+    with pytest.raises(DataError, match=r"distinct values \(of people of the population alone\) is not"):
         anonymize(TABLE.select("sex"), **job)
 
 

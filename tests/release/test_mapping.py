@@ -105,7 +105,7 @@ class TestUnknown:
 
     def test_an_error_by_default(self, mapping: dict[str, Any], new: pl.DataFrame) -> None:
         with pytest.raises(
-            DataError, match=r"Column 'town' has 1 values \(8 rows\) that the mapping does not know"
+            DataError, match=r"Column 'town' has 1 value \(8 rows\) that the mapping does not know"
         ) as error:
             dc.apply_mapping(mapping, new)
         assert error.value.column == "town"

@@ -130,7 +130,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "theta of an unknown value": (
         {"privacy": "l+({zzz: 0.5}, s)"},
         2,
-        "'l+' has thresholds for 1 value that 's' does not have; correct their spelling or leave them out.",
+        "'l+' has thresholds for 1 value that 's' does not have; correct the spelling or leave them out.",
     ),
     "theta of nothing": (
         {"privacy": "l+({}, s)"},
@@ -593,18 +593,43 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "types of nobody": (
         {"types": {"zip": "text"}},
         3,
-        "There is no column 'zip'; there are 6 others, which 'discreet info FILE' lists.",
+        "There is no column 'zip'; there are 9 others, which 'discreet info FILE' lists.",
     ),
     "types unknown": ({"types": {"age": "number"}}, 2, "There is no type 'number'; known are"),
     "text as numbers": (
         {"types": {"sex": "integer"}},
         3,
-        "Column 'sex': 2 of its 2 distinct values are not whole numbers; mend them, or choose a hierarchy for text.",
+        "Column 'sex': 2 of its 2 distinct values are not whole numbers; mend them, or let the type of the column be text.",
     ),
     "text as dates": (
         {"types": {"sex": "date"}},
         3,
-        "Column 'sex': 2 of its 2 distinct values are not dates (YYYY-MM-DD); mend them, or choose a hierarchy for text.",
+        "Column 'sex': 2 of its 2 distinct values are not dates (YYYY-MM-DD); mend them, or let the type of the column be text.",
+    ),
+    "numbers as dates": (
+        {"types": {"age": "date"}, "quasi_identifiers": ["age"]},
+        3,
+        "Column 'age': 6 of its 6 distinct values are not dates (YYYY-MM-DD); mend them, or let the type of the column be integer.",
+    ),
+    "one text among numbers": (
+        {"types": {"mixed": "integer"}, "quasi_identifiers": ["mixed"]},
+        3,
+        "Column 'mixed': 1 of its 3 distinct values is not a whole number; mend it, or let the type of the column be text.",
+    ),
+    "one number that is not whole": (
+        {"types": {"half": "integer"}, "quasi_identifiers": ["half"]},
+        3,
+        "Column 'half': 1 of its 3 distinct values is not a whole number; mend it, or let the type of the column be decimal.",
+    ),
+    "one endless number": (
+        {"quasi_identifiers": ["endless"]},
+        3,
+        "Column 'endless' has 1 infinite value; replace it by a number or leave it empty.",
+    ),
+    "one value that the hierarchy lacks": (
+        {"quasi_identifiers": {"mixed": "groups([1, 2])"}},
+        3,
+        "Column 'mixed': 1 of its 3 distinct values (in 2 rows) is not in the hierarchy given for it; add a row for it to the hierarchy, or leave those records out.",
     ),
     "identifier is sensitive": (
         {"identifiers": ["s"]},
@@ -1045,7 +1070,7 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     "tree lacks a value": (
         ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--hierarchy", "sex=lacks.csv"),
         3,
-        "Column 'sex': 1 of its 2 distinct values (in 12 rows) are not in the hierarchy 'lacks.csv'; add a row for each to the hierarchy, or leave those records out.",
+        "Column 'sex': 1 of its 2 distinct values (in 12 rows) is not in the hierarchy 'lacks.csv'; add a row for it to the hierarchy, or leave those records out.",
     ),
     "tree empty": (
         ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--hierarchy", "sex=nothing.csv"),

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import CountTable, IntArray
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
@@ -161,7 +162,8 @@ class PrivacyModel(Part, ABC):
         """Raise an InfeasibleError if the whole table has fewer rows than one class must have."""
         if table.n < needed:
             raise InfeasibleError(
-                f"'{self.text}' needs classes of {needed:,} rows and the whole table has {table.n:,}; {way_out}.",
+                f"'{self.text}' needs classes of {amount(needed, 'row')} and the whole table has {table.n:,}; "
+                f"{way_out}.",
                 topic="never-possible",
             )
 

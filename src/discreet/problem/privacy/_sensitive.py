@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import CountTable, Histogram
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
@@ -50,7 +51,7 @@ class SensitiveModel(PrivacyModel):
         present = int(np.count_nonzero(self.histogram(table).totals))
         if present < needed:
             raise InfeasibleError(
-                f"'{self.text}' needs {needed} different values of '{self.column}' in each class "
+                f"'{self.text}' needs {amount(needed, 'different value')} of '{self.column}' in each class "
                 f"and the whole table has {present}; ask for less.",
                 column=self.column,
                 topic="never-possible",
