@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from discreet.cli import program
+from discreet.cli._spelling import _OPTIONS
+
 Run = Callable[..., Result]
 
 OK = ("--qi", "sex,education", "-k", "5", "-o", "safe.csv")
@@ -136,6 +139,11 @@ def test_dry_runs_find_the_same_errors(case: str, run: Run, folder: Path) -> Non
         assert result.exit_code == code, result.output
         assert sentence in result.stderr
     assert {file.name for file in folder.iterdir()} == {"people.csv", "sub.csv"}
+
+
+def test_arguments_are_spelled_as_options_that_there_are() -> None:
+    known = {name for command in program.commands.values() for option in command.params for name in option.opts}
+    assert set(_OPTIONS.values()) <= known
 
 
 def fails(error: BaseException) -> Callable[..., None]:

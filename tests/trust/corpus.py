@@ -588,7 +588,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "missing refused": (
         {"missing": "error", "quasi_identifiers": ["gap"]},
         3,
-        "Column 'gap' has missing values in 1 row; fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows).",
+        "Column 'gap' has missing values in 1 row; fill them in, or choose missing='value' (a value of its own) or missing='suppress' (no such rows).",
     ),
     "types of nobody": (
         {"types": {"zip": "text"}},
@@ -1087,6 +1087,21 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
         2,
         "There is no hierarchy 'folder'; did you mean 'ordered'?",
     ),
+    "missing values refused": (
+        ("anonymize", "gaps.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--missing", "error"),
+        3,
+        "Column 'sex' has missing values in 1 row; fill them in, or choose --missing value (a value of its own) or --missing suppress (no such rows).",
+    ),
+    "CM without a class attribute": (
+        ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--cost", "CM"),
+        2,
+        "The cost CM needs a class attribute; name its column with --class-attribute.",
+    ),
+    "a limit told twice": (
+        ("pareto", "people.csv", "--qi", "sex,age", "--max-level", "sex=1", "--keep-at-least", "sex=1"),
+        2,
+        "'sex' is in --keep-at-least and in --max-level, which mean the same; give one.",
+    ),
     "audit without a file": (("audit",), 2, "Missing argument 'FILE'. (try: discreet audit --help)"),
     "audit by no certificate": (
         ("audit", "people.csv", "--certificate", "none.json"),
@@ -1217,6 +1232,11 @@ JOB_FILES: dict[str, tuple[Any, int, str]] = {
         "input: people.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\nsupression: none\n",
         2,
         "In 'job.yaml': There is no key 'supression'; did you mean 'suppression'?",
+    ),
+    "missing values refused": (
+        "input: gaps.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\nmissing: error\n",
+        3,
+        "Column 'sex' has missing values in 1 row; fill them in, or choose missing: value (a value of its own) or missing: suppress (no such rows).",
     ),
     "required key misspelt": (
         "input: people.csv\noutput: safe.csv\nquasi_identifier: [age, sex]\nprivacy: k(2)\n",
@@ -1409,6 +1429,7 @@ FILES = {
     "not.xlsx": b"hello",
     "not.db": b"this is not a database at all, is it? " * 40,
     "tree.csv": b"m;*\nf;*\n",
+    "gaps.csv": b"age,sex\n30,m\n31,\n32,f\n33,m\n",
     "two-parents.csv": b"m;A;*\nf;A;+\nx;B;*\n",
     "gap.csv": b"m;;*\nf;A;*\n",
     "leaf-twice.csv": b"m;A;*\nm;B;*\nf;B;*\n",

@@ -14,6 +14,7 @@ import click
 
 from discreet._memory import check_memory, spare_memory
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
+from discreet.cli._spelling import respelled
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
@@ -71,16 +72,16 @@ class Program(click.Group):
             if os.environ.get("DISCREET_DEBUG"):
                 traceback.print_exc()
             try:
-                ending = _tell(error, as_json="--json" in arguments)
+                ending = _tell(error, next(iter(arguments), ""), as_json="--json" in arguments)
             except OSError as unprinted:
-                ending = _tell(unprinted, as_json=False)
+                ending = _tell(unprinted, "", as_json=False)
         finally:
             sys.unraisablehook = lost
         sys.exit(ending)
 
 
-def _tell(error: BaseException, as_json: bool) -> int:
-    """Say in one line what went wrong, and return the exit code."""
+def _tell(error: BaseException, command: str, as_json: bool) -> int:
+    """Say in one line what went wrong with a command, and return the exit code."""
     if isinstance(error, OSError) and error.errno in _STDOUT_GONE:
         # Nothing more may be written, not even by the interpreter as it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -91,6 +92,7 @@ def _tell(error: BaseException, as_json: bool) -> int:
         error.show()  # a group without a command: its help says what is missing
         return _BAD_USAGE
     message, code, topic = _explain(error)
+    message = respelled(message, command)
     more = "" if topic == _COMMAND_LINE else f" (more: discreet explain {topic})"  # --help is named there already
     click.echo(f"discreet: {message}{more}", err=True)
     if as_json:

@@ -181,7 +181,10 @@ def _answered(drawn: Iterator[Query], table: _Table, count: int) -> tuple[list[Q
             if len(chosen) == count:
                 break
     if not chosen:
-        raise UsageError("No random query has an answer other than 0; restrict fewer columns, as in dimensions=2.")
+        raise UsageError(
+            "No random query has an answer other than 0; ask none, as in queries=0, or restrict fewer columns (in "
+            "Python, dimensions=2)."
+        )
     return chosen, truths, tried - len(chosen)
 
 

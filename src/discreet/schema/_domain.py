@@ -271,7 +271,7 @@ def _refuse_missing(
 ) -> None:
     where = "" if rows is None else f" in {amount(int(rows[absent].sum()), 'row')}"
     if missing == "error":
-        way_out = "fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows)"
+        way_out = "fill them in, or choose missing='value' (a value of its own) or missing='suppress' (no such rows)"
     else:
         way_out = "take those rows out first, as missing='suppress' promises"
     raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name, topic="missing-values")
