@@ -304,9 +304,7 @@ def check_comparison(path: Path) -> Path:
     """Refuse a name that says nothing a comparison can be written as, or a place where nothing can be."""
     if path.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"A comparison is written as {', '.join(_SUFFIXES)}; '{path.name}' says none of these.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _asked(one: ComparedJob) -> str:

@@ -48,9 +48,7 @@ def write_fields(path: Path, fields: dict[str, Any]) -> None:
         text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
-    target = path.resolve()
-    check_target(target)
-    with replacing(target) as unfinished:
+    with replacing(check_target(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

@@ -178,7 +178,7 @@ class Job(BaseModel):
         if mapping is not None:
             check_mapping(mapping, make_schemes(self.scheme), self.suppression)
         more = [certificate, mapping, None if save_as is None else Path(save_as)]
-        released = [target.path] if isinstance(target, Output | FolderOutput) else []
+        released = [Path(output)] if output is not None and isinstance(target, Output | FolderOutput) else []
         kept = place_files(output) if isinstance(target, TableOutput) and output is not None else []
         written = [*reports, *released, *(path for path in more if path is not None)]
         check_apart(written, [*self.files_read(), *kept])

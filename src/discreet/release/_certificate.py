@@ -91,9 +91,7 @@ def check_certificate(path: Path, output: Target | None) -> Path:
 def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A certificate is written as JSON; end the name '{path.name}' in .json.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 @dataclass(frozen=True)

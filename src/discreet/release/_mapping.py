@@ -71,9 +71,7 @@ def check_mapping(path: Path, schemes: Scheme | Mapping[str, Scheme], suppressio
 def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A mapping is written as JSON; end the name '{path.name}' in .json.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _no_mapping(why: str) -> UsageError:

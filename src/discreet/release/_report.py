@@ -199,9 +199,7 @@ def check_report(path: Path) -> Path:
         raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(SUFFIXES)}.")
     if path.suffix.lower() == ".pdf":
         find_browser()
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _json(release: Release, sections: Sequence[Section]) -> str:
