@@ -186,7 +186,7 @@ def test_heavy_tuples_lend_rows():
 
 
 def test_the_effort_is_checked():
-    with pytest.raises(UsageError, match="low, default or high"):
+    with pytest.raises(UsageError, match="low, default, high"):
         SOLVERS.make("local(effort=much)")
     assert replace(local.LocalSearchSolver(), effort="low").text == "local(effort=low)"
 

@@ -237,6 +237,41 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         2,
         "The suppression violating-records does not go with the privacy model average-risk: choose class-records.",
     ),
+    "highest level where there are none": (
+        {"scheme": "local", "cost": "NCP", "max_levels": {"age": 3}},
+        2,
+        "A limit on the levels of 'age' does not go with the scheme local: leave the limit out or choose the scheme subtree.",
+    ),
+    "lowest level where there are none": (
+        {"scheme": "local", "cost": "NCP", "min_levels": {"age": 0}},
+        2,
+        "A limit on the levels of 'age' does not go with the scheme local: leave the limit out or choose the scheme subtree.",
+    ),
+    "effort unheard of": (
+        {"solver": "local(effort=extreme)", "scheme": "local", "cost": "NCP"},
+        2,
+        "The effort of local must be one of low, default, high, not 'extreme'.",
+    ),
+    "effort misspelt": (
+        {"solver": "local(effort=hihg)", "scheme": "local", "cost": "NCP"},
+        2,
+        "The effort of local must be one of low, default, high, not 'hihg'; did you mean 'high'?",
+    ),
+    "argument misspelt": (
+        {"solver": "local(effrt=high)", "scheme": "local", "cost": "NCP"},
+        2,
+        "'local(effrt=high)' has no argument 'effrt'; did you mean 'effort'?",
+    ),
+    "argument given twice": (
+        {"solver": "local(effort=high, effort=low)", "scheme": "local", "cost": "NCP"},
+        2,
+        "'local(effort=high, effort=low)' gives 'effort' twice; leave one out.",
+    ),
+    "distance misspelt": (
+        {"privacy": "t(0.5, s, orderd)"},
+        2,
+        "The distance of t-closeness must be one of equal, ordered, hierarchical, not 'orderd'; did you mean 'ordered'?",
+    ),
     "cost as a number": ({"cost": 5}, 2, "A cost is given as text or as an object, not as int."),
     "cost with an unknown option": (
         {"cost": "LM(speed=2)"},
@@ -475,7 +510,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "local with great effort": (
         {"solver": "local(effort=great)", "scheme": "local"},
         2,
-        "The effort of local is low, default or high.",
+        "The effort of local must be one of low, default, high, not 'great'.",
     ),
     "bound unknown": (
         {"solver": "mdav(bound=tight)", "scheme": "local"},
@@ -672,7 +707,8 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "The widths in 'intervals(-5)' must be numbers above 0 and the origin a number.",
     ),
-    "intervals of words": ("intervals(five)", 2, "The width of intervals is a number."),
+    "intervals of words": ("intervals(five)", 2, "The width of intervals is a number, not 'five'."),
+    "mask from nowhere": ("mask(from_right=maybe)", 2, "from_right of mask is true or false, not 'maybe'."),
     "intervals that cut across": (
         "intervals(5, 12)",
         2,
@@ -683,7 +719,7 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "In 'intervals(10, 5)', 5 is not a multiple of 10, so its intervals would cut across narrower ones; make each width a multiple of the one before.",
     ),
-    "intervals from words": ("intervals(5, origin=start)", 2, "The origin of intervals is a number or a date."),
+    "intervals from words": ("intervals(5, origin=start)", 2, "The origin of intervals is a number or a date, not 'start'."),
     "ranges of nothing": (
         "ranges()",
         2,
@@ -696,13 +732,21 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "In 'ranges([10, 20], [15])' a coarser level has a cut point the finer one before it lacks, so its ranges would cut across finer ones; add it there.",
     ),
-    "mask of zero": ("mask(digits=0)", 2, "The digits of mask are a whole number of characters to hide, 1 or more."),
+    "mask of zero": (
+        "mask(digits=0)",
+        2,
+        "The digits of mask are a whole number of characters to hide, 1 or more, not 0.",
+    ),
     "mask of words": (
         "mask(digits=some)",
         2,
-        "The digits of mask are a whole number of characters to hide, 1 or more.",
+        "The digits of mask are a whole number of characters to hide, 1 or more, not 'some'.",
     ),
-    "mask below": ("mask(digits=-1)", 2, "The digits of mask are a whole number of characters to hide, 1 or more."),
+    "mask below": (
+        "mask(digits=-1)",
+        2,
+        "The digits of mask are a whole number of characters to hide, 1 or more, not -1.",
+    ),
     "dates of numbers": (
         "dates(year)",
         3,
