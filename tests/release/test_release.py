@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +266,20 @@ def test_whole_flow_against_trying_everything(seed: int) -> None:
     assert release.frame["row"].to_list() == kept
     for name, level in release.levels.items():
         assert release.frame[name].to_list() == [naive.released(table, name, rows[row][name], level) for row in kept]
+
+
+def test_the_trace_begins_with_the_search() -> None:
+    """A budget opened before the table was read, as that of the command line, does not count what came before."""
+    early = Budget(started=time.monotonic() - 1000)
+    table = pl.DataFrame({"age": [20, 21, 30, 31, 45, 46] * 5})
+    release = anonymize(table, quasi_identifiers={"age": "intervals(5, 10)"}, privacy="k(6)", budget=early)
+    assert release.trace
+    assert all(0 <= moment.seconds <= release.stats["seconds"]["solve"] for moment in release.trace)
+
+
+@pytest.mark.parametrize(("different", "given", "told"), [(60, None, True), (20, None, False), (60, "mask", False)])
+def test_text_of_which_next_to_nothing_can_stay(different: int, given: str | None, told: bool) -> None:
+    table = pl.DataFrame({"remark": [f"person {i % different} came {i % different}" for i in range(100)]})
+    release = anonymize(table, quasi_identifiers={"remark": given}, privacy="k(3)")
+    sentence = f"Column 'remark' has {different} distinct values in 100 rows: "
+    assert any(note.startswith(sentence) for note in release.notes) == told

@@ -719,7 +719,11 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "In 'intervals(10, 5)', 5 is not a multiple of 10, so its intervals would cut across narrower ones; make each width a multiple of the one before.",
     ),
-    "intervals from words": ("intervals(5, origin=start)", 2, "The origin of intervals is a number or a date, not 'start'."),
+    "intervals from words": (
+        "intervals(5, origin=start)",
+        2,
+        "The origin of intervals is a number or a date, not 'start'.",
+    ),
     "ranges of nothing": (
         "ranges()",
         2,
