@@ -10,14 +10,7 @@ __all__ = ["read_text"]
 
 
 def read_text(path: Path, what: str) -> str:
-    """Return the text of a file, ``what`` it is; UnicodeDecodeError is left to the caller, who knows what it should be.
-
-    >>> read_text(Path("none.yaml"), "job file")
-    Traceback (most recent call last):
-        ...
-    discreet.errors.DataError: There is no job file 'none.yaml'.
-    More: discreet explain no-such-file
-    """
+    """Return the text of a file, ``what`` it is; UnicodeDecodeError is left to the caller, who knows what it is to be."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
