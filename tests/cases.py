@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import naive
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 
 __all__ = ["COSTS", "FURTHER_MODELS", "KINDS", "MODELS", "SCORES", "built", "plain_cost", "plain_models"]
@@ -98,5 +98,5 @@ def built(sample, **parts):
     """The problem, or None where it is refused: parts that do not go together, or a model that can never hold."""
     try:
         return Problem.build(sample.counts, **parts)
-    except UsageError:
+    except (InfeasibleError, UsageError):
         return None

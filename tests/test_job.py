@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.errors import OutputError, UsageError
+from discreet.errors import DataError, OutputError, UsageError
 from discreet.job import Job
 
 MINIMAL: dict[str, Any] = {"input": "people.csv", "quasi_identifiers": ["sex"], "privacy": "k(5)"}
@@ -114,9 +114,9 @@ def test_broken_files(name: str, text: str, sentence: str, tmp_path: Path) -> No
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"There is no job file '.*none\.yaml'\."):
         Job.load(tmp_path / "none.yaml")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(DataError, match="is a folder; name a file in it"):
         Job.load(tmp_path)
     (tmp_path / "latin.yaml").write_bytes("input: Zürich".encode("latin-1"))
     with pytest.raises(UsageError, match="is not UTF-8"):

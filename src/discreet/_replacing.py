@@ -49,29 +49,36 @@ _UNFINISHED: dict[Path, Path] = {}
 """What is being made by this process, and what for."""
 
 
-def check_target(target: Path) -> None:
-    """Refuse a target that is no file, or whose folder is missing or cannot be written to, by trying."""
-    if target.is_dir():
-        raise OutputError(f"'{target}' is a folder; name a file in it.", topic="output-folder")
-    if target.exists() and not target.is_file():
-        raise OutputError(f"'{target}' is a device or pipe, which cannot be replaced by a file; name a file.")
-    check_parent(target)
+def check_target(path: Path) -> Path:
+    """Refuse a path that is no file, or whose folder is missing or cannot be written to, by trying.
+
+    The path is told as it was given, and where it leads is returned: what a link points to is replaced, not the link.
+    """
+    if path.is_dir():
+        raise OutputError(f"'{path}' is a folder; name a file in it.", topic="output-folder")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"'{path}' is a device or pipe, which cannot be replaced by a file; name a file.")
+    return check_parent(path)
 
 
-def check_parent(target: Path) -> None:
-    """Refuse a target whose folder is missing or cannot be written to, by trying."""
+def check_parent(path: Path) -> Path:
+    """Refuse a path whose folder is missing or cannot be written to, by trying; return where it leads."""
+    target = path.resolve()
+    leads = f", where '{path}' leads to," if path.is_symlink() else ""
+    folder = target.parent if leads else path.parent
     if not target.parent.is_dir():
         raise OutputError(
-            f"There is no folder '{target.parent}'; make it first or write elsewhere.", topic="output-folder"
+            f"There is no folder '{folder}'{leads[:-1]}; make it first or write elsewhere.", topic="output-folder"
         )
     trial = _temporary(target)
     try:
         trial.touch(exist_ok=False)
     except OSError:
         raise OutputError(
-            f"The folder '{target.parent}' cannot be written to; choose another.", topic="output-folder"
+            f"The folder '{folder}'{leads} cannot be written to; choose another.", topic="output-folder"
         ) from None
     trial.unlink(missing_ok=True)
+    return target
 
 
 def rows_beside(unfinished: Path) -> Path:

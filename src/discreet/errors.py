@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
+from discreet._words import amount, either
+
 __all__ = [
     "AuditError",
     "DataError",
@@ -76,13 +78,14 @@ class MissingColumnError(DataError):
 
     def __init__(self, column: str, available: Iterable[str]) -> None:
         names = list(available)  # not shown: without a header they may be somebody's record
-        hint = did_you_mean(column, names) or f"there are {len(names)} others, which 'discreet info FILE' lists."
+        others = f"there {either(len(names), 'is', 'are')} {amount(len(names), 'other')}"
+        hint = did_you_mean(column, names) or f"{others}, which 'discreet info FILE' lists."
         super().__init__(f"There is no column '{column}'; {hint}", column=column)
         self.available = names
 
 
 class InfeasibleError(DiscreetError):
-    """No release of the problem satisfies the privacy models.
+    """No release of the problem satisfies the privacy models: the data decide, not the way of asking.
 
     ``smallest_budget`` records would do, if known; so would any one of ``limits``, mappings from column to level.
     """
@@ -91,9 +94,15 @@ class InfeasibleError(DiscreetError):
     topic = "no-release"
 
     def __init__(
-        self, message: str, *, smallest_budget: int | None = None, limits: Sequence[Mapping[str, int]] = ()
+        self,
+        message: str,
+        *,
+        column: str | None = None,
+        topic: str | None = None,
+        smallest_budget: int | None = None,
+        limits: Sequence[Mapping[str, int]] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, column=column, topic=topic)
         self.smallest_budget = smallest_budget
         self.limits = list(limits)
 

@@ -129,11 +129,11 @@ def test_the_job_of_a_report_can_be_run(run: Run, folder: Path) -> None:
     assert (folder / "safe.csv").read_bytes() == first
 
 
-def test_dry_run_writes_nothing(run: Run, folder: Path) -> None:
-    options = ("-o", "safe.csv", "--report", "r.json", "--save-job", "job.yaml", "--dry-run")
+def test_dry_run_releases_nothing(run: Run, folder: Path) -> None:
+    options = ("-o", "safe.csv", "--report", "r.json", "--dry-run")
     result = run(*BASIC, *options)
     assert result.exit_code == 0, result.output
-    assert "Nothing was searched or written." in result.stdout
+    assert "Nothing was searched or released." in result.stdout
     told = json.loads(run(*BASIC, *options, "--json").stdout)
     assert told["dry_run"]
     assert told["rows"] == 600
@@ -142,6 +142,19 @@ def test_dry_run_writes_nothing(run: Run, folder: Path) -> None:
     assert "income" in told["unchanged"]
     assert run(*BASIC, *options, "--quiet").output == ""
     assert [file.name for file in folder.iterdir()] == ["people.csv"]
+
+
+def test_a_dry_run_saves_the_job_it_was_asked_to_save(run: Run, folder: Path) -> None:
+    options = ("-o", "safe.csv", "--save-job", "job.yaml")
+    result = run(*BASIC, *options, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.endswith("The job is in job.yaml.\n")
+    assert sorted(file.name for file in folder.iterdir()) == ["job.yaml", "people.csv"]
+    dry = (folder / "job.yaml").read_bytes()
+    assert run(*BASIC, *options).exit_code == 0
+    assert (folder / "job.yaml").read_bytes() == dry
+    refused = run(*BASIC, "-o", "safe.csv", "--save-job", "people.csv", "--dry-run")
+    assert (refused.exit_code, refused.stdout) == (6, "")
 
 
 def test_hierarchies_from_a_folder(run: Run, folder: Path) -> None:

@@ -84,4 +84,4 @@ def test_apply(run: Run, folder: Path) -> None:
     assert not (folder / "few-safe.csv").exists()
     assert run("apply", "mapping.json", "few.csv", "-o", "few.csv").exit_code == 6
     assert run("apply", "mapping.json", "few.csv", "-o", "mapping.json", "--broken", "suppress").exit_code != 0
-    assert run("apply", "nowhere.json", "few.csv", "-o", "x.csv").exit_code == 2
+    assert run("apply", "nowhere.json", "few.csv", "-o", "x.csv").exit_code == 3

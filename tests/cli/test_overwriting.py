@@ -100,3 +100,26 @@ def test_a_link_stays_a_link(folder: Path) -> None:
     )
     assert (folder / "link.csv").is_symlink()
     assert (folder / "real.csv").read_text().startswith("02130;")
+
+
+@pytest.mark.parametrize(
+    ("options", "leads_to", "sentence"),
+    [
+        ("-o link.csv", "a.csv", "The output 'link.csv' is the input itself"),
+        ("-o link.csv", "other", "'link.csv' is a folder"),
+        (
+            "-o link.csv",
+            "none/real.csv",
+            "There is no folder '{folder}/none', where 'link.csv' leads to; make it first",
+        ),
+        ("-o safe.csv --save-job link.csv", "a.csv", "Writing 'link.csv' would overwrite a file that is read"),
+        ("-o safe.csv --save-job link.csv", "other", "'link.csv' is a folder"),
+    ],
+)
+def test_a_link_is_told_by_its_name(options: str, leads_to: str, sentence: str, folder: Path) -> None:
+    (folder / "other").mkdir(exist_ok=True)
+    (folder / "link.csv").symlink_to(folder / leads_to)
+    result = CliRunner().invoke(program, f"anonymize a.csv --qi age -k 2 {options}".split())
+    assert result.exit_code == 6, result.output
+    assert sentence.format(folder=folder.resolve()) in result.stderr
+    assert "real.csv" not in result.stderr

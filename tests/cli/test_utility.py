@@ -72,7 +72,7 @@ def test_no_classifiers(safe: Run) -> None:
         (("--qi", "sex,sex"), 2, "twice"),
         (("--qi", "sex", "--hierarchy", "zip=auto"), 2, "which is not in --qi"),
         (("--qi", "sex,education"), 3, "give the hierarchy it was released with"),
-        (("--qi", "sex", "--held-out", "people.csv"), 2, "class_attribute"),
+        (("--qi", "sex", "--held-out", "people.csv"), 2, "--class-attribute"),
     ],
 )
 def test_errors(safe: Run, options: tuple[str, ...], code: int, words: str) -> None:

@@ -184,7 +184,7 @@ def test_wrong_weights(kind: str, wrong: str, place: Any) -> None:
         data: Any = fill(place(kind, "t"), table)
     else:
         data = table if kind == "polars" else make_relation(kind, table)
-    text = "make them numbers" if (kind, wrong) == ("ibis-sqlite", "text") else "in 1 rows; mend them"
+    text = "make them numbers" if (kind, wrong) == ("ibis-sqlite", "text") else "in 1 row; mend them"
     with pytest.raises((DataError, UsageError), match=text):
         dc.anonymize(data, quasi_identifiers={"q": "flat"}, weights="w", privacy="k-map(1)")
 

@@ -249,7 +249,7 @@ def test_nothing_released():
 
 def test_values_nobody_knows():
     original = pl.DataFrame({"city": ["Oslo", "Nice"]})
-    with pytest.raises(DataError, match=r"'city' of the release has 1 values .* hierarchy") as error:
+    with pytest.raises(DataError, match=r"'city' of the release has 1 value .* hierarchy") as error:
         queries(original, pl.DataFrame({"city": ["south", "Oslo"]}), quasi_identifiers=["city"])
     assert "south" not in str(error.value)
 

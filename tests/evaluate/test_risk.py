@@ -124,7 +124,7 @@ def test_weights_tell_the_population():
     assert risk(release).journalist is not None
     with pytest.raises(UsageError, match="either a table or estimated by weights"):
         risk(data, quasi_identifiers="age", weights="w", population=50)
-    with pytest.raises(DataError, match="in 1 rows; mend them"):
+    with pytest.raises(DataError, match="in 1 row; mend them"):
         risk(data.with_columns(w=pl.Series([1.0, None, 1, 1, 1, 1])), quasi_identifiers="age", weights="w")
 
 

@@ -46,8 +46,8 @@ class Ran:
     def ended(self) -> str:
         if self.release is not None:
             return "released"
-        if isinstance(self.error, InfeasibleError):
-            return "infeasible"
+        if isinstance(self.error, InfeasibleError) and self.error.topic == InfeasibleError.topic:
+            return "infeasible"  # after a search; what could publish no row is refused, though an empty table may do
         return "stopped" if isinstance(self.error, InterruptedRun) else "refused"
 
 

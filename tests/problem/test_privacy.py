@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import naive
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._uniques import estimate_uniques
 from discreet.problem.privacy import PRIVACY
 from discreet.testing import PrivacyModelContract, all_histograms, as_classes, as_groups, classes_of, random_table
@@ -292,14 +292,14 @@ def test_what_can_never_hold_is_refused_with_the_column():
     sample = random_sample(11, rows=(6, 6), values=(3, 3))
     table = sample.counts
     present = int(np.count_nonzero(table.sensitive["s0"].totals))
-    with pytest.raises(UsageError, match="the whole table has 6"):
+    with pytest.raises(InfeasibleError, match="the whole table has 6"):
         PRIVACY.make("k(7)").check(table)
     PRIVACY.make("k(6)").check(table)
     for text in (f"distinct-l({present + 1}, s0)", f"entropy-l({present + 0.5}, s0)", "recursive-cl(0.1, 2, s0)"):
-        with pytest.raises(UsageError) as caught:
+        with pytest.raises(InfeasibleError) as caught:
             PRIVACY.make(text).check(table)
         assert caught.value.column == "s0"
-    with pytest.raises(UsageError, match="raise them"):
+    with pytest.raises(InfeasibleError, match="raise them"):
         PRIVACY.make("l+(0.2, s0)").check(table)
     with pytest.raises(UsageError, match="spelling") as caught:
         PRIVACY.make("l+({nobody: 0.2}, s0)").check(table)

@@ -163,7 +163,7 @@ def test_local_solvers_keep_their_promises(text):
                 suppression=str(rng.choice(["none", "budget(0.2)", "class-records"])),
                 scheme="local",
             )
-        except dc.UsageError:
+        except (dc.InfeasibleError, dc.UsageError):
             continue
         found = SOLVERS.make(text).solve(problem, Budget(seed=1))
         if found.status != "infeasible":

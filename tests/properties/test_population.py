@@ -11,7 +11,7 @@ import pytest
 
 import naive
 from discreet.counts import Population
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import Budget
 from discreet.solve.annealing import AnnealingSolver
@@ -75,7 +75,7 @@ def cases(model: str, weighted: bool):
             problem = Problem.build(
                 made.counts, privacy=model, cost="LM", suppression=rng.choice(["none", "budget(3)", "class-records"])
             )
-        except UsageError:
+        except (InfeasibleError, UsageError):
             continue
         yield problem, sample.naive, weights if weighted else None, people
 

@@ -45,7 +45,7 @@ CASES: dict[str, tuple[dict[str, Any], type[DiscreetError], str | None, str]] = 
     "k of 0": ({"privacy": "k(0)"}, UsageError, None, "whole number of at least 1"),
     "k of -1": ({"privacy": "k(-1)"}, UsageError, None, "whole number of at least 1"),
     "k of 1.5": ({"privacy": "k(1.5)"}, UsageError, None, "whole number of at least 1"),
-    "k larger than the table": ({"privacy": "k(5)"}, UsageError, None, "whole table has 4"),
+    "k larger than the table": ({"privacy": "k(5)"}, InfeasibleError, None, "whole table has 4"),
     "unknown model": ({"privacy": "p(5)"}, UsageError, None, "no privacy model"),
     "open bracket": ({"privacy": "k(5"}, UsageError, None, "bracket"),
     "l without a column": ({"privacy": "distinct-l(2)"}, UsageError, None, "needs a sensitive attribute"),
@@ -174,7 +174,7 @@ def test_the_hierarchy_lacks_a_value_of_a_file(tmp_path: Path) -> None:
 def test_the_hierarchy_lacks_a_value_of_the_population() -> None:
     people = pl.DataFrame({"sex": ["m", "f", "x"]})
     job = {"quasi_identifiers": {"sex": groups(["m", "f"])}, "privacy": "k-map(2)", "population": people}
-    with pytest.raises(DataError, match=r"distinct values \(of people of the population alone\) are not"):
+    with pytest.raises(DataError, match=r"distinct values \(of people of the population alone\) is not"):
         anonymize(TABLE.select("sex"), **job)
 
 

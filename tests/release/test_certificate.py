@@ -182,10 +182,10 @@ def test_what_is_no_certificate(folder: Path) -> None:
     make()
     for content in ("no json", "[]", "{}", '{"kind": "discreet mapping"}'):
         (folder / "c.json").write_text(content)
-        with pytest.raises(UsageError, match=r"'c\.json' is no certificate"):
+        with pytest.raises(DataError, match=r"'c\.json' is no certificate"):
             dc.verify("safe.csv", "c.json")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(DataError, match="There is no certificate"):
         dc.verify("safe.csv", "nowhere.json")
     make().certificate("certificate.json")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match=r"There is no file 'nowhere\.csv'"):
         dc.verify("nowhere.csv", "certificate.json")

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import discreet as dc
 from discreet.engines import _polars as engine
 from discreet.engines import open_table, to_lazy
 from discreet.release import Release, anonymize
@@ -264,7 +265,8 @@ def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
     kept = [0, 1, 2, 3, 4, 5, 7, 8] if level == 0 and kind != "truth" else list(range(9))
     assert frame["row"].to_list() == kept
     if level == 0:
-        assert frame["q"].dtype == (pl.String if kind == "enum" else values.dtype)  # an Enum lists suppressed values
+        # The Enum lists no value of suppressed rows, and none that nobody has.
+        assert frame["q"].dtype == (pl.Enum(["y", "x"]) if kind == "enum" else values.dtype)
         assert frame["q"].to_list() == values.gather(kept).to_list()
     else:
         assert frame["q"].to_list() == ["*"] * 9
@@ -340,6 +342,25 @@ def test_types_inside_of_types_list_no_suppressed_value(last: pl.Series) -> None
     release = anonymize(table, quasi_identifiers=["b"], privacy="k(2)", suppression="budget(50%)")
     assert release.suppressed == 1
     assert "S'" not in str(release.frame.schema)
+
+
+@pytest.mark.parametrize("budget", ["none", "budget(50%)"])
+@pytest.mark.parametrize("role", ["kept", "sensitive", "as it is"])
+def test_an_enum_keeps_what_is_released_in_its_order(role: str, budget: str) -> None:
+    values = pl.Enum(["w", "S", "y", "x"])
+    table = pl.DataFrame({"b": list("xxyyxxyz"), "e": pl.Series(list("xxyyxxyS"), dtype=values)})
+    quasi = {"b": dc.groups({"x": ["x"], "rest": ["y", "z"]}), **({"e": "flat"} if role == "kept" else {})}
+    levels = {"max_levels": {"e": 0}} if role == "kept" and budget != "none" else {}
+    secret = {"sensitive": ["e"]} if role == "sensitive" else {}
+    release = anonymize(table, quasi_identifiers=quasi, privacy="k(2)", suppression=budget, **levels, **secret)
+    told = release.frame["e"]
+    if release.levels and release.levels.get("e"):
+        assert told.dtype == pl.String
+        return
+    there = set(told)
+    assert told.dtype == pl.Enum([value for value in values.categories if value in there])
+    assert "w" not in str(release.frame.schema)
+    assert ("S" in there) == (release.suppressed == 0)
 
 
 def test_what_pandas_keeps_beside_the_rows() -> None:

@@ -510,7 +510,7 @@ def test_other_costs_are_refused(cost: str) -> None:
         ({"solver": "cuts"}, "cuts"),
         ({"scheme": "full-domain", "solver": "mondrian", "cost": "LM"}, "it searches local"),
         ({"scheme": "local(show=middle)"}, "cover, mean, median, mode"),
-        ({"solver": "local(effort=much)"}, "low, default or high"),
+        ({"solver": "local(effort=much)"}, "low, default, high"),
         ({"solver": "local(bound=tight)"}, "nearest, prices, none"),
         ({"solver": "mondrian(cut=loose)"}, "strict, relaxed"),
         ({"min_levels": {"zip": 1}}, "A limit on the levels of 'zip'"),

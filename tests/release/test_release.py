@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -294,3 +295,20 @@ def test_seconds_of_compiling_are_told_apart(people: pl.DataFrame, monkeypatch: 
     assert [(stage, of) for stage, of, _ in told] == [("compile", "solve")] * 2
     assert all(seconds >= 60 and seconds % 60 == 0 for *_, seconds in told)
     assert sum(seconds for *_, seconds in told) == budget.preparing - 60
+
+
+def test_the_trace_begins_with_the_search() -> None:
+    """A budget opened before the table was read, as that of the command line, does not count what came before."""
+    early = Budget(started=time.monotonic() - 1000)
+    table = pl.DataFrame({"age": [20, 21, 30, 31, 45, 46] * 5})
+    release = anonymize(table, quasi_identifiers={"age": "intervals(5, 10)"}, privacy="k(6)", budget=early)
+    assert release.trace
+    assert all(0 <= moment.seconds <= release.stats["seconds"]["solve"] for moment in release.trace)
+
+
+@pytest.mark.parametrize(("different", "given", "told"), [(60, None, True), (20, None, False), (60, "mask", False)])
+def test_text_of_which_next_to_nothing_can_stay(different: int, given: str | None, told: bool) -> None:
+    table = pl.DataFrame({"remark": [f"person {i % different} came {i % different}" for i in range(100)]})
+    release = anonymize(table, quasi_identifiers={"remark": given}, privacy="k(3)")
+    sentence = f"Column 'remark' has {different} distinct values in 100 rows: "
+    assert any(note.startswith(sentence) for note in release.notes) == told

@@ -182,7 +182,7 @@ def test_ranges_of_decimals_and_dates():
     assert ranges([datetime(2020, 1, 1)]).text == "ranges([2020-01-01])"
     with pytest.raises(UsageError, match="Column 'values' holds dates; give the cut points as dates"):
         ranges([5]).build(pl.Series([date(2024, 1, 1)]))
-    with pytest.raises(DataError, match="not dates"):
+    with pytest.raises(DataError, match="not a date"):
         ranges(["2024-01-01"]).build(pl.Series([5]))
 
 
@@ -406,7 +406,7 @@ def test_times_of_day_and_time_zones():
 
 
 def test_dates_on_what_is_no_date():
-    with pytest.raises(DataError, match=r"1 of its 2 distinct values are not dates \(YYYY-MM-DD\)"):
+    with pytest.raises(DataError, match=r"1 of its 2 distinct values is not a date \(YYYY-MM-DD\)"):
         make_domain("born", pl.Series(["2024-03-01", "secret"]), dates("year"))
     with pytest.raises(DataError, match="2 of its 2 distinct values are not dates"):
         make_domain("born", pl.Series([1, 2]), dates("year"))

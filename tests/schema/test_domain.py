@@ -155,7 +155,7 @@ def test_values_the_hierarchy_lacks():
 
 def test_values_the_file_lacks(tmp_path):
     WORK.to_csv(tmp_path / "work.csv")
-    with pytest.raises(DataError, match=r"not in the hierarchy 'work.csv'; add a row for each"):
+    with pytest.raises(DataError, match=r"not in the hierarchy 'work.csv'; add a row for it"):
         make_domain("work", pl.Series(["x"]), str(tmp_path / "work.csv"))
 
 
@@ -235,7 +235,7 @@ def test_missing_as_never_heard_of():
 @pytest.mark.parametrize("hierarchy", [None, flat(), intervals(5), groups(["1", "2"])])
 @pytest.mark.parametrize("values", [[1.0, float("inf")], [1.0, float("-inf")], ["1.5", "inf"]])
 def test_infinite_values(values, hierarchy):
-    with pytest.raises(DataError, match="Column 'x' has 1 infinite values"):
+    with pytest.raises(DataError, match="Column 'x' has 1 infinite value;"):
         make_domain("x", pl.Series(values), hierarchy)
 
 
@@ -264,9 +264,9 @@ def test_no_values_at_all():
 
 
 def test_a_type_the_values_do_not_have():
-    with pytest.raises(DataError, match="1 of its 2 distinct values are not whole numbers"):
+    with pytest.raises(DataError, match="1 of its 2 distinct values is not a whole number"):
         make_domain("x", pl.Series(["1", "1.5"]), flat(), type="integer")
-    with pytest.raises(DataError, match="1 of its 2 distinct values are not numbers"):
+    with pytest.raises(DataError, match="1 of its 2 distinct values is not a number"):
         make_domain("x", pl.Series(["1", "a"]), flat(), type="decimal")
     with pytest.raises(UsageError, match="There is no type"):
         make_domain("x", pl.Series(["1"]), flat(), type="number")
@@ -274,7 +274,7 @@ def test_a_type_the_values_do_not_have():
 
 
 def test_infinite_whole_numbers():
-    with pytest.raises(DataError, match="Column 'x' has 1 infinite values"):
+    with pytest.raises(DataError, match="Column 'x' has 1 infinite value;"):
         make_domain("x", pl.Series([1.0, float("inf")]), flat(), type="integer")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cases import MODELS
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._local_task import make_task, price
@@ -36,7 +36,7 @@ def random_problem(seed, rng, **parts):
     table = random_local_table(seed, sensitive=2, **ranges)
     try:
         return Problem.build(table, privacy=privacy, cost=str(rng.choice(COSTS)), suppression=kind, scheme="local")
-    except UsageError:
+    except (InfeasibleError, UsageError):
         return None
 
 

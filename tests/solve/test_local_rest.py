@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._local_rest import rest_of, with_the_gone
@@ -34,7 +34,7 @@ def problems(seeds, suppression):
             try:
                 asked = {"privacy": ["k(2)", text], "suppression": suppression}
                 yield Problem.build(table, cost="NCP", scheme="local", **asked), table.n - stay
-            except UsageError:
+            except (InfeasibleError, UsageError):
                 continue
 
 

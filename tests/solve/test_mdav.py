@@ -13,7 +13,7 @@ import pytest
 import naive
 from cases import MODELS
 from discreet.counts import CodedAttribute, CountTable
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
 from discreet.solve._base import Groups
@@ -132,7 +132,7 @@ def test_models_beside_k():
         kind = str(rng.choice(["none", "budget(0.2)", "class-records"]))
         try:
             problem = Problem.build(table, privacy=privacy, cost="NCP", scheme="local", suppression=kind)
-        except UsageError:
+        except (InfeasibleError, UsageError):
             continue
         found = MdavSolver().solve(problem, Budget(seed=seed))
         if found.status != "infeasible":

@@ -54,8 +54,23 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "l above the values": (
         {"privacy": "distinct-l(9, s)"},
-        2,
+        4,
         "'distinct-l(9, s)' needs 9 different values of 's' in each class and the whole table has 3; ask for less.",
+    ),
+    "k above the rows": (
+        {"privacy": "k(7)"},
+        4,
+        "'k(7)' needs classes of 7 rows and the whole table has 6; k can be 6 at most.",
+    ),
+    "k above the rows of alpha-k": (
+        {"privacy": "alpha-k(0.5, 7, s)"},
+        4,
+        "'alpha-k(0.5, 7, s)' needs classes of 7 rows and the whole table has 6; k can be 6 at most.",
+    ),
+    "k above the rows, and wrong usage": (
+        {"privacy": "k(7)", "cost": "DM", "scheme": "local"},
+        2,
+        "The cost DM does not go with the scheme local: choose NCP or LM, which say what each value loses.",
     ),
     "l of a quasi-identifier": (
         {"privacy": "distinct-l(2, sex)"},
@@ -74,7 +89,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "entropy too high": (
         {"privacy": "entropy-l(4.5, s)"},
-        2,
+        4,
         "'entropy-l(4.5, s)' needs 5 different values of 's' in each class and the whole table has 3; ask for less.",
     ),
     "c of zero": (
@@ -115,7 +130,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "theta of an unknown value": (
         {"privacy": "l+({zzz: 0.5}, s)"},
         2,
-        "'l+' has thresholds for 1 value that 's' does not have; correct their spelling or leave them out.",
+        "'l+' has thresholds for 1 value that 's' does not have; correct the spelling or leave them out.",
     ),
     "theta of nothing": (
         {"privacy": "l+({}, s)"},
@@ -124,7 +139,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     ),
     "theta nobody can keep": (
         {"privacy": "l+(0.2, s)"},
-        2,
+        4,
         "No class can keep to the thresholds of 'l+' for 's'; raise them.",
     ),
     "t below zero": (
@@ -221,6 +236,41 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         },
         2,
         "The suppression violating-records does not go with the privacy model average-risk: choose class-records.",
+    ),
+    "highest level where there are none": (
+        {"scheme": "local", "cost": "NCP", "max_levels": {"age": 3}},
+        2,
+        "A limit on the levels of 'age' does not go with the scheme local: leave the limit out or choose the scheme subtree.",
+    ),
+    "lowest level where there are none": (
+        {"scheme": "local", "cost": "NCP", "min_levels": {"age": 0}},
+        2,
+        "A limit on the levels of 'age' does not go with the scheme local: leave the limit out or choose the scheme subtree.",
+    ),
+    "effort unheard of": (
+        {"solver": "local(effort=extreme)", "scheme": "local", "cost": "NCP"},
+        2,
+        "The effort of local must be one of low, default, high, not 'extreme'.",
+    ),
+    "effort misspelt": (
+        {"solver": "local(effort=hihg)", "scheme": "local", "cost": "NCP"},
+        2,
+        "The effort of local must be one of low, default, high, not 'hihg'; did you mean 'high'?",
+    ),
+    "argument misspelt": (
+        {"solver": "local(effrt=high)", "scheme": "local", "cost": "NCP"},
+        2,
+        "'local(effrt=high)' has no argument 'effrt'; did you mean 'effort'?",
+    ),
+    "argument given twice": (
+        {"solver": "local(effort=high, effort=low)", "scheme": "local", "cost": "NCP"},
+        2,
+        "'local(effort=high, effort=low)' gives 'effort' twice; leave one out.",
+    ),
+    "distance misspelt": (
+        {"privacy": "t(0.5, s, orderd)"},
+        2,
+        "The distance of t-closeness must be one of equal, ordered, hierarchical, not 'orderd'; did you mean 'ordered'?",
     ),
     "cost as a number": ({"cost": 5}, 2, "A cost is given as text or as an object, not as int."),
     "cost with an unknown option": (
@@ -341,6 +391,11 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         2,
         "Pre-sampling has a level for 'zip', which is not a quasi-identifier.",
     ),
+    "limits under which no row could stay": (
+        {"max_levels": {"age": 0, "sex": 0}},
+        4,
+        "No recoding keeps k(2) with the limits on the levels of 'age' and 'sex' by suppressing at most 0 of 6 rows; the nearest limits that work let 'age' up to level 3; otherwise promise less: whatever the budget, no row could stay.",
+    ),
     "pre-sampling takes all": (
         {"suppression": "pre-sampling(9)", "cost": "score"},
         4,
@@ -455,7 +510,7 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "local with great effort": (
         {"solver": "local(effort=great)", "scheme": "local"},
         2,
-        "The effort of local is low, default or high.",
+        "The effort of local must be one of low, default, high, not 'great'.",
     ),
     "bound unknown": (
         {"solver": "mdav(bound=tight)", "scheme": "local"},
@@ -568,23 +623,48 @@ JOBS: dict[str, tuple[Any, int, str]] = {
     "missing refused": (
         {"missing": "error", "quasi_identifiers": ["gap"]},
         3,
-        "Column 'gap' has missing values in 1 row; fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows).",
+        "Column 'gap' has missing values in 1 row; fill them in, or choose missing='value' (a value of its own) or missing='suppress' (no such rows).",
     ),
     "types of nobody": (
         {"types": {"zip": "text"}},
         3,
-        "There is no column 'zip'; there are 6 others, which 'discreet info FILE' lists.",
+        "There is no column 'zip'; there are 9 others, which 'discreet info FILE' lists.",
     ),
     "types unknown": ({"types": {"age": "number"}}, 2, "There is no type 'number'; known are"),
     "text as numbers": (
         {"types": {"sex": "integer"}},
         3,
-        "Column 'sex': 2 of its 2 distinct values are not whole numbers; mend them, or choose a hierarchy for text.",
+        "Column 'sex': 2 of its 2 distinct values are not whole numbers; mend them, or let the type of the column be text.",
     ),
     "text as dates": (
         {"types": {"sex": "date"}},
         3,
-        "Column 'sex': 2 of its 2 distinct values are not dates (YYYY-MM-DD); mend them, or choose a hierarchy for text.",
+        "Column 'sex': 2 of its 2 distinct values are not dates (YYYY-MM-DD); mend them, or let the type of the column be text.",
+    ),
+    "numbers as dates": (
+        {"types": {"age": "date"}, "quasi_identifiers": ["age"]},
+        3,
+        "Column 'age': 6 of its 6 distinct values are not dates (YYYY-MM-DD); mend them, or let the type of the column be integer.",
+    ),
+    "one text among numbers": (
+        {"types": {"mixed": "integer"}, "quasi_identifiers": ["mixed"]},
+        3,
+        "Column 'mixed': 1 of its 3 distinct values is not a whole number; mend it, or let the type of the column be text.",
+    ),
+    "one number that is not whole": (
+        {"types": {"half": "integer"}, "quasi_identifiers": ["half"]},
+        3,
+        "Column 'half': 1 of its 3 distinct values is not a whole number; mend it, or let the type of the column be decimal.",
+    ),
+    "one endless number": (
+        {"quasi_identifiers": ["endless"]},
+        3,
+        "Column 'endless' has 1 infinite value; replace it by a number or leave it empty.",
+    ),
+    "one value that the hierarchy lacks": (
+        {"quasi_identifiers": {"mixed": "groups([1, 2])"}},
+        3,
+        "Column 'mixed': 1 of its 3 distinct values (in 2 rows) is not in the hierarchy given for it; add a row for it to the hierarchy, or leave those records out.",
     ),
     "identifier is sensitive": (
         {"identifiers": ["s"]},
@@ -627,7 +707,8 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "The widths in 'intervals(-5)' must be numbers above 0 and the origin a number.",
     ),
-    "intervals of words": ("intervals(five)", 2, "The width of intervals is a number."),
+    "intervals of words": ("intervals(five)", 2, "The width of intervals is a number, not 'five'."),
+    "mask from nowhere": ("mask(from_right=maybe)", 2, "from_right of mask is true or false, not 'maybe'."),
     "intervals that cut across": (
         "intervals(5, 12)",
         2,
@@ -638,7 +719,11 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "In 'intervals(10, 5)', 5 is not a multiple of 10, so its intervals would cut across narrower ones; make each width a multiple of the one before.",
     ),
-    "intervals from words": ("intervals(5, origin=start)", 2, "The origin of intervals is a number or a date."),
+    "intervals from words": (
+        "intervals(5, origin=start)",
+        2,
+        "The origin of intervals is a number or a date, not 'start'.",
+    ),
     "ranges of nothing": (
         "ranges()",
         2,
@@ -651,13 +736,21 @@ TREES: dict[str, tuple[Any, int, str]] = {
         2,
         "In 'ranges([10, 20], [15])' a coarser level has a cut point the finer one before it lacks, so its ranges would cut across finer ones; add it there.",
     ),
-    "mask of zero": ("mask(digits=0)", 2, "The digits of mask are a whole number of characters to hide, 1 or more."),
+    "mask of zero": (
+        "mask(digits=0)",
+        2,
+        "The digits of mask are a whole number of characters to hide, 1 or more, not 0.",
+    ),
     "mask of words": (
         "mask(digits=some)",
         2,
-        "The digits of mask are a whole number of characters to hide, 1 or more.",
+        "The digits of mask are a whole number of characters to hide, 1 or more, not 'some'.",
     ),
-    "mask below": ("mask(digits=-1)", 2, "The digits of mask are a whole number of characters to hide, 1 or more."),
+    "mask below": (
+        "mask(digits=-1)",
+        2,
+        "The digits of mask are a whole number of characters to hide, 1 or more, not -1.",
+    ),
     "dates of numbers": (
         "dates(year)",
         3,
@@ -1025,7 +1118,7 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     "tree lacks a value": (
         ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--hierarchy", "sex=lacks.csv"),
         3,
-        "Column 'sex': 1 of its 2 distinct values (in 12 rows) are not in the hierarchy 'lacks.csv'; add a row for each to the hierarchy, or leave those records out.",
+        "Column 'sex': 1 of its 2 distinct values (in 12 rows) is not in the hierarchy 'lacks.csv'; add a row for it to the hierarchy, or leave those records out.",
     ),
     "tree empty": (
         ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--hierarchy", "sex=nothing.csv"),
@@ -1042,20 +1135,35 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
         2,
         "There is no hierarchy 'folder'; did you mean 'ordered'?",
     ),
+    "missing values refused": (
+        ("anonymize", "gaps.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--missing", "error"),
+        3,
+        "Column 'sex' has missing values in 1 row; fill them in, or choose --missing value (a value of its own) or --missing suppress (no such rows).",
+    ),
+    "CM without a class attribute": (
+        ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--cost", "CM"),
+        2,
+        "The cost CM needs a class attribute; name its column with --class-attribute.",
+    ),
+    "a limit told twice": (
+        ("pareto", "people.csv", "--qi", "sex,age", "--max-level", "sex=1", "--keep-at-least", "sex=1"),
+        2,
+        "'sex' is in --keep-at-least and in --max-level, which mean the same; give one.",
+    ),
     "audit without a file": (("audit",), 2, "Missing argument 'FILE'. (try: discreet audit --help)"),
     "audit by no certificate": (
         ("audit", "people.csv", "--certificate", "none.json"),
-        2,
-        "The certificate 'none.json' cannot be read: No such file or directory.",
+        3,
+        "There is no certificate 'none.json'.",
     ),
     "audit by another certificate": (
         ("audit", "people.csv", "--certificate", "certificate.json"),
-        2,
+        3,
         "'certificate.json' is no certificate of a release.",
     ),
     "audit by a broken certificate": (
         ("audit", "people.csv", "--certificate", "broken.json"),
-        2,
+        3,
         "'broken.json' is no certificate of a release.",
     ),
     "audit of l without a column": (
@@ -1070,18 +1178,18 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     ),
     "apply a broken mapping": (
         ("apply", "broken.json", "people.csv", "-o", "x.csv"),
-        2,
+        3,
         "'broken.json' is no mapping of a release.",
     ),
     "apply another mapping": (
         ("apply", "mapping.json", "people.csv", "-o", "x.csv"),
-        2,
+        3,
         "'mapping.json' is no mapping of a release.",
     ),
     "apply no mapping": (
         ("apply", "none.json", "people.csv", "-o", "x.csv"),
-        2,
-        "The mapping 'none.json' cannot be read: No such file or directory.",
+        3,
+        "There is no mapping 'none.json'.",
     ),
     "pareto without qi": (
         ("pareto", "people.csv"),
@@ -1145,7 +1253,7 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
         "'people.csv' is no job file; it must have keys such as input and privacy.",
     ),
     "run binary": (("run", "binary.csv"), 2, "The job file 'binary.csv' is not UTF-8 text."),
-    "run a folder": (("run", "folder"), 2, "The job file 'folder' cannot be read: Is a directory."),
+    "run a folder": (("run", "folder"), 3, "'folder' is a folder; name a file in it."),
 }
 """The arguments of the command line, in a folder with the files below."""
 
@@ -1172,6 +1280,31 @@ JOB_FILES: dict[str, tuple[Any, int, str]] = {
         "input: people.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\nsupression: none\n",
         2,
         "In 'job.yaml': There is no key 'supression'; did you mean 'suppression'?",
+    ),
+    "missing values refused": (
+        "input: gaps.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\nmissing: error\n",
+        3,
+        "Column 'sex' has missing values in 1 row; fill them in, or choose missing: value (a value of its own) or missing: suppress (no such rows).",
+    ),
+    "required key misspelt": (
+        "input: people.csv\noutput: safe.csv\nquasi_identifier: [age, sex]\nprivacy: k(2)\n",
+        2,
+        "In 'job.yaml': There is no key 'quasi_identifier'; did you mean 'quasi_identifiers'?",
+    ),
+    "key misspelt among others that are missing": (
+        "imput: people.csv\n",
+        2,
+        "In 'job.yaml': There is no key 'imput'; did you mean 'input'?",
+    ),
+    "key as on the command line": (
+        "input: people.csv\nqi: [age, sex]\nprivacy: k(2)\n",
+        2,
+        "In 'job.yaml': There is no key 'qi'; write quasi_identifiers: [age, sex].",
+    ),
+    "k as a key": (
+        "input: people.csv\nquasi_identifiers: [age, sex]\nk: 2\n",
+        2,
+        "In 'job.yaml': There is no key 'k'; write privacy: k(5).",
     ),
     "key unknown": (
         "input: people.csv\noutput: safe.csv\nquasi_identifiers: [age, sex]\nprivacy: k(2)\ncolour: red\n",
@@ -1344,6 +1477,7 @@ FILES = {
     "not.xlsx": b"hello",
     "not.db": b"this is not a database at all, is it? " * 40,
     "tree.csv": b"m;*\nf;*\n",
+    "gaps.csv": b"age,sex\n30,m\n31,\n32,f\n33,m\n",
     "two-parents.csv": b"m;A;*\nf;A;+\nx;B;*\n",
     "gap.csv": b"m;;*\nf;A;*\n",
     "leaf-twice.csv": b"m;A;*\nm;B;*\nf;B;*\n",

@@ -22,6 +22,9 @@ TABLE = pl.DataFrame(
         "u": ["x", "y"] * 3,
         "gap": [1, None, 2, 2, 1, 1],
         "star": ["*", "a", "b"] * 2,
+        "mixed": ["1", "2", "x"] * 2,
+        "half": ["1", "2", "2.5"] * 2,
+        "endless": [1.5, 2.0, float("inf")] * 2,
     }
 )
 JOB: dict[str, Any] = {

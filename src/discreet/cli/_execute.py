@@ -20,11 +20,16 @@ __all__ = ["execute"]
 def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str | None = None) -> None:
     """Do the job, or with ``dry_run`` say what it would do."""
     if dry_run:
+        job.check_targets(save_as)
         plan = job.plan()
+        if save_as is not None:
+            job.save(save_as)
         if as_json:
             click.echo(json.dumps(plan.to_dict(), indent=2, ensure_ascii=False))
         elif not quiet:
             click.echo(plan.summary())
+            if save_as is not None:
+                click.echo(f"The job is in {_told(save_as)}.")
         return
     if job.output is None:
         raise UsageError("Where should the release go? Name a file with -o, or as output in the job file.")

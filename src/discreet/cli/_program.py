@@ -16,6 +16,7 @@ import click
 from discreet._memory import check_memory, spare_memory
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
 from discreet.cli._short_of_memory import ending_in_time
+from discreet.cli._spelling import respelled
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
@@ -58,13 +59,14 @@ class Program(click.Group):
     ) -> Any:
         """Run a command and leave with its exit code."""
         arguments = list(sys.argv[1:] if args is None else args)
+        tell = partial(_tell, command=next(iter(arguments), ""), as_json="--json" in arguments)
         lost = sys.unraisablehook
         sys.unraisablehook = lambda told: None if _out_of_memory(told.exc_value) else lost(told)  # it is told once
         try:
             if arguments and arguments[0] not in _LIGHT:
                 check_memory()
                 spare_memory()
-            with ending_in_time(partial(_tell, as_json="--json" in arguments)):
+            with ending_in_time(tell):
                 code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
                 sys.stdout.flush()
             ending = code if isinstance(code, int) else 0
@@ -74,16 +76,16 @@ class Program(click.Group):
             if os.environ.get("DISCREET_DEBUG"):
                 traceback.print_exc()
             try:
-                ending = _tell(error, as_json="--json" in arguments)
+                ending = tell(error)
             except OSError as unprinted:
-                ending = _tell(unprinted, as_json=False)
+                ending = _tell(unprinted, "", as_json=False)
         finally:
             sys.unraisablehook = lost
         sys.exit(ending)
 
 
-def _tell(error: BaseException, as_json: bool) -> int:
-    """Say in one line what went wrong, and return the exit code."""
+def _tell(error: BaseException, command: str, as_json: bool) -> int:
+    """Say in one line what went wrong with a command, and return the exit code."""
     if isinstance(error, OSError) and error.errno in _STDOUT_GONE:
         # Nothing more may be written, not even by the interpreter as it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -94,6 +96,7 @@ def _tell(error: BaseException, as_json: bool) -> int:
         error.show()  # a group without a command: its help says what is missing
         return _BAD_USAGE
     message, code, topic = _explain(error)
+    message = respelled(message, command)
     more = "" if topic == _COMMAND_LINE else f" (more: discreet explain {topic})"  # --help is named there already
     click.echo(f"discreet: {message}{more}", err=True)
     if as_json:

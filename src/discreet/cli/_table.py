@@ -10,7 +10,7 @@ import click
 
 from discreet._places import shown
 from discreet.cli._options import ENGINE_OPTIONS, columns, level_pairs, once, pairs, qi_option, sensitive_option
-from discreet.errors import UsageError
+from discreet.errors import DataError, UsageError
 
 __all__ = ["hierarchy_files", "schemes_of", "table_fields", "table_options", "weighted"]
 
@@ -130,7 +130,7 @@ def hierarchy_files(names: list[str], folder: str) -> dict[str, str]:
     """Find the hierarchy file of each column in a folder, named as people and as ARX name them."""
     place = Path(folder)
     if not place.is_dir():
-        raise UsageError(f"--hierarchies: there is no folder '{folder}'.")
+        raise DataError(f"--hierarchies: there is no folder '{folder}'.", topic="no-such-file")
     found = {}
     for name in names:
         candidates = [file for file in sorted(place.iterdir()) if _holds(file, name)]

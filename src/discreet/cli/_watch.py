@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from discreet._words import amount
+
 if TYPE_CHECKING:
     from discreet.solve import Budget, Progress
     from discreet.solve.front import FrontProgress
@@ -132,12 +134,12 @@ def describe(progress: Progress | FrontProgress) -> str:
     from discreet.solve.front import FrontProgress
 
     if isinstance(progress, FrontProgress):
-        left = f"{progress.evaluated:,} nodes evaluated, {progress.open:,} open"
-        return f"{progress.points:,} points · {left} · {progress.seconds:.0f} s"
+        left = f"{amount(progress.evaluated, 'node')} evaluated, {progress.open:,} open"
+        return f"{amount(progress.points, 'point')} · {left} · {progress.seconds:.0f} s"
     found = progress.best < float("inf")
     best = f"best {progress.best:,.6g}" if found else "nothing found yet"
     gap = f" · gap {100 * progress.gap:.1f} %" if found else ""
-    return f"{best} · bound {progress.bound:,.6g}{gap} · {progress.examined:,} nodes · {progress.seconds:.0f} s"
+    return f"{best} · bound {progress.bound:,.6g}{gap} · {amount(progress.examined, 'node')} · {progress.seconds:.0f} s"
 
 
 @contextmanager

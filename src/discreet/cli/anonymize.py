@@ -73,7 +73,7 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
 @certificate_option
 @mapping_option
 @click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing.")
 @json_option
 @quiet_option
 def anonymize(save_job: str | None, dry_run: bool, as_json: bool, quiet: bool, **options: Any) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discreet._words import amount, either
 from discreet.cli._options import quiet_option
 from discreet.errors import MissingColumnError, UsageError
 
@@ -95,7 +96,11 @@ def check(file: str, data: str | None, column: str | None, quiet: bool) -> None:
         values, rows = _values(data, column)
         domain = make_domain(column, values, tree, rows=rows)
         unused = len(tree.leaves) - len(set(domain.codes[~values.is_null().to_numpy()].tolist()))
-        said.append(f"it covers all {len(values.drop_nulls()):,} values of '{column}'; {unused:,} leaves do not occur")
+        known = len(values.drop_nulls())
+        said.append(
+            f"it covers {either(known, 'the one value', f'all {known:,} values')} of '{column}'; "
+            f"{amount(unused, 'leaf', 'leaves')} {either(unused, 'does', 'do')} not occur"
+        )
     if not quiet:
         click.echo("\n".join(said))
 
@@ -128,4 +133,4 @@ def _values(file: str, column: str) -> tuple[pl.Series, NDArray[np.int64]]:
 
 
 def _measure(tree: Hierarchy) -> str:
-    return f"{len(tree.leaves):,} values and {tree.height} levels above them"
+    return f"{amount(len(tree.leaves), 'value')} and {amount(tree.height, 'level')} above them"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet._places import shown
+from discreet._words import amount
 from discreet.cli._options import json_option
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _table(facts: dict[str, Any]) -> str:
     ]
     widths = [max(map(len, cells)) for cells in zip(head, *body, strict=True)]
     numeric = {2, 3, 4}
-    lines = [f"{facts['rows']:,} rows, {len(body)} columns", ""]
+    lines = [f"{amount(facts['rows'], 'row')}, {amount(len(body), 'column')}", ""]
     for row in (head, *body):
         cells = (
             cell.rjust(width) if place in numeric else cell.ljust(width)
@@ -103,6 +104,6 @@ def _table(facts: dict[str, Any]) -> str:
         lines += [
             "",
             f"Together {', '.join(found['columns'])}",
-            f"single out {found['unique_rows']:,} of {facts['rows']:,} rows ({share:.1f} %).",
+            f"single out {found['unique_rows']:,} of {amount(facts['rows'], 'row')} ({share:.1f} %).",
         ]
     return "\n".join(lines)

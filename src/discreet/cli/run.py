@@ -24,7 +24,7 @@ Examples:
 Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",
 )
 @click.argument("job_file", metavar="JOB")
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing.")
 @certificate_option
 @mapping_option
 @json_option

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from discreet._places import shown
+from discreet._words import amount
 from discreet.cli._options import quiet_option
 
 __all__ = ["sample"]
@@ -39,8 +40,8 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
 
     write_sample(output, rows, seed)
     if not quiet:
-        click.echo(f"wrote {rows:,} made-up people to {shown(output)}")
+        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {shown(output)}")
     if hierarchies is not None:
         files = write_hierarchies(hierarchies)
         if not quiet:
-            click.echo(f"wrote {len(files)} hierarchies to {hierarchies}")
+            click.echo(f"wrote {amount(len(files), 'hierarchy', 'hierarchies')} to {hierarchies}")

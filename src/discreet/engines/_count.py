@@ -93,7 +93,9 @@ def count(
         dropped = int(groups[weight].sum()) - int(known[weight].sum())
         groups = known
         if groups.is_empty():
-            raise DataError("Every row has a missing quasi-identifier, so that missing='suppress' leaves none.")
+            raise DataError(
+                "Every row has a missing quasi-identifier, so that missing='suppress' leaves none.", topic="no-rows"
+            )
     written = {column: groups[column].unique() for column in apart}
     if written_as is not None:
         groups = groups.with_columns(held(groups[column], written_as) for column in schema.sensitive_columns)

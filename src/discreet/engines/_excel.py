@@ -37,11 +37,31 @@ def read_excel(path: Path) -> pl.DataFrame:
 
     try:
         with _without_guesses():
-            return pl.read_excel(
-                path, infer_schema_length=None, raise_if_empty=False, drop_empty_rows=False, drop_empty_cols=False
-            )
+            try:
+                return _read(path, [])
+            except pl.exceptions.InvalidOperationError:  # polars takes whole numbers for Int64, however large they are
+                return _read(path, _large_numbers(path))
     except FastExcelError:
         raise EOFError from None
+
+
+def _read(path: Path, decimals: list[str]) -> pl.DataFrame:
+    return pl.read_excel(
+        path,
+        infer_schema_length=None,
+        raise_if_empty=False,
+        drop_empty_rows=False,
+        drop_empty_cols=False,
+        schema_overrides=dict.fromkeys(decimals, pl.Float64),
+    )
+
+
+def _large_numbers(path: Path) -> list[str]:
+    """Return the columns with numbers that no whole number of 64 bits can hold."""
+    import fastexcel
+
+    table = fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None).to_polars()
+    return [column.name for column in table if column.dtype.is_float() and _beyond(column, 2**63 - 1024)]
 
 
 def write_excel(frame: pl.LazyFrame, path: Path) -> None:

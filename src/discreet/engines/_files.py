@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from discreet._words import amount
 from discreet.engines._csv import (
     Dialect,
     check_encoding,
@@ -108,7 +109,7 @@ class TableFile:
         if found is not None:
             line, fields = found
             raise DataError(
-                f"Line {line} of {self.name} has {_plural(fields, 'field')} where the header has "
+                f"Line {line} of {self.name} has {amount(fields, 'field')} where the header has "
                 f"{len(self.columns)}; correct the line and try again.",
                 topic="file-format",
             )
@@ -215,7 +216,3 @@ def _decompress(path: Path) -> bytes:
             return bz2.decompress(path.read_bytes())
         except ValueError:
             raise EOFError from None
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -45,7 +45,7 @@ def count_people(
     if absent and missing == "error":
         raise DataError(
             f"Column '{absent[0]}' of the population has missing values; fill them in, or choose missing='value' (a "
-            "value of its own) or 'suppress' (no such rows, and no such people).",
+            "value of its own) or missing='suppress' (no such rows, and no such people).",
             column=absent[0],
         )
     if missing == "suppress":

@@ -63,7 +63,20 @@ class PolarsSource:
         coded = {column: self._coded[column] for column in recoding.looked_up if column in self._coded}
         released = recode(self.frame.with_columns(**coded).lazy(), recoding).collect()
         again = [released[column].cast(pl.String) for column in recoding.kept if column in coded]
+        if not to_text:
+            again += self._narrowed(released, recoding)
         return released.with_columns(again) if again else released
+
+    def _narrowed(self, released: pl.DataFrame, recoding: Recoding) -> list[pl.Series]:
+        """Return the columns that were an Enum and hold values of it, as one of those values that are released."""
+        others = {*recoding.changed, *recoding.hidden}
+        narrowed = []
+        for column, dtype in self.frame.schema.items():
+            if isinstance(dtype, pl.Enum) and column in released.columns and column not in others:
+                there = set(released[column].cast(pl.String).unique())
+                values = [value for value in dtype.categories if value in there]
+                narrowed.append(released[column].cast(pl.String).cast(pl.Enum(values)))
+        return narrowed
 
     def collect(self, released: pl.DataFrame) -> pl.DataFrame:
         """Return the released table as it is."""

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.engines._names import exactly
 from discreet.errors import DataError
 
@@ -66,7 +67,7 @@ def weighed(column: str, counted: pl.DataFrame, keys: Sequence[str]) -> Weighed:
     if wrong:
         raise DataError(
             f"The survey weights in column '{column}' are missing, negative, above {HEAVIEST:,.0f} or no numbers in "
-            f"{wrong:,} rows; mend them, or leave those rows out.",
+            f"{amount(wrong, 'row')}; mend them, or leave those rows out.",
             column=column,
         )
     if float((rows * heaviest.astype(np.float64)).sum()) > _MOST_PEOPLE:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from discreet._words import amount
 from discreet.counts import FloatArray, IntArray
 from discreet.errors import DataError, UsageError
 from discreet.evaluate._spread import NO_LEAVES, Block, Meaning, Predicate, Spread
@@ -98,9 +99,9 @@ class Attribute:
         known = [meaning for meaning in meanings if meaning is not None]
         if len(known) < len(meanings):
             raise DataError(
-                f"Column '{self.name}' of the release has {len(meanings) - len(known):,} values that neither the "
-                "original table nor its hierarchy knows; give the hierarchy it was released with, or auto() if none "
-                "was chosen.",
+                f"Column '{self.name}' of the release has {amount(len(meanings) - len(known), 'value')} that neither "
+                "the original table nor its hierarchy knows; give the hierarchy it was released with, or auto() if "
+                "none was chosen.",
                 column=self.name,
             )
         return Spread.of(known, whole=self.whole)

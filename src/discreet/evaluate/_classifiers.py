@@ -54,7 +54,7 @@ def check_models(models: Sequence[str]) -> None:
     if models and find_spec("sklearn") is None:
         raise UsageError(
             "Classifiers need scikit-learn; install the extra with pip install 'discreet[learn]', or leave them out "
-            "with models=() (--model none).",
+            "with models=().",
             topic="missing-extra",
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._words import amount, either
 from discreet.counts import FloatArray, IntArray
 from discreet.engines import Source, open_source
 from discreet.errors import MissingColumnError, UsageError
@@ -65,8 +66,8 @@ class QueryReport:
     def summary(self) -> str:
         """Return the main figures as a line of text."""
         return (
-            f"{self.frame.height:,} queries for the {self.aggregate}: error rate {self.mean:.2%} in the mean, "
-            f"{self.median:.2%} in the median."
+            f"{amount(self.frame.height, 'query', 'queries')} for the {self.aggregate}: error rate {self.mean:.2%} "
+            f"in the mean, {self.median:.2%} in the median."
         )
 
     def __repr__(self) -> str:
@@ -180,7 +181,10 @@ def _answered(drawn: Iterator[Query], table: _Table, count: int) -> tuple[list[Q
             if len(chosen) == count:
                 break
     if not chosen:
-        raise UsageError("No random query has an answer other than 0; restrict fewer columns, as in dimensions=2.")
+        raise UsageError(
+            "No random query has an answer other than 0; ask none, as in queries=0, or restrict fewer columns (in "
+            "Python, dimensions=2)."
+        )
     return chosen, truths, tried - len(chosen)
 
 
@@ -282,7 +286,10 @@ def _asked(names: Sequence[str], dimensions: int | Sequence[str] | None, sum_of:
     elif dimensions is not None:
         whole_number(dimensions, "The number of dimensions", least=1)
         if dimensions > len(free):
-            raise UsageError(f"Queries cannot restrict {dimensions} columns, as there are {len(free)}; ask for fewer.")
+            raise UsageError(
+                f"Queries cannot restrict {dimensions} columns, as there {either(len(free), 'is', 'are')} {len(free)}; "
+                "ask for fewer."
+            )
     if not free:
         raise UsageError("There is no column that queries could restrict; name more quasi-identifiers.")
     return [names.index(name) for name in free]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet._words import amount, either
 from discreet.errors import UsageError
 from discreet.evaluate._queries import QueryReport
 from discreet.problem import COSTS
@@ -119,9 +120,12 @@ class UtilityReport:
 
     def summary(self) -> str:
         """Return the main figures as a block of text."""
-        lines = [f"{self.released_rows:,} of {self.rows:,} rows were released."]
+        lines = [
+            f"{self.released_rows:,} of {amount(self.rows, 'row')} "
+            f"{either(self.released_rows, 'was', 'were')} released."
+        ]
         if self.suppressed_values:
-            lines.append(f"{self.suppressed_values:,} values became unknown.")
+            lines.append(f"{amount(self.suppressed_values, 'value')} became unknown.")
         if not self.linked:
             lines.append("Which original row each comes from cannot be told: some costs are left out.")
         lines += ["", "What it costs, and the share of suppressing everything:"]

@@ -14,6 +14,7 @@ import polars as pl
 
 from discreet._places import as_path
 from discreet._replacing import check_target, replacing
+from discreet._words import amount
 from discreet.errors import DiscreetError, UsageError
 from discreet.release._describe import shown_job
 from discreet.release._front_scale import plain, share
@@ -282,8 +283,8 @@ class Comparison:
         known = next((one.release for one in self.jobs if one.release is not None), None)
         place = next((str(one.told["input"]) for one in self.jobs if one.told.get("input")), None)
         title = "Comparison" if place is None else f"Comparison: {Path(place).name}"
-        rows = "" if known is None else f" of {known.n + known.dropped_missing:,} rows"
-        return title, f"{len(self.jobs)} ways to release a table{rows}"
+        rows = "" if known is None else f" of {amount(known.n + known.dropped_missing, 'row')}"
+        return title, f"{amount(len(self.jobs), 'way')} to release a table{rows}"
 
     def __repr__(self) -> str:
         told = ", ".join(f"{one.name}: {one.status}" for one in self.jobs)
@@ -303,9 +304,7 @@ def check_comparison(path: Path) -> Path:
     """Refuse a name that says nothing a comparison can be written as, or a place where nothing can be."""
     if path.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"A comparison is written as {', '.join(_SUFFIXES)}; '{path.name}' says none of these.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _asked(one: ComparedJob) -> str:

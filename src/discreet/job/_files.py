@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from discreet._reading import read_text
 from discreet._replacing import check_target, replacing
 from discreet.errors import UsageError
 
@@ -19,9 +20,7 @@ __all__ = ["read_fields", "write_fields"]
 def read_fields(path: Path) -> dict[str, Any]:
     """Read a mapping: JSON if the name ends in ``.json``, YAML otherwise."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"The job file '{path}' cannot be read: {error.strerror}.", topic="job-file") from error
+        text = read_text(path, "job file")
     except UnicodeDecodeError:
         raise UsageError(f"The job file '{path}' is not UTF-8 text.", topic="job-file") from None
     try:
@@ -49,9 +48,7 @@ def write_fields(path: Path, fields: dict[str, Any]) -> None:
         text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
-    target = path.resolve()
-    check_target(target)
-    with replacing(target) as unfinished:
+    with replacing(check_target(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

@@ -98,7 +98,8 @@ class Job(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise UsageError(_explain(error.errors()[0]), topic="job-file") from None
+            wrong = sorted(error.errors(), key=_unknown_first)
+            raise UsageError(_explain(wrong[0]), topic="job-file") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -177,7 +178,7 @@ class Job(BaseModel):
         if mapping is not None:
             check_mapping(mapping, make_schemes(self.scheme), self.suppression)
         more = [certificate, mapping, None if save_as is None else Path(save_as)]
-        released = [target.path] if isinstance(target, Output | FolderOutput) else []
+        released = [Path(output)] if output is not None and isinstance(target, Output | FolderOutput) else []
         kept = place_files(output) if isinstance(target, TableOutput) and output is not None else []
         written = [*reports, *released, *(path for path in more if path is not None)]
         check_apart(written, [*self.files_read(), *kept])
@@ -277,6 +278,23 @@ _WANTED = {
 }
 
 
+def _unknown_first(error: ErrorDetails) -> bool:
+    """Order errors: a key that is missing may only be misspelt, so a key that there is not is told before it."""
+    return error["type"] != "extra_forbidden"
+
+
+_OPTIONS = {
+    "qi": "quasi_identifiers: [age, sex]",
+    "k": "privacy: k(5)",
+    "l": "privacy: 'distinct-l(3, disease)'",
+    "hierarchy": "quasi_identifiers: {zip: zip.csv}",
+    "hierarchies": "quasi_identifiers: {zip: zip.csv}",
+    "source": "input: people.csv",
+    "file": "input: people.csv",
+}
+"""How a job says what is an option of the command line, or what else people may call a key."""
+
+
 def _explain(error: ErrorDetails) -> str:
     """Turn pydantic's account of one error into a sentence that names the key."""
     kind, place = error["type"], [str(part) for part in error["loc"]]
@@ -285,7 +303,8 @@ def _explain(error: ErrorDetails) -> str:
     key = place[0]
     if kind == "extra_forbidden":
         known = list(Job.model_fields)
-        hint = did_you_mean(key, known) or f"the keys are {', '.join(known)}."
+        asked = _OPTIONS.get(key.strip("-").lower())
+        hint = f"write {asked}." if asked else did_you_mean(key, known) or f"the keys are {', '.join(known)}."
         return f"There is no key '{key}'; {hint}"
     if kind == "missing":
         return f"The key '{key}' is missing."

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from discreet._places import shown
+from discreet._words import amount, either
 
 if TYPE_CHECKING:
     from discreet.job._job import Job
@@ -45,8 +46,14 @@ class Plan:
         """Return the plan as text for people."""
         from discreet.release._report import count_text
 
+        space = ""
+        if self.nodes is not None:
+            space = f", {count_text(self.nodes)} possible {either(self.nodes, 'recoding', 'recodings')}"
         facts = [
-            ("input", f"{self.rows:,} rows, {self.tuples:,} different combinations of quasi-identifiers"),
+            (
+                "input",
+                f"{amount(self.rows, 'row')}, {amount(self.tuples, 'different combination')} of quasi-identifiers",
+            ),
             *((f"'{each['name']}'", _describe(each)) for each in self.attributes),
             ("sensitive", ", ".join(self.sensitive)),
             ("population", self.population or ""),
@@ -54,14 +61,14 @@ class Plan:
             ("as it is", ", ".join(self.unchanged)),
             ("privacy", " and ".join(self.privacy)),
             ("cost", self.cost),
-            ("suppression", f"{self.suppression}: at most {self.most_suppressed:,} rows are left out"),
-            ("search", self.solver + ("" if self.nodes is None else f", {count_text(self.nodes)} possible recodings")),
+            ("suppression", f"{self.suppression}: at most {amount(self.most_suppressed, 'row')} may be left out"),
+            ("search", self.solver + space),
             ("output", self.output or ""),
             ("reports", ", ".join(self.reports)),
         ]
         width = max(len(name) for name, text in facts if text)
         lines = [f"{name:<{width}}  {text}" for name, text in facts if text]
-        return "\n".join([*lines, "Everything fits. Nothing was searched or written."])
+        return "\n".join([*lines, "Everything fits. Nothing was searched or released."])
 
 
 def make_plan(job: Job) -> Plan:
@@ -134,7 +141,7 @@ def _describe(attribute: dict[str, Any]) -> str:
     made = "an automatic hierarchy" if attribute["automatic"] else attribute["hierarchy"]
     if made is not None:
         way += f" of {made if len(made) <= 60 else made[:59] + '…'}"
-    return f"{attribute['type']}, {attribute['distinct']:,} values, {way}"
+    return f"{attribute['type']}, {amount(attribute['distinct'], 'value')}, {way}"
 
 
 def _recodings(problem: Problem) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from discreet.errors import UsageError
+from discreet.errors import UsageError, did_you_mean
 
 __all__ = ["column_name", "levels_by_column", "node_weights", "number", "one_of", "switch", "weights", "whole_number"]
 
@@ -57,13 +57,15 @@ def number(
 
 
 def one_of(value: Any, what: str, known: tuple[str, ...]) -> str:
-    """Return the value if it is one of the known words.
+    """Return the value if it is one of the known words; else the nearest of them is proposed.
 
     >>> one_of("equal", "distance", ("equal", "ordered"))
     'equal'
     """
     if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}.", topic="parameter")
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        end = f"; {hint}" if hint else "."
+        raise UsageError(f"{what} must be one of {', '.join(known)}, not {value!r}{end}", topic="parameter")
     return value
 
 

@@ -153,6 +153,9 @@ class Family(Generic[P]):
             return member(*args, **kwargs)
         except TypeError:
             fields = [item.name for item in dataclasses.fields(member) if item.init]  # type: ignore[arg-type]
+            unknown = next((key for key in kwargs if key not in fields), "")
+            if unknown and (hint := did_you_mean(unknown, fields)):
+                raise UsageError(f"'{choice}' has no argument '{unknown}'; {hint}", topic="text-form") from None
             form = f"{member.name}({', '.join(fields)})" if fields else member.name
             raise UsageError(f"'{choice}' has the wrong arguments; the form is {form}.", topic="text-form") from None
 

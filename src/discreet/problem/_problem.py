@@ -72,18 +72,18 @@ class Problem:
                         "it is only defined for full-domain levels",
                     )
         kind = SUPPRESSION.make(suppression)
-        for model in models:
-            if kind.hides_values and model.looks_at_sensitive:
-                model.fits(table)
-            else:
-                model.check(table)
         kind.check(models)
         _check_of_table(models, kind, schemes)
         _check_population(models, kind, schemes)
         _check_parts(table, resolved, kind, models)
         lowest, highest = _level_limits(table, min_levels or {}, max_levels or {})
         if not all(choice.is_global for choice in schemes):
-            _check_local(table, resolved, lowest, highest)
+            _check_local(resolved, [*(min_levels or ()), *(max_levels or ())])
+        for model in models:
+            if kind.hides_values and model.looks_at_sensitive:
+                model.fits(table)
+            else:
+                model.check(table)
         isolated = kind.before(table)
         if isolated is not None:
             _check_before(kind, resolved, schemes)
@@ -188,21 +188,18 @@ def _check_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> N
             )
 
 
-def _check_local(table: CountTable, cost: Cost, lowest: Sequence[int], highest: Sequence[int]) -> None:
-    """Refuse what is not defined where each class shows its values in its own way."""
+def _check_local(cost: Cost, limited: Sequence[str]) -> None:
+    """Refuse what is not defined where each class shows its values in its own way, be it without effect."""
     if not cost.local:
         raise UnsupportedCombinationError(
             f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
         )
-    if cost.counts_values:
-        return
-    for attribute, low, high in zip(table.attributes, lowest, highest, strict=True):
-        if low > 0 or high < attribute.height:
-            raise UnsupportedCombinationError(
-                f"A limit on the levels of '{attribute.name}'",
-                "the scheme local",
-                "leave the limit out or choose the scheme subtree",
-            )
+    if limited and not cost.counts_values:
+        raise UnsupportedCombinationError(
+            f"A limit on the levels of '{limited[0]}'",
+            "the scheme local",
+            "leave the limit out or choose the scheme subtree",
+        )
 
 
 def _check_parts(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:

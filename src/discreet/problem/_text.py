@@ -41,6 +41,8 @@ def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     kwargs: dict[str, Any] = {}
     for item in _split(rest[1:-1], text):
         key, separator, value = _cut(item, "=")
+        if separator and key.strip() in kwargs:
+            raise UsageError(f"'{text}' gives '{key.strip()}' twice; leave one out.", topic="text-form")
         if separator:
             kwargs[key.strip()] = _value(value, text)
         elif kwargs:
@@ -97,7 +99,9 @@ def _split(body: str, text: str) -> list[str]:
             items.append(body[start:position])
             start = position + 1
     if depth < 0:
-        raise UsageError(f"'{text}' is not a text form; it has more closing brackets than opening ones.")
+        raise UsageError(
+            f"'{text}' is not a text form; it has more closing brackets than opening ones.", topic="text-form"
+        )
     if quote or depth:
         raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.", topic="text-form")
     items.append(body[start:])

@@ -10,9 +10,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
+from discreet._words import amount, either
 from discreet.counts import IntArray
 from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
-from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
@@ -57,11 +58,14 @@ class Applied:
 
     def summary(self) -> str:
         """Return the main figures as a block of text."""
-        lines = [f"{self.audit.rows:,} of {self.rows:,} rows released, {self.suppressed:,} left out"]
+        lines = [f"{self.audit.rows:,} of {amount(self.rows, 'row')} released, {self.suppressed:,} left out"]
         lines += [
             f"'{column}' has values the mapping lacks in {few(rows)} rows" for column, rows in self.unknown.items()
         ]
-        lines += [f"'{column}': {values:,} new values went by its hierarchy" for column, values in self.by_rule.items()]
+        lines += [
+            f"'{column}': {amount(values, 'new value')} went by its hierarchy"
+            for column, values in self.by_rule.items()
+        ]
         return "\n".join([*lines, self.audit.summary()])
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,7 +191,7 @@ def _without_broken_classes(
             suppression="class-records",
             output=output,
         )
-    except UsageError:  # fewer rows, or values of a sensitive column, than a class needs
+    except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
         return None
 
 
@@ -257,8 +261,8 @@ def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknow
     """Refuse values that are not known, where that was chosen or nothing stands above them."""
     if unknown == "error":
         raise DataError(
-            f"Column '{name}' has {values:,} values ({few(rows)} rows) that the mapping does not know; choose what "
-            "becomes of them (unknown: suppress or top), or make a new release.",
+            f"Column '{name}' has {amount(values, 'value')} ({few(rows)} rows) that the mapping does not know; "
+            f"choose what becomes of {either(values, 'it', 'them')} (unknown: suppress or top), or make a new release.",
             column=name,
             topic="mapping",
         )

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet._places import TableUrl, is_url
+from discreet._words import amount
 from discreet.engines import (
     ADDED,
     Engine,
@@ -101,7 +102,8 @@ class Audit:
         """Return the verdict as text for people."""
         width = max(len(check.model) for check in self.checks)
         lines = [
-            f"Audit {'passed' if self.passed else 'FAILED'}: {self.rows:,} rows in {self.classes:,} classes"
+            f"Audit {'passed' if self.passed else 'FAILED'}: {amount(self.rows, 'row')} in "
+            f"{amount(self.classes, 'class', 'classes')}"
             + (f", the smallest of {self.smallest_class:,}." if self.classes else "."),
         ]
         if not self.rows:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet._places import as_path, is_url
+from discreet._reading import read_text
 from discreet._replacing import check_target, replacing
 from discreet.engines import UNKNOWN, normalized, to_lazy
 from discreet.errors import DataError, UsageError
@@ -90,9 +91,7 @@ def check_certificate(path: Path, output: Target | None) -> Path:
 def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A certificate is written as JSON; end the name '{path.name}' in .json.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 @dataclass(frozen=True)
@@ -201,15 +200,15 @@ def _released_by(told: Mapping[str, Any], column: str, trees: Mapping[str, Any])
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"The certificate '{path.name}' cannot be read: {error.strerror}.") from None
+        told = json.loads(read_text(path, "certificate"))
     except ValueError:
         told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise UsageError(f"'{path.name}' is no certificate of a release.", topic="certificate")
+        raise DataError(f"'{path.name}' is no certificate of a release.", topic="certificate")
     if told.get("format") != _FORMAT:
-        raise UsageError(f"'{path.name}' was made by a newer version of discreet; use that to check it.")
+        raise DataError(
+            f"'{path.name}' was made by a newer version of discreet; use that to check it.", topic="certificate"
+        )
     return told
 
 
@@ -223,6 +222,8 @@ def _digest_of(path: Any, what: str) -> str:
     """Return the SHA-256 of what is at a path; ``what`` it is."""
     try:
         return digest(as_path(path, what))
+    except FileNotFoundError:
+        raise DataError(f"There is no file '{path}'.", topic="no-such-file") from None
     except OSError as error:
         raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet._words import amount
 from discreet.release._front_scale import Scale, brief, plain, share
 from discreet.release._sizes import ClassSizes, edges_for
 from discreet.release._svg import FONT, NAMESPACE, ON_PAGE, words_at
@@ -226,7 +227,7 @@ def bar_chart(column: ReleasedColumn, total: int, least: int) -> str:
     several = any(len(bar.parts) > 1 for bar in column.bars)
     gone = any(bar.left_out is None or bar.left_out for bar in column.bars)
     head = 26.0 if several or gone else 4.0
-    label = f"{column.name}: how many people have each of {column.values:,} released values"
+    label = f"{column.name}: how many people have each of {amount(column.values, 'released value')}"
     return chart(head + 24 * len(column.bars) + 4, label, _bar_parts(column.bars, total, least, head, several, gone))
 
 
@@ -267,7 +268,7 @@ def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several
 
 
 def _name(bar: Bar) -> str:
-    return bar.name or f"{bar.values:,} other values"
+    return bar.name or amount(bar.values, "other value")
 
 
 def shortened(words: str, letters: int) -> str:
@@ -298,7 +299,7 @@ def _tree_parts(column: ReleasedColumn) -> Iterator[str]:
             yield f'<rect x="{left:g}" y="{y:g}" width="{right - left:g}" height="22" {look}/>'
             halo = _C.paper if below else _C.front
             colour = _C.soft if below else _C.paper
-            words = f"{row:,} values"
+            words = amount(row, "value")
             yield words_at((left + right) / 2, y + 15, words, colour, anchor="middle", size=12, halo=halo)
             continue
         people = np.cumsum([0, *(box.rows for box in row)])

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 import discreet
+from discreet._words import amount
 from discreet.problem._text import outline
 from discreet.release._small import few
-from discreet.schema import may_identify, shown_hierarchy
+from discreet.schema import Type, may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +61,10 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+_FEW = 8
+"""So few distinct values are no free text, however few rows there are."""
+
+
 def notes(
     source: Source,
     schema: Schema,
@@ -79,6 +84,13 @@ def notes(
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
+    for name, domain in counted.domains.items():
+        if domain.automatic and domain.type is Type.TEXT and len(domain.values) > max(_FEW, counted.table.n / 2):
+            yield (
+                f"Column '{name}' has {len(domain.values):,} distinct values in {amount(counted.table.n, 'row')}: of "
+                "text that differs from row to row an automatic hierarchy keeps next to nothing; name the column as an "
+                "identifier, or give it a hierarchy."
+            )
     sorted_text = [
         f"'{name}'"
         for name, domain in counted.domains.items()

@@ -14,6 +14,7 @@ import polars as pl
 
 from discreet._places import as_path
 from discreet._replacing import check_target, replacing
+from discreet._words import amount
 from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem import Axis, Problem
@@ -322,7 +323,7 @@ class Front:
         ends = " to ".join(number_text(point.values[self.axes[0]]) for point in (self.points[0], self.points[-1]))
         how = "complete" if self.complete else "not complete"
         looked = f", {self.evaluated:.1%} evaluated" if self.space else ""
-        return f"Front({len(self.points)} points, {self.axes[0]} from {ends}, {how}{looked})"
+        return f"Front({amount(len(self.points), 'point')}, {self.axes[0]} from {ends}, {how}{looked})"
 
     def __str__(self) -> str:
         return self.summary()

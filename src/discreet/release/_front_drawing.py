@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet._places import as_path
 from discreet._replacing import replacing
+from discreet._words import amount
 from discreet.errors import UsageError
 from discreet.release._front_page import ExplainRow, page
 from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded, recoded
@@ -79,7 +80,7 @@ def picture_of(front: Front) -> FrontPicture:
         second_axis="" if second is None else second.text,
         second_lower_is_better=second is not None and second.shown(1.0) < 0,
         title=f"{front.axes[0]} against {front.cost}",
-        subtitle=f"{front.n:,} rows; {len(front.points)} {state}; {share}",
+        subtitle=f"{amount(front.n, 'row')}; {len(front.points)} {state}; {share}",
     )
 
 

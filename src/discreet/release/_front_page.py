@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from discreet._words import amount
 from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded
 from discreet.release._front_plot import draw
 from discreet.release._front_scale import plain, share
@@ -68,7 +69,7 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
 
 def _card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
     reached = escape(picture.reached(point), quote=True)
-    label = f"{reached}, loss {share(point.normalized_loss)}, {point.suppressed:,} rows suppressed"
+    label = f"{reached}, loss {share(point.normalized_loss)}, {amount(point.suppressed, 'row')} suppressed"
     yield (
         f'<article class="card" aria-label="{label}" data-value="{point.value!r}" data-loss="{point.loss!r}"'
         f"{' hidden' if hidden else ''}>"

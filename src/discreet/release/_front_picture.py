@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet._words import amount, either
 from discreet.counts import CodedAttribute, FloatArray
 from discreet.errors import UsageError
 from discreet.release._front_scale import plain, share
@@ -32,7 +33,7 @@ class Recoded(NamedTuple):
     def words(self) -> str:
         """It in words."""
         if self.values == self.of:
-            return f"as it is: {self.of:,} values"
+            return f"as it is: {amount(self.of, 'value')}"
         if self.values == 1:
             return f"one value for all, instead of {self.of:,}"
         level = "" if self.level is None else f"level {self.level} of {self.height}: "
@@ -42,7 +43,7 @@ class Recoded(NamedTuple):
     def left(self) -> str:
         """What is left of it, in few words."""
         if self.values == self.of:
-            return f"all {self.of:,} values"
+            return f"all {self.of:,} values" if self.of > 1 else "its one value"
         return "one value for all" if self.values == 1 else f"{self.values:,} of {self.of:,} values"
 
 
@@ -126,7 +127,9 @@ class FrontPicture:
 
     def facts(self, point: PicturePoint) -> dict[str, str]:
         """Return what a choice means, by name."""
-        alike = f"; {point.also:,} other recodings are as good" if point.also else ""
+        alike = (
+            f"; {amount(point.also, 'other recoding')} {either(point.also, 'is', 'are')} as good" if point.also else ""
+        )
         return {
             f"{self.cost} loss": f"{plain(point.loss)}, {share(point.normalized_loss)} of suppressing everything",
             "suppressed": f"{point.suppressed:,} of {self.n:,} rows ({share(point.suppressed / max(self.n, 1))})",

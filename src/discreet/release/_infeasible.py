@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet._words import amount
 from discreet.errors import InfeasibleError
 from discreet.problem import Problem
 
@@ -36,9 +37,12 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
             limits=limits,
         )
     stay = "" if problem.kept is None else f" that {kind.name} leaves"
-    at_most = f"at most {problem.limit:,} of {problem.table.n:,} rows{stay}"
-    if smallest is not None and problem.kept is None:
-        way_out = f"the smallest budget that can be met is {smallest:,} rows, as in budget({smallest})"
+    at_most = f"at most {problem.limit:,} of {amount(problem.table.n, 'row')}{stay}"
+    if smallest is not None and smallest >= problem.table.n:
+        smallest = None  # an empty table is no release
+        way_out = f"{'' if ways else 'allow coarser values or '}promise less: whatever the budget, no row could stay"
+    elif smallest is not None and problem.kept is None:
+        way_out = f"the smallest budget that can be met is {amount(smallest, 'row')}, as in budget({smallest})"
     else:
         way_out = "allow more suppression or coarser values, or promise less"
     return InfeasibleError(

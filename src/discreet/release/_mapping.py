@@ -15,10 +15,11 @@ import numpy as np
 import polars as pl
 
 from discreet._places import as_path
+from discreet._reading import read_text
 from discreet._replacing import check_target, replacing
 from discreet.counts import IntArray
 from discreet.engines import Recoding, Source
-from discreet.errors import UsageError
+from discreet.errors import DataError, UsageError
 from discreet.problem import PrivacyModel, Scheme
 from discreet.release._describe import versions
 from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Schema, as_hierarchy, text_of
@@ -70,9 +71,7 @@ def check_mapping(path: Path, schemes: Scheme | Mapping[str, Scheme], suppressio
 def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A mapping is written as JSON; end the name '{path.name}' in .json.")
-    target = path.resolve()
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _no_mapping(why: str) -> UsageError:
@@ -135,15 +134,13 @@ def read_mapping(given: Any) -> dict[str, Any]:
         path = as_path(given, "The mapping")
         name = f"'{path.name}'"
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"The mapping {name} cannot be read: {error.strerror}.") from None
+            told = json.loads(read_text(path, "mapping"))
         except ValueError:
             told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise UsageError(f"{name} is no mapping of a release.", topic="mapping")
+        raise DataError(f"{name} is no mapping of a release.", topic="mapping")
     if told.get("format") != _FORMAT:
-        raise UsageError(f"{name} was made by a newer version of discreet; use that to apply it.")
+        raise DataError(f"{name} was made by a newer version of discreet; use that to apply it.", topic="mapping")
     return told
 
 

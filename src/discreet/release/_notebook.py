@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from discreet._words import amount
+
 if TYPE_CHECKING:
     from discreet.release._audit import Audit
     from discreet.release._release import Release
@@ -18,7 +20,7 @@ def audit_html(audit: Audit) -> str:
     from discreet.release._audit import number_text
 
     verdict = "passed" if audit.passed else "FAILED"
-    title = f"Audit {verdict}: {audit.rows:,} rows in {audit.classes:,} classes"
+    title = f"Audit {verdict}: {amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
     rows = [
         (
             check.model,

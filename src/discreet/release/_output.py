@@ -130,42 +130,42 @@ def check_output(place: Place, data: Any, population: Any = None) -> Target:
     if isinstance(place, str) and is_url(place):
         return _check_table(TableUrl.parse(place), data)
     if fspath(place).endswith("/"):
-        return _check_folder(Path(place).resolve(), data)
-    target = Path(place)
-    found = format_of(target)
-    target = target.resolve()
+        return _check_folder(Path(place), data)
+    path = Path(place)
+    found = format_of(path)
+    target = path.resolve()
     if any(_same(target, source) for source in sources(data)):
         raise OutputError(
-            f"The output '{target.name}' is the input itself; give the release another name.", topic="output-is-input"
+            f"The output '{path.name}' is the input itself; give the release another name.", topic="output-is-input"
         )
     if _is_read(target, data):
         raise OutputError(
-            f"The output '{target.name}' would be a part of the input; write it to another folder.",
+            f"The output '{path.name}' would be a part of the input; write it to another folder.",
             topic="output-is-input",
         )
     if target.is_dir():
         raise OutputError(
-            f"'{target}' is a folder; name a file in it, or end it in / to fill it with Parquet files.",
+            f"'{path}' is a folder; name a file in it, or end it in / to fill it with Parquet files.",
             topic="output-folder",
         )
-    check_target(target)
-    return Output(target, found)
+    return Output(check_target(path), found)
 
 
-def _check_folder(target: Path, data: Any) -> FolderOutput:
+def _check_folder(path: Path, data: Any) -> FolderOutput:
+    target = path.resolve()
     if not target.name:
         raise OutputError("The output is the root of all folders; name a folder in it.", topic="output-folder")
     if any(source.resolve().is_relative_to(target) for source in sources(data)) or _is_read(target, data):
         raise OutputError(
-            f"The folder '{target.name}/' holds the input or is a part of it; choose another.", topic="output-is-input"
+            f"The folder '{path}/' holds the input or is a part of it; choose another.", topic="output-is-input"
         )
-    check_parent(target)
+    check_parent(path)
     put_back(target)
     if target.exists() and not target.is_dir():
-        raise OutputError(f"'{target}' is a file; name a folder, or leave the / out.")
+        raise OutputError(f"'{path}' is a file; name a folder, or leave the / out.")
     if target.is_dir() and not all(_PART.fullmatch(entry.name) for entry in target.iterdir()):
         raise OutputError(
-            f"The folder '{target.name}/' holds other things than the parts of a release, which would be lost; "
+            f"The folder '{path}/' holds other things than the parts of a release, which would be lost; "
             "choose a new one.",
             topic="output-folder",
         )

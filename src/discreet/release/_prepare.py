@@ -169,7 +169,9 @@ def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
     if budget is None:
         return Budget(time_limit)
     if time_limit is not None:
-        budget.time_limit, budget.started = time_limit, time.monotonic()
+        budget.time_limit = time_limit
+    if time_limit is not None or budget.time_limit is None:  # a limit of its own goes on as it began
+        budget.started = time.monotonic()
     return budget
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._replacing import check_target, replacing
+from discreet._words import amount, either
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
@@ -61,7 +62,7 @@ def summary(release: Release) -> str:
     rows = release.n + release.dropped_missing
     facts = [
         ("rows", f"{kept:,} of {rows:,} released, {release.suppressed:,} suppressed ({share:.2%}){missing}"),
-        ("classes", f"{release.classes:,}, the smallest of {release.audit.smallest_class:,} rows"),
+        ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
         (
             "cost",
             f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}",
@@ -79,7 +80,7 @@ def summary(release: Release) -> str:
     ]
     if release.suppressed_values:
         share = release.suppressed_values / max(kept, 1)
-        hidden = f"{release.suppressed_values:,} sensitive values made unknown ({share:.2%})"
+        hidden = f"{amount(release.suppressed_values, 'sensitive value')} made unknown ({share:.2%})"
         facts.insert(1, ("values", f"{hidden}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
@@ -125,7 +126,11 @@ def _search(release: Release) -> list[tuple[str, str]]:
     if "examined" in stats:
         examined, space = int(stats["examined"]), stats.get("space")
         share = 100 * (examined / space) if space else 0.0
-        whole = f" of {count_text(space)} recodings ({share:.{2 if share < 99.5 else 3}g} %)" if space else ""
+        whole = (
+            f" of {count_text(space)} {either(space, 'recoding', 'recodings')} ({share:.{2 if share < 99.5 else 3}g} %)"
+            if space
+            else ""
+        )
         formal = stats.get("formal_space", space)
         papers = f"; papers count {count_text(formal)}" if formal and formal != space else ""
         facts.append(("examined", f"{examined:,}{whole}{papers}"))
@@ -194,11 +199,7 @@ def check_report(path: Path) -> Path:
         raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(SUFFIXES)}.")
     if path.suffix.lower() == ".pdf":
         find_browser()
-    target = path.resolve()
-    if target.is_dir():
-        raise UsageError(f"The report '{path.name}' is a folder; name a file in it.", topic="output-folder")
-    check_target(target)
-    return target
+    return check_target(path)
 
 
 def _json(release: Release, sections: Sequence[Section]) -> str:

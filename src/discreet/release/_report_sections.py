@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from discreet._places import TableUrl, is_url
+from discreet._words import amount, either
 from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.problem._text import outline
@@ -125,8 +126,9 @@ def report_tiles(release: Release) -> Tiles:
 def _promises(release: Release) -> str:
     number = sum(check.model != "number of rows" for check in release.audit.checks)
     if not release.audit.passed:
-        return f"{len(release.audit.failed)} of {number} promises are broken"
-    return f"{'the promise is' if number == 1 else f'all {number} promises are'} kept"
+        broken = len(release.audit.failed)
+        return f"{broken} of {amount(number, 'promise')} {either(broken, 'is', 'are')} broken"
+    return f"{either(number, 'the promise is', f'all {number} promises are')} kept"
 
 
 def _asked(release: Release, promises: list[tuple[str, str]]) -> Iterator[Block]:
@@ -171,14 +173,18 @@ def _listed(names: Any) -> str:
 
 def _done(release: Release) -> Iterator[Block]:
     kept = release.n - release.suppressed
+    classes = amount(release.classes, "class", "classes")
     facts = [
-        ("rows", f"{kept:,} of {release.n:,} are released in {release.classes:,} classes of people who look the same")
+        (
+            "rows",
+            f"{kept:,} of {release.n:,} {either(kept, 'is', 'are')} released in {classes} of people who look the same",
+        )
     ]
     if release.suppressed:
-        facts.append(("suppressed", f"{release.suppressed:,} rows, {share(release.suppressed / release.n)}"))
+        facts.append(("suppressed", f"{amount(release.suppressed, 'row')}, {share(release.suppressed / release.n)}"))
     if release.suppressed_values:
         hidden = release.suppressed_values / max(kept, 1)
-        facts.append(("made unknown", f"{release.suppressed_values:,} sensitive values, {share(hidden)}"))
+        facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {share(hidden)}"))
     if release.dropped_missing:
         facts.append(("left out", f"{few(release.dropped_missing)} rows for missing values"))
     cost = f"{plain(release.cost)}, {share(release.normalized_cost)} of what leaving everybody out would cost"
@@ -225,7 +231,7 @@ def _proof(release: Release) -> Iterator[Block]:
             f"Of {count_text(space)} possible recodings {looked:,} were looked at; what is known of these rules out "
             f"the others{'' if release.status == 'optimal' else ' as far as the bound says'}."
         )
-    pruned = [f"{rule} ({count:,} times)" for rule, count in stats.get("pruned", {}).items() if count]
+    pruned = [f"{rule} ({amount(count, 'time')})" for rule, count in stats.get("pruned", {}).items() if count]
     if pruned:
         yield Text(f"What ruled them out: {'; '.join(pruned)}.")
     caption = "How the best cost fell and the bound rose during the search; where they meet, the proof is complete."
@@ -236,7 +242,7 @@ def _audit(release: Release) -> Iterator[Block]:
     audit = release.audit
     yield Text(
         f"What was released was read back and checked from scratch, by code that shares nothing with the search: "
-        f"{audit.rows:,} rows in {audit.classes:,} classes"
+        f"{amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
         + (f", the smallest of {audit.smallest_class:,}." if audit.classes else ".")
     )
     rows = [
@@ -299,7 +305,7 @@ def _columns(release: Release, least: int) -> Iterator[Block]:
 def _card(column: ReleasedColumn, total: int, least: int) -> Card:
     left = Recoded(column.name, column.values, column.of, column.level, column.height).words
     if column.detail:
-        left = f"{column.values:,} different released values, of {column.of:,} original ones"
+        left = f"{amount(column.values, 'different released value')}, of {amount(column.of, 'original one')}"
     made = (
         "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{', made automatically' * column.automatic}"
     )

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._words import amount, either
 from discreet.errors import DataError
-from discreet.schema._types import Type, parse_dates
+from discreet.schema._types import Type, infer_type, parse_dates
 
 __all__ = [
     "Column",
@@ -64,13 +65,14 @@ class Column:
         rows: NDArray[np.int64] | None = None,
     ) -> Column:
         """Read values that are not missing; ``wants`` is what the builder must have them as."""
+        way_out = None
         if wants == "text" and type.numeric:
             type = Type.TEXT  # noqa: A001
         elif wants == "dates" or (wants == "numbers" and not type.numeric):
-            type = _demanded(values, wants)  # noqa: A001
+            type, way_out = _demanded(values, wants), "choose a hierarchy for text"  # noqa: A001
         text, numbers = text_of(values), None
         if type.numeric:
-            numbers = numbers_of(name, values, type)
+            numbers = numbers_of(name, values, type, way_out)
             if values.dtype == pl.String:
                 text = text_of(parse_dates(values)) if type is Type.DATE else _spelled_alike(values, numbers)
             first, index = _by_size(numbers, text)
@@ -174,15 +176,23 @@ def number_text(numbers: pl.Series) -> pl.Series:
     return text.str.strip_suffix(".0") if numbers.dtype.is_float() else text
 
 
-def numbers_of(name: str, values: pl.Series, type: Type) -> Numbers:  # noqa: A002
-    """Return the values as numbers (dates: days since 1970-01-01), or say how many are none."""
+_KINDS = {
+    Type.DATE: ("a date (YYYY-MM-DD)", "dates (YYYY-MM-DD)"),
+    Type.INTEGER: ("a whole number", "whole numbers"),
+    Type.DECIMAL: ("a number", "numbers"),
+}
+
+
+def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = None) -> Numbers:  # noqa: A002
+    """Return the values as numbers (dates: days since 1970-01-01), or say how many are none, and the ``way_out``."""
     numbers = _days(values) if type is Type.DATE else _parsed(values, type)
     bad = numbers.null_count()
     if bad:
-        kind = {Type.DATE: "dates (YYYY-MM-DD)", Type.INTEGER: "whole numbers"}.get(type, "numbers")
+        of = amount(len(values), "distinct value")
+        verb, kind, them = either(bad, "is", "are"), either(bad, *_KINDS[type]), either(bad, "it", "them")
+        way_out = way_out or f"let the type of the column be {infer_type(values)}"
         raise DataError(
-            f"Column '{name}': {bad} of its {len(values)} distinct values are not {kind}; mend them, "
-            "or choose a hierarchy for text.",
+            f"Column '{name}': {bad:,} of its {of} {verb} not {kind}; mend {them}, or {way_out}.",
             column=name,
             topic="mixed-types",
         )
@@ -190,7 +200,8 @@ def numbers_of(name: str, values: pl.Series, type: Type) -> Numbers:  # noqa: A0
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         endless = int((~np.isfinite(array)).sum())
         raise DataError(
-            f"Column '{name}' has {endless} infinite values; replace them by numbers or leave them empty.",
+            f"Column '{name}' has {amount(endless, 'infinite value')}; replace {either(endless, 'it', 'them')} by "
+            f"{either(endless, 'a number', 'numbers')} or leave {either(endless, 'it', 'them')} empty.",
             column=name,
         )
     return array

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._words import amount, either
 from discreet.errors import DataError, UsageError
 from discreet.schema._blocks import block_names
 from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
@@ -208,11 +209,15 @@ def _matched(
         if type.numeric:
             numbers_of(name, values, type)  # an infinite value has an error of its own
         found = 0 if rows is None else int(rows[lacking].sum())
-        where = "" if rows is None else f" (in {_rows(found)})" if found else " (of people of the population alone)"
+        where = (
+            "" if rows is None else f" (in {amount(found, 'row')})" if found else " (of people of the population alone)"
+        )
         source = f"'{tree.source}'" if tree.source else "given for it"
+        unknown = int(lacking.sum())
         raise DataError(
-            f"Column '{name}': {int(lacking.sum()):,} of its {len(values):,} distinct values{where} are not "
-            f"in the hierarchy {source}; add a row for each to the hierarchy, or leave those records out.",
+            f"Column '{name}': {unknown:,} of its {amount(len(values), 'distinct value')}{where} "
+            f"{either(unknown, 'is', 'are')} not in the hierarchy {source}; add a row for "
+            f"{either(unknown, 'it', 'each')} to the hierarchy, or leave those records out.",
             column=name,
             topic="hierarchy-lacks-values",
         )
@@ -258,19 +263,15 @@ def _with_missing(
     return np.hstack([ancestors, alone]), [[*level, None] for level in labels[:-1]] + [labels[-1]]
 
 
-def _rows(number: int) -> str:
-    return f"{number:,} {'row' if number == 1 else 'rows'}"
-
-
 def _refuse_missing(
     name: str,
     absent: NDArray[np.bool_],
     rows: NDArray[np.int64] | None,
     missing: Literal["error", "suppress"],
 ) -> None:
-    where = "" if rows is None else f" in {_rows(int(rows[absent].sum()))}"
+    where = "" if rows is None else f" in {amount(int(rows[absent].sum()), 'row')}"
     if missing == "error":
-        way_out = "fill them in, or choose missing='value' (a value of its own) or 'suppress' (no such rows)"
+        way_out = "fill them in, or choose missing='value' (a value of its own) or missing='suppress' (no such rows)"
     else:
         way_out = "take those rows out first, as missing='suppress' promises"
     raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name, topic="missing-values")

@@ -40,13 +40,13 @@ def read_rows(
 
 def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimiter: str = ";") -> None:
     """Write rows to a file, gzipped if its name ends in ``.gz``; it appears when it is complete."""
-    target = as_path(path, "A hierarchy").resolve()
+    path = as_path(path, "A hierarchy")
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=_one_character(delimiter), lineterminator="\n").writerows(rows)
     data = buffer.getvalue().encode()
-    check_target(target)
+    target = check_target(path)
     with replacing(target) as unfinished:
-        unfinished.write_bytes(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
+        unfinished.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def _text(path: Path) -> str:

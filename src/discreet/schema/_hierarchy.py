@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.errors import DataError
 from discreet.schema._column import canonical, value_text
 from discreet.schema._files import read_rows, write_rows
@@ -188,7 +189,7 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         leaves = len(self.labels[0])
-        return f"Hierarchy({leaves:,} {'leaf' if leaves == 1 else 'leaves'}, height {self.height})"
+        return f"Hierarchy({amount(leaves, 'leaf', 'leaves')}, height {self.height})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):

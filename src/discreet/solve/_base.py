@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import IntArray
 from discreet.errors import InterruptedRun
 from discreet.problem import Cost, Problem
@@ -93,7 +94,7 @@ class Budget:
 def nothing_found(budget: Budget) -> InterruptedRun:
     """Return the error of a search that was stopped before it found anything valid."""
     return InterruptedRun(
-        f"No release that keeps the promises was found in {budget.seconds:.0f} seconds; "
+        f"No release that keeps the promises was found in {amount(round(budget.seconds), 'second')}; "
         "allow more time or a larger suppression budget.",
         topic="nothing-found",
     )

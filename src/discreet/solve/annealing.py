@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet._words import amount
 from discreet.counts import CodedAttribute, IntArray
 from discreet.errors import InterruptedRun
 from discreet.problem import Problem
@@ -270,7 +271,7 @@ class _Walk:
         """Evaluate the best cut afresh."""
         if math.isinf(self.best_cost):
             raise InterruptedRun(
-                f"No release that keeps the promises was found among {len(self.known):,} cuts; "
+                f"No release that keeps the promises was found among {amount(len(self.known), 'cut')}; "
                 "choose the solver cuts, or allow more steps or a larger suppression budget.",
                 topic="nothing-found",
             )

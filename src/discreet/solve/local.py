@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from discreet.counts import FloatArray
-from discreet.errors import UsageError
 from discreet.kernels.covers import SET
 from discreet.kernels.local_order import split_regions
 from discreet.kernels.local_rates import Ints, Nodes, rate_at, shape_of
 from discreet.kernels.requirements import Requirement, holds
+from discreet.problem._checks import one_of
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._local_levels import make_levels
 from discreet.solve._local_region import Ground, Plan, solve_region
@@ -61,8 +61,7 @@ class LocalSearchSolver(LocalSolver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.effort not in ("low", "default", "high"):
-            raise UsageError("The effort of local is low, default or high.")
+        one_of(self.effort, "The effort of local", get_args(Effort))
 
     def groups(self, task: Task, requirement: Requirement, budget: Budget) -> Shares:
         """Group region by region; if Ctrl-C is pressed, what is not done yet is completed without further search."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, PrivacyModel
 from discreet.testing._samples import SENSITIVE, all_histograms, as_classes, as_groups, random_table
@@ -160,5 +160,5 @@ class PrivacyModelContract:
             parts = every[(every <= totals).all(axis=1)]
             try:
                 model.check(table)
-            except UsageError:
+            except (InfeasibleError, UsageError):
                 assert not model.ok(as_classes(table, parts)).any(), "the model is refused but can hold"

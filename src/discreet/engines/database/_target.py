@@ -91,7 +91,7 @@ def _staged(place: TableUrl, url: TableUrl) -> Iterator[StagedTable]:
 def check_table(url: TableUrl) -> None:
     """Refuse a target that cannot be written in the end, by making a table and taking it back."""
     if url.path is not None and not url.path.exists():
-        check_parent(url.path.resolve())
+        check_parent(url.path)
         if url.table.schema not in (None, "main"):
             raise OutputError(
                 f"There is no schema '{url.table.schema}' in {url.where}, which would be new; leave it out."

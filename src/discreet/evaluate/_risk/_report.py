@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet._words import amount, either
 from discreet.counts import IntArray
 from discreet.evaluate._risk._combinations import ColumnRisk
 from discreet.evaluate._risk._disclosure import Disclosure
@@ -95,8 +96,9 @@ class RiskReport:
     def summary(self) -> str:
         """Return the main figures as a block of text."""
         lines = [
-            f"{self.rows:,} rows in {self.classes:,} classes; {self.uniques:,} rows ({self.uniques / self.rows:.1%}) "
-            "are unique.",
+            f"{amount(self.rows, 'row')} in {amount(self.classes, 'class', 'classes')}; "
+            f"{amount(self.uniques, 'row')} ({self.uniques / self.rows:.1%}) "
+            f"{either(self.uniques, 'is', 'are')} unique.",
             "",
             f"{'Risk of a record':<18}{'highest':>9}{'average':>9}{'lowest':>9}   above {self.threshold:g}",
             _risk_line("prosecutor", self.prosecutor),
@@ -120,7 +122,7 @@ class RiskReport:
             lines.append(f"Unique in the population, of the unique rows: {people.uniques:,}.")
         if people.outside:
             lines.append(
-                f"The population lacks people of {people.outside:,} rows; their risk is that of the data alone."
+                f"The population lacks people of {amount(people.outside, 'row')}; their risk is that of the data alone."
             )
         by = f" by the rule of Dankar et al. ({estimated.chosen})" if estimated.chosen else ""
         lines.append(f"Estimated unique people in the population: {_count(estimated.dankar)}{by}; {told}.")
@@ -175,7 +177,7 @@ class RiskReport:
 def _risk_line(name: str, found: RecordRisk) -> str:
     return (
         f"{name:<18}{found.highest:>9.2%}{found.average:>9.2%}{found.lowest:>9.2%}   "
-        f"{found.at_risk:,} rows ({found.share_at_risk:.1%})"
+        f"{amount(found.at_risk, 'row')} ({found.share_at_risk:.1%})"
     )
 
 

@@ -11,8 +11,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import CountTable, IntArray
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem._family import Family, Part
 from discreet.problem._text import outline
@@ -157,6 +158,15 @@ class PrivacyModel(Part, ABC):
         if self.looks_at_population and table.population is None:
             raise self.nobody_known()
 
+    def need_rows(self, table: CountTable, needed: int, way_out: str) -> None:
+        """Raise an InfeasibleError if the whole table has fewer rows than one class must have."""
+        if table.n < needed:
+            raise InfeasibleError(
+                f"'{self.text}' needs classes of {amount(needed, 'row')} and the whole table has {table.n:,}; "
+                f"{way_out}.",
+                topic="never-possible",
+            )
+
     def nobody_known(self) -> UsageError:
         """Return the error of a model that looks at the population, where nothing is known about it."""
         return UsageError(
@@ -171,7 +181,7 @@ class PrivacyModel(Part, ABC):
         return classes.population
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the model can never hold on this table, before any search starts.
+        """Raise an InfeasibleError if the model can never hold on this table, before any search starts.
 
         Not asked where sensitive values may become unknown, which can mend any class; :meth:`fits` is.
         """

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import CountTable, Histogram
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 
@@ -46,11 +47,11 @@ class SensitiveModel(PrivacyModel):
         return classes.sensitive[self.column].astype(np.int64, copy=False)
 
     def need_values(self, table: CountTable, needed: int) -> None:
-        """Raise a UsageError if fewer different values occur in the whole table than one class must hold."""
+        """Raise an InfeasibleError if fewer different values occur in the whole table than one class must hold."""
         present = int(np.count_nonzero(self.histogram(table).totals))
         if present < needed:
-            raise UsageError(
-                f"'{self.text}' needs {needed} different values of '{self.column}' in each class "
+            raise InfeasibleError(
+                f"'{self.text}' needs {amount(needed, 'different value')} of '{self.column}' in each class "
                 f"and the whole table has {present}; ask for less.",
                 column=self.column,
                 topic="never-possible",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, whole_table
@@ -82,10 +82,10 @@ class ThresholdModel(SensitiveModel):
         return classes.sizes - left
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the table does not fit, or if no row could ever be published."""
+        """Raise an error if the table does not fit, or if no row could ever be published."""
         self.fits(table)
         if 0 < table.n == self.fewest_removed(whole_table(table, self.column))[0]:
-            raise UsageError(
+            raise InfeasibleError(
                 f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",
                 column=self.column,
                 topic="never-possible",

@@ -80,10 +80,6 @@ class AlphaKAnonymity(ThresholdModel):
         )
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if no row could ever be published."""
-        if table.n < self.k:
-            raise UsageError(
-                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k.",
-                topic="never-possible",
-            )
+        """Raise an InfeasibleError if no row could ever be published."""
+        self.need_rows(table, self.k, f"k can be {table.n:,} at most")
         self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))

@@ -102,5 +102,5 @@ class EntropyLDiversity(SensitiveModel):
         return removed
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the whole table has too few values."""
+        """Raise an InfeasibleError if the whole table has too few values."""
         self.need_values(table, self.minimum_size)

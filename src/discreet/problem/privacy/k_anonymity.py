@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.errors import UsageError
 from discreet.problem._checks import whole_number
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
@@ -55,9 +54,5 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the whole table has fewer than k rows."""
-        if table.n < self.k:
-            raise UsageError(
-                f"'{self.text}' needs classes of {self.k} rows and the whole table has {table.n}; lower k.",
-                topic="never-possible",
-            )
+        """Raise an InfeasibleError if the whole table has fewer than k rows."""
+        self.need_rows(table, self.k, f"k can be {table.n:,} at most")

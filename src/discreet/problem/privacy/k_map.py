@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._checks import number, one_of, whole_number
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
@@ -108,15 +108,12 @@ class KMap(PrivacyModel):
         return self.needed
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the whole table has too few rows, or the population too few people."""
+        """Raise an error if the whole table has too few rows, or the population too few people."""
         self.fits(table)
-        if table.n < self.needed:
-            raise UsageError(
-                f"'{self.text}' needs classes of {self.needed} rows and the whole table has {table.n}; lower k.",
-                topic="never-possible",
-            )
+        self.need_rows(table, self.needed, "lower k")
         if self.fraction is None and table.population is not None and table.population.size < self.k * (1 - TOLERANCE):
-            raise UsageError(
-                f"'{self.text}' needs {self.k} people in each class and the whole population has "
-                f"{table.population.size:g}; lower k."
+            raise InfeasibleError(
+                f"'{self.text}' needs {self.k:,} people in each class and the whole population has "
+                f"{table.population.size:,.15g}; lower k.",
+                topic="never-possible",
             )

@@ -59,5 +59,5 @@ class LDiversity(SensitiveModel):
         return self.l
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the whole table has fewer than l values."""
+        """Raise an InfeasibleError if the whole table has fewer than l values."""
         self.need_values(table, self.l)

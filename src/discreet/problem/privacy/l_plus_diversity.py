@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet._words import amount
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._checks import column_name, number, one_of
@@ -112,9 +113,9 @@ class LPlusDiversity(ThresholdModel):
         if isinstance(self.theta, Mapping):
             unknown = len(set(self.theta) - set(self.histogram(table).labels))
             if unknown:
-                values = "1 value" if unknown == 1 else f"{unknown} values"
+                values = amount(unknown, "value")
                 raise UsageError(
                     f"'{self.name}' has thresholds for {values} that '{self.column}' does not have; "
-                    "correct their spelling or leave them out.",
+                    "correct the spelling or leave them out.",
                     column=self.column,
                 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._words import amount
 from discreet.counts import CountTable, IntArray
 from discreet.errors import UsageError
 from discreet.problem._checks import number, one_of, whole_number
@@ -72,7 +73,7 @@ class PopulationUniqueness(PrivacyModel):
         if table.n > self.population:
             raise UsageError(
                 f"'{self.text}' speaks of a population of {self.population:,} people and the table alone has "
-                f"{table.n:,} rows; give the size of the population they were drawn from."
+                f"{amount(table.n, 'row')}; give the size of the population they were drawn from."
             )
 
     def _estimated(self, sizes: IntArray) -> float:

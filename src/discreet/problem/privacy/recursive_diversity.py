@@ -101,5 +101,5 @@ class RecursiveDiversity(SensitiveModel):
         return removed
 
     def check(self, table: CountTable) -> None:
-        """Raise a UsageError if the whole table has too few values."""
+        """Raise an InfeasibleError if the whole table has too few values."""
         self.need_values(table, self.minimum_size)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet._words import amount
 from discreet.problem._checks import number, whole_number
 from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
@@ -53,7 +54,7 @@ class SuppressRecords(Suppression):
     def words(self) -> str:
         """How many people may be left out."""
         return (
-            f"At most {self.limit:,} people may be left out."
+            f"At most {amount(self.limit, 'person', 'people')} may be left out."
             if isinstance(self.limit, int)
             else (f"At most {100 * self.limit:g} % of the people may be left out.")
         )

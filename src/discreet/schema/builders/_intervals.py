@@ -124,7 +124,9 @@ def _decimal(number: float | str | datetime.date, what: str) -> Decimal:
             raise TypeError
         return Decimal(str(number))
     except (TypeError, ValueError, InvalidOperation):
-        raise UsageError(f"The {what} of intervals is a number{' or a date' * (what == 'origin')}.") from None
+        raise UsageError(
+            f"The {what} of intervals is a number{' or a date' * (what == 'origin')}, not {number!r}."
+        ) from None
 
 
 def _plain(number: Decimal) -> int | float:

@@ -41,7 +41,10 @@ class Mask(LevelBuilder):
     def __post_init__(self) -> None:
         number = self.digits
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
-            raise UsageError("The digits of mask are a whole number of characters to hide, 1 or more.")
+            raise UsageError(f"The digits of mask are a whole number of characters to hide, 1 or more, not {number!r}.")
+        for name in ("from_right", "keep_length"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise UsageError(f"{name} of mask is true or false, not {value!r}.", topic="parameter")
 
     @property
     def wants(self) -> Wants:

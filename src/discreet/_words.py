@@ -1,0 +1,23 @@
+"""Words that follow a number: one row is, two rows are."""
+
+from __future__ import annotations
+
+__all__ = ["amount", "either"]
+
+
+def amount(number: int, noun: str, many: str | None = None) -> str:
+    """Return a number of things; ``many`` is the plural where it is not formed with an s.
+
+    >>> amount(1, "row"), amount(1200, "row"), amount(2, "leaf", "leaves")
+    ('1 row', '1,200 rows', '2 leaves')
+    """
+    return f"{number:,} {either(number, noun, many or f'{noun}s')}"
+
+
+def either(number: int, one: str, many: str) -> str:
+    """Return the word for one thing, or for several.
+
+    >>> either(1, "is", "are"), either(0, "is", "are")
+    ('is', 'are')
+    """
+    return one if number == 1 else many
