@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "Population", "compact"]
+from discreet._numbers import add_up, first_of, numbered
+
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "Population"]
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
-_DIRECT = 1 << 16
-"""Keys below this number, or a few times the number of tuples, are looked up rather than sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class CodedAttribute:
     @cached_property
     def block_rows(self) -> list[IntArray]:
         """For each level, the number of rows of the whole table in each block."""
-        return [np.rint(np.bincount(row, weights=self.rows)).astype(np.int64) for row in self.ancestors]
+        return [add_up(row, self.rows) for row in self.ancestors]
 
     @cached_property
     def block_spreads(self) -> list[FloatArray]:
@@ -116,8 +116,7 @@ class Histogram:
         """How often each value occurs in the whole table."""
         if self.whole is not None:
             return self.whole
-        summed = np.bincount(self.values, weights=self.counts, minlength=self.cardinality)
-        return np.rint(summed).astype(np.int64)
+        return add_up(self.values, self.counts, self.cardinality)
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -155,7 +154,7 @@ class Population:
 
     def of_tuples(self, blocks: Sequence[IntArray]) -> FloatArray:
         """Return for each tuple of the table how many people have the same released values."""
-        ids, count = _numbered(self.codes, blocks)
+        ids, count = _classes(self.codes, blocks)
         people: FloatArray = np.bincount(ids, weights=self.people, minlength=count).astype(np.float64)
         return people[ids[self.place]]
 
@@ -203,10 +202,7 @@ class CountTable:
     def some(self, tuples: IntArray) -> CountTable:
         """Return the table of some of the tuples; what is counted of the whole table in histograms stays."""
         codes, weights = self.codes[:, tuples], self.weights[tuples]
-        rows = [
-            np.rint(np.bincount(leaves, weights=weights, minlength=attribute.leaves)).astype(np.int64)
-            for attribute, leaves in zip(self.attributes, codes, strict=True)
-        ]
+        rows = [add_up(leaves, weights, a.leaves) for a, leaves in zip(self.attributes, codes, strict=True)]
         return CountTable(
             attributes=tuple(replace(a, rows=counted) for a, counted in zip(self.attributes, rows, strict=True)),
             codes=codes,
@@ -222,39 +218,12 @@ class CountTable:
 
         ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to.
         """
-        ids, count = _numbered(self.codes, blocks)
-        first = np.empty(count, dtype=np.int64)
-        first[ids[::-1]] = np.arange(self.tuples - 1, -1, -1)
-        sizes = np.rint(np.bincount(ids, weights=self.weights, minlength=count)).astype(np.int64)
-        return Grouping(ids.astype(np.int32), first, sizes)
+        ids, count = _classes(self.codes, blocks)
+        return Grouping(ids.astype(np.int32), first_of(ids, count), add_up(ids, self.weights, count))
 
 
-def _numbered(codes: NDArray[np.int32], blocks: Sequence[IntArray]) -> tuple[IntArray, int]:
+def _classes(codes: NDArray[np.int32], blocks: Sequence[IntArray]) -> tuple[IntArray, int]:
     """Number the classes of tuples in the order of their blocks; return that of each tuple and how many there are."""
-    tuples = codes.shape[1]
-    key: IntArray = np.zeros(tuples, dtype=np.int64)
-    span = 1
-    for block, leaves in zip(blocks, codes, strict=True):
-        width = int(block.max(initial=0)) + 1
-        if width == 1:
-            continue
-        if span * width > max(_DIRECT, 8 * tuples):
-            key, span = compact(key, span)
-        key = key * width + block[leaves]
-        span *= width
-    return compact(key, span)
-
-
-def compact(key: IntArray, span: int) -> tuple[IntArray, int]:
-    """Number keys below ``span`` without gaps, in their order; return the numbers and how many there are.
-
-    >>> compact(np.array([7, 2, 7]), 10)
-    (array([1, 0, 1]), 2)
-    """
-    if span > max(_DIRECT, 8 * key.size):
-        distinct, number = np.unique(key, return_inverse=True)
-        return number.reshape(-1), distinct.size
-    occurs = np.zeros(span, dtype=np.bool_)
-    occurs[key] = True
-    number = np.cumsum(occurs) - 1
-    return number[key], int(number[-1]) + 1
+    widths = [int(block.max(initial=0)) + 1 for block in blocks]
+    told = ((block[leaves], width) for block, leaves, width in zip(blocks, codes, widths, strict=True) if width > 1)
+    return numbered(codes.shape[1], told)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engines import _sharing
+from discreet.engines import _tuples
 from discreet.engines._recoding import Recoding, Shares, ValueMap, recode
 
 
@@ -58,7 +58,7 @@ def by_hand(frame, tuples, shares):
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("span", [1 << 62, 30])
 def test_every_row_shows_what_its_group_does(seed, engine, span, monkeypatch):
-    monkeypatch.setattr(_sharing, "_SPAN", span)
+    monkeypatch.setattr(_tuples, "LARGEST", span)
     rng = np.random.default_rng(seed)
     frame, tuples, shares = random_shares(rng, int(rng.integers(2, 5)), int(rng.integers(1, 80)))
     if seed % 4 == 0:  # the table is not the one that was counted: rows of unknown tuples are left out

@@ -11,7 +11,7 @@ import pytest
 
 import naive
 from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
-from discreet import counts
+from discreet import _numbers
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.solve import _gather as gather
@@ -129,7 +129,7 @@ def test_portions_and_sorting_change_nothing(monkeypatch, kind, cost):
         want = evaluate_blocks(problem, blocks)
         with monkeypatch.context() as patch:
             patch.setattr(gather, "_DENSE_CELLS", 20)
-            patch.setattr(counts, "_DIRECT", -1)
+            patch.setattr(_numbers, "_DIRECT", -1)
             found = evaluate_blocks(problem, blocks)
         assert found.cost == pytest.approx(want.cost)
         assert np.array_equal(found.suppressed, want.suppressed)

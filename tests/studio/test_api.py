@@ -13,7 +13,7 @@ from discreet.errors import UsageError
 from discreet.problem import AXES, COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.schema.builders import BUILDERS
 from discreet.solve import SOLVERS
-from discreet.studio._goals import vocabulary
+from discreet.studio._vocabulary import vocabulary
 
 PEOPLE = pl.DataFrame(
     {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
-import click
-
 from discreet._places import Place, is_url, shown
-from discreet.errors import InterruptedRun, UsageError
+from discreet.cli._answer import answer, end_early
+from discreet.errors import UsageError
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -22,14 +20,10 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     if dry_run:
         job.check_targets(save_as)
         plan = job.plan()
+        saved = [] if save_as is None else [f"The job is in {_told(save_as)}."]
         if save_as is not None:
             job.save(save_as)
-        if as_json:
-            click.echo(json.dumps(plan.to_dict(), indent=2, ensure_ascii=False))
-        elif not quiet:
-            click.echo(plan.summary())
-            if save_as is not None:
-                click.echo(f"The job is in {_told(save_as)}.")
+        answer(plan, *saved, as_json=as_json, quiet=quiet)
         return
     if job.output is None:
         raise UsageError("Where should the release go? Name a file with -o, or as output in the job file.")
@@ -41,17 +35,10 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
         if save_as is not None:
             job.save(save_as)
         release = job.run(progress=watch, budget=watch.budget)
-    if watch.interrupted:
-        click.echo("discreet: stopped early; the best release found so far was written.", err=True)
-    if as_json:
-        click.echo(json.dumps(release.to_dict(), indent=2, ensure_ascii=False))
-    elif not quiet:
-        click.echo(release.summary())
-        click.echo(f"The release is in {_told(job.locate(job.output) or job.output)}.")
-        for report in job.report:
-            click.echo(f"The report is in {_told(job.locate(report) or report)}.")
-    if watch.interrupted:
-        click.get_current_context().exit(InterruptedRun.exit_code)
+    there = [("release", job.output), *(("report", report) for report in job.report)]
+    where = (f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there)
+    answer(release, *where, as_json=as_json, quiet=quiet)
+    end_early(watch, "the best release found so far was written")
 
 
 def _told(place: Place) -> str:

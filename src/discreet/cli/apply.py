@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import click
 
+from discreet.cli._answer import answer
 from discreet.cli._options import columns, json_option, quiet_option
 
 __all__ = ["apply"]
@@ -70,8 +70,4 @@ def apply(
     applied = apply_mapping(
         mapping, source, unknown=unknown, broken=broken, identifiers=columns(identifiers), output=output
     )
-    if as_json:
-        click.echo(json.dumps(applied.to_dict(), indent=2, ensure_ascii=False))
-    elif not quiet:
-        click.echo(applied.summary())
-        click.echo(f"The result is in {os.path.normpath(output)}.")
+    answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet._places import shown
+from discreet.cli._answer import answer
 from discreet.cli._options import (
     columns,
     engine_options,
@@ -21,6 +21,9 @@ from discreet.cli._options import (
     sensitive_option,
 )
 from discreet.errors import AuditError, UsageError
+
+if TYPE_CHECKING:
+    from discreet.release import Audit, Verification
 
 __all__ = ["audit"]
 
@@ -126,12 +129,7 @@ def audit(
         memory_limit=memory_limit,
         spark=spark,
     )
-    if as_json:
-        click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
-    elif not quiet:
-        click.echo(verdict.summary())
-    if not verdict.passed:
-        click.get_current_context().exit(AuditError.exit_code)
+    _tell(verdict, as_json, quiet)
 
 
 def _verify(
@@ -147,9 +145,10 @@ def _verify(
     from discreet.release import verify
 
     verdict = verify(file, certificate, original=original, population=population, job=job, hierarchies=trees)
-    if as_json:
-        click.echo(json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False))
-    elif not quiet:
-        click.echo(verdict.summary())
+    _tell(verdict, as_json, quiet)
+
+
+def _tell(verdict: Audit | Verification, as_json: bool, quiet: bool) -> None:
+    answer(verdict, as_json=as_json, quiet=quiet)
     if not verdict.passed:
         click.get_current_context().exit(AuditError.exit_code)

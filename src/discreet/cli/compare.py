@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from discreet.cli._answer import answer, end_early
 from discreet.cli._options import json_option, quiet_option
-from discreet.errors import InterruptedRun
 
 __all__ = ["compare"]
 
@@ -80,13 +79,5 @@ def compare(
         )
     for output in outputs:
         found.save(output)
-    if watch.interrupted:
-        click.echo("discreet: stopped early; some searches are not complete.", err=True)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    elif not quiet:
-        click.echo(found.summary())
-        for output in outputs:
-            click.echo(f"The comparison is in {output}.")
-    if watch.interrupted:
-        click.get_current_context().exit(InterruptedRun.exit_code)
+    answer(found, *(f"The comparison is in {output}." for output in outputs), as_json=as_json, quiet=quiet)
+    end_early(watch, "some searches are not complete")

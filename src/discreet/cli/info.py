@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet._places import shown
 from discreet._words import amount
+from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def info(file: str, as_json: bool) -> None:
 
     facts = _facts(open_source(file))
     if as_json:
-        click.echo(json.dumps({"file": shown(file), **facts}, indent=2, ensure_ascii=False))
+        echo_json({"file": shown(file), **facts})
     else:
         click.echo(_table(facts))
 

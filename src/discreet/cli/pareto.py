@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from discreet._places import shown
+from discreet.cli._answer import end_early
 from discreet.cli._options import json_option, quiet_option, scheme_option, suppression_option
 from discreet.cli._table import schemes_of, table_fields, table_options
-from discreet.errors import InterruptedRun
 
 __all__ = ["pareto"]
 
@@ -118,9 +118,7 @@ def pareto(
             click.echo(f"The front is in {name}.")
         if release_to is not None:
             click.echo(f"The release is in {shown(release_to)}.")
-    if watch.interrupted:
-        click.echo("discreet: stopped early; the front so far was kept.", err=True)
-        click.get_current_context().exit(InterruptedRun.exit_code)
+    end_early(watch, "the front so far was kept")
 
 
 def _wanted(text: str | None, release_to: str | None) -> float | list[float] | None:

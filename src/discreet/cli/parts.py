@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
 from discreet.errors import UsageError
 
@@ -42,7 +42,7 @@ def parts(family: str | None, as_json: bool) -> None:
     )
     listed = {name: _listed(found) for name, found in families.items() if family in (None, name)}
     if as_json:
-        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+        echo_json(listed)
         return
     width = max(len(_short(part)) for each in listed.values() for part in each)
     for number, (name, each) in enumerate(listed.items()):

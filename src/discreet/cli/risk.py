@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
+from discreet.cli._answer import echo_json
 from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
 from discreet.errors import UsageError
 
@@ -113,7 +113,7 @@ def risk(
     attacked = None if original is None else attacks(original, file, privacy=privacy, **asked)
     if as_json:
         told = report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()})
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        echo_json(told)
         return
     click.echo(report.summary())
     if attacked is not None:

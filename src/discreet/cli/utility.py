@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from discreet._places import shown
+from discreet.cli._answer import answer
 from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
 from discreet.cli._table import hierarchy_files
 from discreet.errors import UsageError
@@ -102,4 +101,4 @@ def utility(
         types=pairs("--type", types),
         seed=seed,
     )
-    click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else report.summary())
+    answer(report, as_json=as_json)

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from discreet._numbers import add_up, by_appearance
 from discreet.counts import CodedAttribute, CountTable, Histogram, Population
 from discreet.engines._formats import Format
 from discreet.engines._held import held
@@ -128,7 +129,7 @@ def count(
     told = [factors[column] for column in apart]
     index, tuples = collapse([*codes, *(f.places for f in told)], [*sizes, *(len(f.values) for f in told)])
     tuples, places = tuples[: len(sizes)], tuples[len(sizes) :]
-    weights = _add_up(index, rows, tuples.shape[1])
+    weights = add_up(index, rows, tuples.shape[1])
     if weighing is not None:
         weighing = _of_tuples(weighing, index, tuples.shape[1])
     population = None
@@ -151,7 +152,7 @@ def count(
             CodedAttribute(
                 name,
                 domain.ancestors,
-                _add_up(tuples[i], weights, domain.ancestors.shape[1]),
+                add_up(tuples[i], weights, domain.ancestors.shape[1]),
                 domain.positions,
                 domain.repeats,
                 tree=bool(domain.text),
@@ -245,7 +246,7 @@ def _factorize(groups: pl.DataFrame, rows: NDArray[np.int64], in_order: Collecti
     )
     for column, distinct in values.items():
         place = places[column].to_numpy()
-        factors[column] = _Factor(distinct, _add_up(place, rows, len(distinct)), place, np.arange(len(distinct)))
+        factors[column] = _Factor(distinct, add_up(place, rows, len(distinct)), place, np.arange(len(distinct)))
     return factors
 
 
@@ -256,11 +257,7 @@ def _by_numbers(column: pl.Series, whole: Whole, rows: NDArray[np.int64]) -> _Fa
     there = example >= 0
     values = column[pl.Series(example[there], dtype=pl.UInt32)]
     text = values.cast(pl.String) if is_category(values.dtype) else values
-    return _Factor(text, _add_up(whole.numbers, rows, whole.size)[there], whole.numbers, np.cumsum(there) - 1)
-
-
-def _add_up(index: NDArray[Any], rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)
+    return _Factor(text, add_up(whole.numbers, rows, whole.size)[there], whole.numbers, np.cumsum(there) - 1)
 
 
 class _Entries(NamedTuple):
@@ -290,7 +287,7 @@ def _counted(name: str, entries: _Entries) -> Histogram:
         cardinality=size,
         offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
         values=(keys % size).astype(np.int32 if size < 2**31 else np.int64),
-        counts=_add_up(entry, entries.rows, keys.size),
+        counts=add_up(entry, entries.rows, keys.size),
     )
 
 
@@ -328,6 +325,5 @@ def _renumbered(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the blocks of each level numbered from 0 by first appearance, without gaps."""
     numbered = np.empty_like(ancestors)
     for level, blocks in enumerate(ancestors):
-        _, first, inverse = np.unique(blocks, return_index=True, return_inverse=True)
-        numbered[level] = np.argsort(np.argsort(first))[inverse]
+        numbered[level] = by_appearance(blocks)
     return numbered

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,47 +10,30 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._names import exactly, unused
-from discreet.engines._polars import compared, count_rows
-from discreet.engines._recoding import Recoding, is_category, recode
-from discreet.engines._whole_numbers import MOST_ROWS, with_categories
+from discreet.engines._polars import InMemorySource
+from discreet.engines._recoding import Recoding, recode
 from discreet.errors import DataError, MissingColumnError, UsageError
 
 __all__ = ["EagerSource"]
 
 
-class EagerSource:
+class EagerSource(InMemorySource):
     """A frame in memory. Index, column order and columns that are not recoded stay exactly as they are."""
 
-    read_again = False
-    separator = None
+    frame: nw.DataFrame[Any]
 
     def __init__(self, data: Any) -> None:
+        frame = _wrap(data)
+        super().__init__(frame, [column for column in frame.columns if isinstance(column, str)])
         self.wrapped = isinstance(data, nw.DataFrame)
-        self.frame = _wrap(data)
-        self.kind = self.frame.implementation.name.lower()
-        self.columns = [column for column in self.frame.columns if isinstance(column, str)]
+        self.kind = frame.implementation.name.lower()
         self._converted: dict[str, pl.Series] = {}
-        self._coded: dict[str, pl.Series] = {}
-
-    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
-        """Return the distinct combinations and how many rows have each."""
-        wanted = list(dict.fromkeys([*by, *([] if weights is None else [weights])]))
-        return count_rows(self.to_polars(wanted).rechunk().lazy(), by, "in-memory", weights=weights)
-
-    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
-        """Return some columns of all rows if they are few, with text of few values as categories."""
-        if len(self.frame) > MOST_ROWS:
-            return None
-        table = with_categories(self.to_polars(columns).rechunk())
-        self._coded = {column.name: column for column in table if is_category(column.dtype)}
-        return compared(table)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return the released table."""
         place = unused("row", self.columns)
         keys = self.to_polars(recoding.keys).with_row_index(place)
-        coded = [self._coded[column] for column in recoding.maps if column in self._coded]
-        released = recode(keys.with_columns(coded).lazy(), replace(recoding, drop=())).collect()
+        released = recode(keys.with_columns(self.coded(recoding)).lazy(), replace(recoding, drop=())).collect()
         kept = (column for column in recoding.kept if self._differs(column, keys[column]))
         changed = [*recoding.changed, *kept, *recoding.hidden]
         order = [column for column in self.frame.columns if column not in recoding.drop]
@@ -63,14 +45,6 @@ class EagerSource:
             columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
             frame = frame.with_columns(*columns).select(*map(nw.col, order))
         return frame if self.wrapped else frame.to_native()
-
-    def collect(self, released: Any) -> Any:
-        """Return the released table as it is."""
-        return released
-
-    def guard(self) -> AbstractContextManager[None]:
-        """Do nothing: the table was read already."""
-        return nullcontext()
 
     def to_polars(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return some or all columns as polars, refusing those whose values are of more than one type."""

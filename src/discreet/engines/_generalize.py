@@ -6,7 +6,7 @@ Its place among the distinct values of the column says what it is released as, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from polars import selectors
 
 from discreet.engines._names import exactly
+from discreet.engines._tuples import Numbering, places_among
 
 if TYPE_CHECKING:
     from discreet.engines._recoding import Recoding, ValueMap
 
-__all__ = ["generalized", "is_category", "looked_up", "places_among"]
+__all__ = ["generalized", "is_category", "looked_up"]
 
 LookUp = Callable[[pl.Series], pl.Series]
 Places = Mapping[str, pl.Series]
-_LARGEST_NUMBER = 2**62
 _NOWHERE = 2**32 - 1
 
 
@@ -118,16 +118,6 @@ def _with_missing(numbers: pl.Series, missing: int) -> NDArray[np.integer]:
     return (numbers.cast(pl.Int64).fill_null(missing) if numbers.null_count() else numbers).to_numpy()
 
 
-class _Digit(NamedTuple):
-    """One column of the number of a class."""
-
-    of: Callable[[pl.DataFrame, Places], NDArray[np.int64]]
-    """What each row of a piece has here: a number below ``size``, or ``size`` if no class has that."""
-    size: int
-    before: NDArray[np.int64] | None
-    """The numbers of the columns before, where they are told by their place from here on."""
-
-
 def _membership(
     classes: pl.DataFrame, maps: Mapping[str, ValueMap], schema: pl.Schema
 ) -> Callable[[pl.DataFrame, Places], pl.Series]:
@@ -136,53 +126,44 @@ def _membership(
     What a column is released as has a number among what the classes have there, and these make up one number for a
     class, so that rows need no join and stay in order.
     """
-    wanted = np.zeros(classes.height, dtype=np.int64)
-    digits: list[_Digit] = []
-    span = 1
-    for values in classes:
-        if values.name in maps:
-            own, size, of = _released_digit(values, maps[values.name].released)
-        else:
-            own, size, of = _kept_digit(values, schema[values.name])
-        before = None
-        if span * (size + 1) >= _LARGEST_NUMBER:
-            before, wanted = np.unique(wanted, return_inverse=True)
-            span = before.size + 1
-        digits.append(_Digit(of, size, before))
-        wanted = wanted * (size + 1) + own
-        span *= size + 1
-    classes_there = pl.Series(wanted).implode()
+    digits = [
+        _released_digit(values, maps[values.name].released)
+        if values.name in maps
+        else _kept_digit(values, schema[values.name])
+        for values in classes
+    ]
+    numbering = Numbering(classes.height, ((digit.own, digit.size + 1) for digit in digits))
+    wanted = pl.Series(numbering.known).implode()
 
     def is_member(piece: pl.DataFrame, places: Places) -> pl.Series:
-        rows = np.zeros(piece.height, dtype=np.int64)
-        for of, size, before in digits:
-            if before is not None:
-                rows = places_among(before, rows)
-            rows *= size + 1
-            rows += of(piece, places)
-        return pl.Series(rows).is_in(classes_there)
+        rows = numbering.of(piece.height, (digit.of(piece, places) for digit in digits))
+        return pl.Series(rows).is_in(wanted)
 
     return is_member
 
 
-def _released_digit(values: pl.Series, released: pl.Series) -> tuple[NDArray[np.int64], int, Any]:
+class _Digit(NamedTuple):
+    """One column of the number of a class."""
+
+    own: NDArray[np.int64]
+    """What each class has here: a number below ``size``."""
+    size: int
+    of: Callable[[pl.DataFrame, Places], NDArray[np.int64]]
+    """What each row of a piece has here; ``size`` if no class has that."""
+
+
+def _released_digit(values: pl.Series, released: pl.Series) -> _Digit:
     """Number what the classes have in a column that is released as other values, which are text."""
     both = pl.concat([values, released]).cast(pl.Categorical).to_physical()
     numbers = _with_missing(both, 2**32)
     distinct, own = np.unique(numbers[: len(values)], return_inverse=True)
     by_place = places_among(distinct, numbers[len(values) :])
-    return own, distinct.size, lambda _, places: by_place[places[values.name].to_numpy()]
+    return _Digit(own, distinct.size, lambda _, places: by_place[places[values.name].to_numpy()])
 
 
-def _kept_digit(values: pl.Series, dtype: pl.DataType) -> tuple[NDArray[np.int64], int, Any]:
+def _kept_digit(values: pl.Series, dtype: pl.DataType) -> _Digit:
     """Number what the classes have in a column that keeps its values."""
     distinct = values.unique()
     place = _look_up(distinct, dtype, elsewhere=len(distinct))
     own = _look_up(distinct, values.dtype)(values).to_numpy().astype(np.int64)
-    return own, len(distinct), lambda piece, _: place(piece[values.name]).to_numpy()
-
-
-def places_among(ordered: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the place of each number among ordered ones; their count where it is not among them."""
-    place = np.searchsorted(ordered, numbers)
-    return np.where(ordered[np.minimum(place, ordered.size - 1)] == numbers, place, ordered.size)
+    return _Digit(own, len(distinct), lambda piece, _: place(piece[values.name]).to_numpy())

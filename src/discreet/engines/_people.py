@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from discreet._numbers import first_of, numbered
 from discreet._places import is_url
 from discreet.counts import IntArray, Population
 from discreet.engines._engine import Engine
@@ -19,8 +20,6 @@ from discreet.engines._source import open_source
 from discreet.errors import DataError, did_you_mean
 
 __all__ = ["collapse", "count_people", "everybody", "joined_values"]
-
-_LARGEST_KEY = 2**62
 
 
 def count_people(
@@ -94,20 +93,6 @@ def everybody(
 
 def collapse(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return for each row the number of its tuple, and the distinct tuples in lexicographic order."""
-    key = np.zeros(codes[0].size, dtype=np.int64)
-    span = 1
-    for column, size in zip(codes, sizes, strict=True):
-        if span * size >= _LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = distinct.size
-        key = key * size + column
-        span *= size
-    order = np.argsort(key)
-    key = key[order]
-    starts = np.empty(key.size, dtype=bool)
-    starts[:1] = True
-    np.not_equal(key[1:], key[:-1], out=starts[1:])
-    index = np.empty(key.size, dtype=np.int64)
-    index[order] = np.cumsum(starts) - 1
-    examples = order[starts]
+    index, count = numbered(codes[0].size, zip(codes, sizes, strict=True))
+    examples = first_of(index, count)
     return index, np.array([column[examples] for column in codes], dtype=np.int32)

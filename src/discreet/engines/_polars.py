@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,7 +22,7 @@ from discreet.engines._weights import ADDED, of_polars
 from discreet.engines._whole_numbers import MOST_ROWS, few_values, with_categories
 from discreet.errors import DataError
 
-__all__ = ["FileSource", "LazySource", "PolarsSource", "compared", "count_rows", "files_read", "pieces_of"]
+__all__ = ["FileSource", "InMemorySource", "LazySource", "PolarsSource", "count_rows", "files_read", "pieces_of"]
 
 HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding."""
@@ -32,37 +34,74 @@ _START = 1 << 14
 """Rows of a Parquet file that are looked at to find columns of few values."""
 
 
-class PolarsSource:
-    """A polars DataFrame."""
+class InMemorySource(ABC):
+    """A table in memory, whose columns are looked at as polars.
 
-    kind = "polars"
+    Text of few values is kept as categories once its rows were asked for, so that it is told apart only once.
+    """
+
     read_again = False
     separator = None
 
-    def __init__(self, frame: pl.DataFrame) -> None:
+    def __init__(self, frame: Any, columns: Sequence[str]) -> None:
         self.frame = frame
-        self.columns = frame.columns
+        self.columns = list(columns)
         self._coded: dict[str, pl.Series] = {}
+
+    @abstractmethod
+    def to_polars(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns as polars."""
+
+    @abstractmethod
+    def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
+        """Return the released table."""
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
         wanted = dict.fromkeys([*by, *([] if weights is None else [weights])])
-        keys = self.frame.select(map(exactly, wanted)).rechunk()  # grouping many chunks costs twice as much
+        keys = self.to_polars(list(wanted)).rechunk()  # grouping many chunks costs twice as much
         return count_rows(keys.lazy(), by, "in-memory", weights=weights)
 
     def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
         """Return some columns of all rows if they are few, with text of few values as categories."""
-        if self.frame.height > MOST_ROWS:
+        if len(self.frame) > MOST_ROWS:
             return None
-        table = with_categories(self.frame.select(map(exactly, columns)).rechunk())
-        self._coded = {column.name: column for column in table if column.dtype != self.frame.schema[column.name]}
+        plain = self.to_polars(columns).rechunk()
+        table = with_categories(plain)
+        self._coded = {column.name: column for column in table if column.dtype != plain.schema[column.name]}
         return compared(table)
+
+    def coded(self, recoding: Recoding) -> list[pl.Series]:
+        """Return the columns that are looked up and known as categories."""
+        return [self._coded[column] for column in recoding.looked_up if column in self._coded]
+
+    def collect(self, released: Any) -> Any:
+        """Return the released table as it is."""
+        return released
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Do nothing: the table was read already."""
+        return nullcontext()
+
+
+class PolarsSource(InMemorySource):
+    """A polars DataFrame."""
+
+    kind = "polars"
+    frame: pl.DataFrame
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame, frame.columns)
+
+    def to_polars(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns as they are."""
+        return self.frame.select(map(exactly, columns))
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
-        coded = {column: self._coded[column] for column in recoding.looked_up if column in self._coded}
-        released = recode(self.frame.with_columns(**coded).lazy(), recoding).collect()
-        again = [released[column].cast(pl.String) for column in recoding.kept if column in coded]
+        coded = self.coded(recoding)
+        released = recode(self.frame.with_columns(coded).lazy(), recoding).collect()
+        again = [released[column.name].cast(pl.String) for column in coded if column.name in recoding.kept]
         if not to_text:
             again += self._narrowed(released, recoding)
         return released.with_columns(again) if again else released
@@ -77,14 +116,6 @@ class PolarsSource:
                 values = [value for value in dtype.categories if value in there]
                 narrowed.append(released[column].cast(pl.String).cast(pl.Enum(values)))
         return narrowed
-
-    def collect(self, released: pl.DataFrame) -> pl.DataFrame:
-        """Return the released table as it is."""
-        return released
-
-    def guard(self) -> AbstractContextManager[None]:
-        """Do nothing: the table was read already."""
-        return nullcontext()
 
 
 class LazySource:

@@ -13,14 +13,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines._generalize import places_among
 from discreet.engines._names import unused
 from discreet.engines._recoding import Shares
+from discreet.engines._tuples import Numbering, places_among
 
 __all__ = ["share_out"]
-
-_SPAN = 1 << 62
-"""Numbers that tell tuples apart stay below this."""
 
 Ints = NDArray[np.int64]
 
@@ -81,38 +78,20 @@ class _Deal(NamedTuple):
 
 
 def _tuple_of(shares: Shares, code: Mapping[str, pl.Expr]) -> pl.Expr:
-    """Return the tuple of a row, -1 if there is none such.
+    """Return the tuple of a row, -1 if there is none such."""
+    sizes = [
+        int(max(codes.to_numpy().max(initial=0), shares.codes[column].released.to_numpy().max(initial=0))) + 1
+        for column, codes in shares.tuples.items()
+    ]
+    numbering = Numbering(len(shares.group), zip((c.to_numpy() for c in shares.tuples.values()), sizes, strict=True))
+    order = np.argsort(numbering.known)
+    known, answer = numbering.known[order], np.append(order, -1)
 
-    Columns are taken into one number as long as it does not grow too large; then the numbers that occur are counted
-    through, and it goes on from there.
-    """
-    number, span = np.zeros(len(shares.group), dtype=np.int64), 1
-    told = pl.lit(0, dtype=pl.Int64)
-    for column, codes in shares.tuples.items():
-        each = codes.to_numpy()
-        size = int(max(each.max(initial=0), shares.codes[column].released.to_numpy().max(initial=0))) + 1
-        if span * size > _SPAN:
-            known, number = np.unique(number, return_inverse=True)
-            told, span = _found(told, known, np.arange(known.size)), known.size
-        number = number * size + each
-        told = told * size + code[column].cast(pl.Int64)
-        span *= size
-    if (np.diff(number) > 0).all():
-        return _found(told, number, np.arange(number.size))
-    order = np.argsort(number)
-    return _found(told, number[order], order)
+    def look_up(rows: pl.Series) -> pl.Series:
+        numbers = numbering.of(len(rows), (codes.to_numpy() for codes in rows.struct.unnest()))
+        return pl.Series(answer[places_among(known, numbers)])
 
-
-def _found(told: pl.Expr, known: Ints, answer: Ints) -> pl.Expr:
-    """Return the answer to each of the known numbers, which are in order; -1 to others."""
-    if not known.size:
-        return told * 0 - 1
-    answers = np.append(answer, -1).astype(np.int64)
-
-    def look_up(some: pl.Series) -> pl.Series:
-        return pl.Series(answers[places_among(known, some.to_numpy())])
-
-    return _piecewise(told, look_up, pl.Int64())
+    return _piecewise(pl.struct([code[column].alias(column) for column in shares.tuples]), look_up, pl.Int64())
 
 
 def _look_up(place: pl.Expr, values: NDArray[np.int32]) -> pl.Expr:

@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.counts import IntArray, compact
+from discreet._numbers import add_up, numbered
+from discreet.counts import IntArray
 from discreet.engines import Source, count_together, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
 from discreet.schema import parts_of
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Cells", "Int64Array", "add_up", "class_cells", "combined", "counted_cells", "read_cells"]
+__all__ = ["Cells", "Int64Array", "class_cells", "counted_cells", "read_cells"]
 
 Int64Array = NDArray[np.int64]
 
@@ -95,7 +96,7 @@ def counted_cells(
     codes = [places[column].to_numpy() for column in columns]
     widths = [len(values[column]) for column in columns]
     kinds = len(quasi_identifiers)
-    group, groups = combined(codes[:kinds], widths[:kinds])
+    group, groups = numbered(counted.height, zip(codes[:kinds], widths[:kinds], strict=True))
     order = np.lexsort([*codes[kinds:], group])
     group = group[order]
     first = np.searchsorted(group, np.arange(groups))
@@ -128,21 +129,3 @@ def class_cells(classes: pl.DataFrame, columns: Sequence[str]) -> Cells:
     ]
     none = np.zeros(0, dtype=np.int64)
     return Cells(tuple(columns), values, codes, np.ones(classes.height, dtype=np.int64), none, none, {})
-
-
-def combined(codes: Sequence[IntArray], widths: Sequence[int]) -> tuple[IntArray, int]:
-    """Number the combinations of several codes without gaps, in their order; return the numbers and how many there are.
-
-    >>> combined([np.array([0, 1, 0]), np.array([2, 0, 2])], [2, 3])
-    (array([0, 1, 0]), 2)
-    """
-    key, span = codes[0], widths[0]
-    for code, width in zip(codes[1:], widths[1:], strict=True):
-        key, span = compact(key, span)
-        key, span = key * width + code, span * width
-    return compact(key, span)
-
-
-def add_up(index: IntArray, rows: IntArray, size: int) -> Int64Array:
-    """Return the sum of the rows that have each index."""
-    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)

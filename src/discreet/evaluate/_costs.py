@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._numbers import first_of, numbered
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.evaluate._cover import Cells
-from discreet.evaluate._tables import Pair, number_classes
+from discreet.evaluate._tables import Pair
 from discreet.problem import COSTS, SCHEMES, Classes, Cost
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
@@ -39,11 +40,9 @@ class Costing:
     def of(cls, pair: Pair) -> Costing:
         """Find the classes of the released table."""
         quasi = [pair.after[name] for name in pair.quasi_identifiers]
-        ids, count = number_classes(quasi)
+        ids, count = numbered(pair.rows, ((cells.places, len(cells.cover)) for cells in quasi))
         gone = pair.counts.n - pair.rows
-        sizes = np.bincount(ids, minlength=count)
-        first = np.empty(count, dtype=np.int64)
-        first[ids[::-1]] = np.arange(pair.rows - 1, -1, -1)
+        sizes, first = np.bincount(ids, minlength=count), first_of(ids, count)
         if gone > 0:
             sizes, first = np.append(sizes, gone), np.append(first, 0)
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, numbered
 from discreet.counts import IntArray
 from discreet.evaluate._attribute import Attribute
-from discreet.evaluate._cells import Cells, add_up, combined
+from discreet.evaluate._cells import Cells
 from discreet.evaluate._spread import Spread
 from discreet.schema import Domain, make_domain
 
@@ -142,9 +143,9 @@ def find_candidates(
     if not joined:
         everyone = np.full(original.sizes.size, count, dtype=np.int64)
         return Candidates(covers, np.zeros_like(everyone), everyone, np.arange(count))
-    widths = [cover.spread.low.size + 1 for cover in joined]
-    both = [np.concatenate([cover.value, _single(cover)[cover.leaf]]) + 1 for cover in joined]
-    key, _ = combined(both, widths)
+    both = (np.concatenate([cover.value, _single(cover)[cover.leaf]]) + 1 for cover in joined)
+    widths = (cover.spread.low.size + 1 for cover in joined)
+    key, _ = numbered(count + original.sizes.size, zip(both, widths, strict=True))
     order = np.argsort(key[:count], kind="stable")
     there = key[:count][order]
     first = np.searchsorted(there, key[count:], "left")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import by_appearance
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate._cover import Cells, Cover
 
@@ -62,8 +63,7 @@ def _atoms(cover: Cover, weights: FloatArray) -> FloatArray:
     marks[weights == 0] = 0
     mark = np.zeros(cover.leaves, dtype=np.uint64)
     np.add.at(mark, cover.leaf, marks[cover.owner])
-    _, first, number = np.unique(mark, return_index=True, return_inverse=True)
-    atom = np.argsort(np.argsort(first))[number]  # in the order of the leaves, whatever the marks
+    atom = by_appearance(mark)  # in the order of the leaves, whatever the marks
     mass = np.bincount(atom, weights=cover.spread(weights))
     kept = np.sort(np.argsort(-mass, kind="stable")[:MOST])
     return np.asarray(atom[np.newaxis] == kept[:, np.newaxis], dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet._places import is_url
-from discreet.counts import CountTable, IntArray, compact
+from discreet.counts import CountTable, IntArray
 from discreet.engines import UNKNOWN, count, exactly, open_source, open_table, reading, relation_of, to_lazy
 from discreet.engines._recoding import is_category, normalized
 from discreet.errors import DataError, MissingColumnError
@@ -23,9 +23,8 @@ from discreet.evaluate._rows import link
 from discreet.schema import Schema, make_domain, parts_of
 from discreet.schema._column import plain, text_of
 
-__all__ = ["Pair", "number_classes", "read_pair", "read_rows"]
+__all__ = ["Pair", "read_pair", "read_rows"]
 
-_LARGEST_KEY = 2**62
 _COMPARABLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime)
 
 
@@ -124,18 +123,6 @@ def read_rows(data: Any, like: Mapping[str, Cells]) -> dict[str, Cells]:
             column = pl.select(pl.when(column.is_in(known.implode())).then(column)).to_series()
         found[name] = _cells(cells.attribute, column)
     return found
-
-
-def number_classes(cells: Iterable[Cells]) -> tuple[IntArray, int]:
-    """Give rows that agree in every column the same number; return the numbers and how many there are."""
-    key: IntArray = np.zeros(1, dtype=np.int64)
-    span = 1
-    for each in cells:
-        if span * len(each.cover) >= _LARGEST_KEY:
-            key, span = compact(key, span)
-        key = key * len(each.cover) + each.places
-        span *= len(each.cover)
-    return compact(key, span)
 
 
 def _read(data: Any, columns: Sequence[str]) -> pl.DataFrame:

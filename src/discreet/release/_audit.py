@@ -235,39 +235,21 @@ def audit_table(
         weights = None
     elif weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
-    if isinstance(data, Countable):
-        classes = _counted(data.count(list(dict.fromkeys([*columns, *secrets])), weights), columns, secrets, weights)
-    elif isinstance(data, TableFile | TableFiles):
-        with reading(data.name, data.explain):
-            repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
-            if repeated is None:
-                classes = _count(data.scan(categories), columns, secrets, weights=weights, pieces=pieces_of(data))
-            else:
-                classes = _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
-    elif (relation := relation_of(data)) is not None:
-        keys, names = _short(columns, secrets)
-        groups = relation.groups({**keys, **{name: column for column, name in names.items()}}, weights)
-        classes = _gather(groups, list(keys), names, weights)
-    else:
-        with reading("The frame"):
-            wanted = [*columns, *secrets, *([] if weights is None else [weights])]
-            plan = to_lazy(data, list(dict.fromkeys(wanted)))
-            pieces = in_batches if isinstance(data, pl.LazyFrame) else whole
-            classes = _count(plan, columns, secrets, weights=weights, pieces=pieces)
+    classes = _read(data, columns, secrets, weights, categories)
     layout = data.format if isinstance(data, TableFile | TableFiles) else None
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     people = classes.people
     if looking is not None and people is None:
         hierarchies = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else {}
         people = people_of_classes(classes.keys, columns, population, hierarchies, types or {}, engine)
-    known, seen = {}, {}
+    seen = {}
     for column, parts in attributes.items():
         values = classes.attribute(parts)
         told = _told(values, unknown)
         released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
         counted = original_counts(column, reference, released, layout, parts)
-        known[column] = make_reference(column, counted, trees.get(column), (types or {}).get(column))
-        seen[column] = _groups(classes, released["value"], told.to_numpy(), known[column])
+        known = make_reference(column, counted, trees.get(column), (types or {}).get(column))
+        seen[column] = _groups(classes, released["value"], told.to_numpy(), known)
     checks = [_check(model, classes, seen, people) for model in models]
     total = int(classes.sizes.sum())
     if rows is not None:
@@ -297,6 +279,30 @@ class _Classes:
             return self.values[parts[0]]
         columns = pl.DataFrame({f"p{place}": self.values[part] for place, part in enumerate(parts)})
         return columns.select(together([pl.col(name) for name in columns.columns])).to_series()
+
+
+def _read(
+    data: Any, columns: list[str], secrets: list[str], weights: str | None, categories: Sequence[str]
+) -> _Classes:
+    """Find the classes of whatever holds the table, where it is."""
+    if isinstance(data, Countable):
+        wanted = list(dict.fromkeys([*columns, *secrets]))
+        return _counted(data.count(wanted, weights), columns, secrets, weights)
+    if isinstance(data, TableFile | TableFiles):
+        with reading(data.name, data.explain):
+            repeated = data.distinct_rows() if {*columns, *secrets}.issuperset(data.columns) else None
+            if repeated is not None:
+                return _count(repeated.lazy(), columns, secrets, repeated.columns[-1])
+            return _count(data.scan(categories), columns, secrets, weights=weights, pieces=pieces_of(data))
+    relation = relation_of(data)
+    if relation is not None:
+        keys, names = _short(columns, secrets)
+        groups = relation.groups({**keys, **{name: column for column, name in names.items()}}, weights)
+        return _gather(groups, list(keys), names, weights)
+    with reading("The frame"):
+        wanted = list(dict.fromkeys([*columns, *secrets, *([] if weights is None else [weights])]))
+        pieces = in_batches if isinstance(data, pl.LazyFrame) else whole
+        return _count(to_lazy(data, wanted), columns, secrets, weights=weights, pieces=pieces)
 
 
 def _count(

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from discreet._numbers import add_up
 from discreet.counts import FloatArray, IntArray
 from discreet.release._front_scale import plain
 from discreet.release._small import merged
@@ -63,7 +64,7 @@ def round_ranges(positions: FloatArray, rows: IntArray, least: int, *, date: boo
         return None
     edges = _date_edges(low, high) if date else _edges(low, high, bool((positions == np.rint(positions)).all()))
     place = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, edges.size - 2)
-    counts = np.rint(np.bincount(place, weights=rows, minlength=edges.size - 1)).astype(np.int64)
+    counts = add_up(place, rows, edges.size - 1)
     cell = merged(counts, least)
     first = np.flatnonzero(np.diff(cell, prepend=-1))
     told = np.add.reduceat(counts, first)

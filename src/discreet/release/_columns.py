@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import polars as pl
 
+from discreet._numbers import add_up
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.release._behind import MOST_KEPT
 from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
@@ -139,7 +140,7 @@ def _tell(
     sizes = None if solution.groups is None else _sizes(solution.groups)
     columns = []
     for number, (name, domain) in enumerate(counted.domains.items()):
-        rows = _add(table.codes[number], kept, domain.ancestors.shape[1])
+        rows = add_up(table.codes[number], kept, domain.ancestors.shape[1])
         before = table.attributes[number].rows
         level = None if solution.levels is None else int(solution.levels[number])
         facts = {
@@ -165,7 +166,7 @@ def _kept_rows(table: CountTable, solution: Solution) -> IntArray:
     if solution.groups is not None:
         groups = solution.groups
         there = groups.group >= 0
-        return _add(groups.tuple[there], groups.count[there], table.tuples)
+        return add_up(groups.tuple[there], groups.count[there], table.tuples)
     if not solution.suppressed.size:
         return table.weights
     return np.where(solution.suppressed, 0, table.weights)
@@ -176,7 +177,7 @@ def _inside(solution: Solution, number: int, table: CountTable) -> IntArray:
     taken = solution.inside
     if taken is None or not taken.records:
         return np.zeros(table.attributes[number].leaves, dtype=np.int64)
-    return _add(table.codes[number][taken.example], taken.count, table.attributes[number].leaves)
+    return add_up(table.codes[number][taken.example], taken.count, table.attributes[number].leaves)
 
 
 def _global_column(
@@ -196,8 +197,8 @@ def _global_column(
     else:
         first = np.unique(block, return_index=True)[1]
         names = [domain.labels[level][node] for node in domain.ancestors[level][first].tolist()]
-    released = _add(block, rows - inside, size)
-    left_out = _add(block, before, size) - released
+    released = add_up(block, rows - inside, size)
+    left_out = add_up(block, before, size) - released
     spread = _before(domain, rows, least)
     return ReleasedColumn(
         **facts,  # type: ignore[arg-type]
@@ -243,7 +244,7 @@ def _local_column(
 def _sizes(groups: Groups) -> IntArray:
     """Return how many people are in each group."""
     there = groups.group >= 0
-    return _add(groups.group[there], groups.count[there], int(groups.group.max(initial=-1)) + 1)
+    return add_up(groups.group[there], groups.count[there], int(groups.group.max(initial=-1)) + 1)
 
 
 def _most_first(texts: pl.Series, rows: IntArray) -> tuple[pl.Series, IntArray]:
@@ -255,10 +256,6 @@ def _most_first(texts: pl.Series, rows: IntArray) -> tuple[pl.Series, IntArray]:
     most = told.filter(pl.col("rows") >= enough).sort("rows", "text", descending=[True, False])
     told = pl.concat([most, told.filter(pl.col("rows") < enough)])
     return told["text"], told["rows"].to_numpy()
-
-
-def _add(index: IntArray, rows: IntArray, size: int) -> IntArray:
-    return np.rint(np.bincount(index, weights=rows, minlength=size)).astype(np.int64)
 
 
 def _bars(
@@ -335,7 +332,7 @@ def _after(domain: Domain, block: IntArray, rows: IntArray, least: int, before: 
     inner = [round_between(places[i - 1], places[i], date=before.date) for i in changes[first[1:] - 1].tolist()]
     low, high = before.edges[0], before.edges[-1]
     inside = [edge for edge in inner if low < edge < high]
-    joined = _add(np.searchsorted(inside, [-np.inf, *inner], side="right"), np.add.reduceat(counts, first), 0)
+    joined = add_up(np.searchsorted(inside, [-np.inf, *inner], side="right"), np.add.reduceat(counts, first), 0)
     return Steps((low, *inside, high), tuple(joined.tolist()), before.date)
 
 
@@ -371,11 +368,11 @@ def _detail(domain: Domain, cover: Cover, sizes: IntArray, least: int) -> tuple[
     share: FloatArray = np.where(covered <= 1, 0.0, covered / leaves)
     place = np.searchsorted(_DETAIL, share) + (share >= 1)
     names = ["one value", *(f"up to {100 * limit:g} % of the values" for limit in _DETAIL[1:]), "more", "all of them"]
-    people = _add(place, sizes, len(names))
+    people = add_up(place, sizes, len(names))
     there = np.flatnonzero(people)
     cell = merged(people[there], least)
     last = there[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if there.size else there
-    return tuple((names[i], int(rows)) for i, rows in zip(last, _add(cell, people[there], 0), strict=True))
+    return tuple((names[i], int(rows)) for i, rows in zip(last, add_up(cell, people[there], 0), strict=True))
 
 
 def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, least: int) -> Tree:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._numbers import by_appearance
 from discreet._words import amount
 from discreet.errors import DataError
 from discreet.schema._column import canonical, value_text
@@ -220,7 +221,7 @@ def _arranged(
     ancestors[0] = np.arange(count)
     order = None
     if any((np.diff(codes) < 0).any() for codes, _ in levels):
-        order = np.lexsort([np.arange(count), *(_by_appearance(codes) for codes, _ in levels)])
+        order = np.lexsort([np.arange(count), *(by_appearance(codes) for codes, _ in levels)])
         text = text.gather(order)
     labels: list[Sequence[str]] = [text.to_list()]
     for level, (codes, names) in enumerate(levels, start=1):
@@ -235,11 +236,6 @@ def _arranged(
         ancestors[level] = np.cumsum(new) - 1
         labels.append([names[block] for block in blocks] if count else list(names))
     return labels, ancestors, order
-
-
-def _by_appearance(codes: NDArray[np.integer]) -> NDArray[np.integer]:
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
 
 
 def _coded(column: Sequence[str]) -> Level:

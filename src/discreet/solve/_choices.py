@@ -11,28 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import by_appearance
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.problem import Separable
 
-__all__ = ["Choices", "Hint", "Items", "Priced", "Script", "covered", "first_seen"]
+__all__ = ["Choices", "Hint", "Items", "Priced", "Script", "covered"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MADE_AGAIN = ("_walk", "_most")
 """What choices may keep that is large and can be made again."""
-
-
-def first_seen(blocks: IntArray) -> Ints:
-    """Number blocks by first appearance.
-
-    >>> first_seen(np.array([7, 2, 7, 0])).tolist()
-    [0, 1, 0, 2]
-    """
-    _, first, number = np.unique(blocks, return_index=True, return_inverse=True)
-    place = np.empty(first.size, dtype=np.int64)
-    place[np.argsort(first)] = np.arange(first.size)
-    return place[number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,4 +191,4 @@ def covered(smallest: IntArray, members: Sequence[Any]) -> Ints:
     numbers = np.array(smallest, dtype=np.int64)
     for number, block in enumerate(members):
         numbers[np.asarray(block)] = numbers.size + number
-    return first_seen(numbers)
+    return by_appearance(numbers)

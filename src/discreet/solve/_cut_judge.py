@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.kernels.cut_moves import tuples_of
 from discreet.kernels.cut_state import (
     ALONE,
@@ -103,7 +104,7 @@ class Judge:
         tuples, owner = self.tuples[:found], self.owner[:found]
         code = (state.parts.code if parts else state.cells.code)[begin:end]
         gatherer, table, needs = self.recoder.gatherer, self.problem.table, self.problem.cost.needs
-        sizes = np.rint(np.bincount(owner, weights=table.weights[tuples], minlength=end - begin)).astype(np.int64)
+        sizes = add_up(owner, table.weights[tuples], end - begin)
         return gatherer.as_classes(
             sizes,
             gatherer.added_up(tuples, owner, end - begin),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
 from discreet.kernels.lattice import add_rows, max_rows, min_rows
 from discreet.problem import Classes, Problem
@@ -71,10 +72,7 @@ class Released:
     @classmethod
     def by_blocks(cls, table: CountTable, blocks: Sequence[IntArray]) -> Released:
         """Return the blocks of any recoding, as the block number of each leaf."""
-        rows = [
-            np.rint(np.bincount(block, weights=attribute.rows)).astype(np.int64)
-            for attribute, block in zip(table.attributes, blocks, strict=True)
-        ]
+        rows = [add_up(block, attribute.rows) for attribute, block in zip(table.attributes, blocks, strict=True)]
         return cls(blocks, [np.bincount(block) for block in blocks], rows, None)
 
 

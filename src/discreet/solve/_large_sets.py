@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, by_appearance
 from discreet.counts import CountTable, IntArray
 from discreet.problem import Separable
 from discreet.problem.schemes import RunScheme, SetScheme
-from discreet.solve._choices import Choices, Items, Priced, Script, covered, first_seen
+from discreet.solve._choices import Choices, Items, Priced, Script, covered
 from discreet.solve._one import OnePartition
 from discreet.solve._runs import PricedRuns, Runs, RunSpace
 
@@ -61,9 +62,9 @@ class LargeSets(Choices):
 
     def fixed(self, blocks: IntArray) -> Choices:
         """Return the one partition with these blocks."""
-        ours = first_seen(blocks)
+        ours = by_appearance(blocks)
         leaves = np.array([len(block) for block in self._blocks(ours)])
-        rows = np.rint(np.bincount(ours, weights=self.rows)).astype(np.int64)
+        rows = add_up(ours, self.rows)
         return OnePartition(self, ours, self.items.rates(leaves, rows))
 
     def most_general(self) -> Ints:

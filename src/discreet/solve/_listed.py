@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import by_appearance
 from discreet.counts import CountTable, IntArray
 from discreet.errors import UsageError
 from discreet.kernels.blocks import RECORD
 from discreet.problem import Separable
 from discreet.problem.schemes import Scheme
-from discreet.solve._choices import Choices, Items, Priced, Script, first_seen
+from discreet.solve._choices import Choices, Items, Priced, Script
 
 __all__ = ["ListSpace", "Listed"]
 
@@ -59,7 +60,7 @@ class ListSpace:
         partitions: list[Ints] = []
         rates: list[Floats] = []
         for blocks in sorted(every, key=lambda blocks: -int(blocks.max(initial=0))):
-            ours = first_seen(blocks[items.leaves])
+            ours = by_appearance(blocks[items.leaves])
             if any((ours == other).all() for other in partitions):
                 continue
             leaves, rows = np.bincount(blocks), np.bincount(blocks, weights=attribute.rows)
@@ -127,7 +128,7 @@ class Listed(Choices):
 
     def fixed(self, blocks: IntArray) -> Listed:
         """Return the one partition with these blocks."""
-        ours = first_seen(blocks)
+        ours = by_appearance(blocks)
         return Listed(self.space, next((i,) for i, other in enumerate(self.space.partitions) if (ours == other).all()))
 
     def most_general(self) -> Ints:
@@ -183,7 +184,7 @@ def _met(partitions: Sequence[Ints]) -> Ints:
     """The coarsest partition that is finer than all."""
     met = partitions[0]
     for other in partitions[1:]:
-        met = first_seen(met * (int(other.max(initial=0)) + 1) + other)
+        met = by_appearance(met * (int(other.max(initial=0)) + 1) + other)
     return met
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, first_of, numbered
 from discreet.counts import FloatArray, IntArray
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, Points
 from discreet.kernels.local_bounds import Cells
@@ -32,17 +33,8 @@ def make_cells(task: Task) -> Cells:
 
 def merge(cells: Cells) -> tuple[Cells, IntArray]:
     """Return distinct points, and which of them each point is."""
-    key: NDArray[np.int64] = np.zeros(cells.weights.size, dtype=np.int64)
-    span = 1
-    for size, code in zip(cells.cells.tolist(), cells.codes.T, strict=True):
-        if span * size >= 2**62:
-            found, key = np.unique(key, return_inverse=True)
-            span = found.size
-        key = key * size + code
-        span *= size
-    _, first, of = np.unique(key, return_index=True, return_inverse=True)
-    weights = np.rint(np.bincount(of, weights=cells.weights)).astype(np.int64)
-    return cells._replace(codes=cells.codes[first], weights=weights), of
+    of, count = numbered(cells.weights.size, zip(cells.codes.T, cells.cells.tolist(), strict=True))
+    return cells._replace(codes=cells.codes[first_of(of, count)], weights=add_up(of, cells.weights, count)), of
 
 
 def _put_together(each: Sequence[tuple[IntArray, FloatArray]], weights: NDArray[np.int64]) -> Cells:

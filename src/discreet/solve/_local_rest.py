@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.counts import CountTable, FloatArray, Histogram
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Classes, Problem
@@ -55,8 +56,8 @@ def rest_of(task: Task, budget: Budget) -> Rest:
         for name in names:
             models = [m for m in problem.privacy if not m.looks_at_sensitive or getattr(m, "attribute", None) == name]
             value = _value_of_each(table.sensitive[name])
-            counts = np.rint(np.bincount(value, weights=left, minlength=table.sensitive[name].cardinality))
-            whole = Classes(table, left.sum(keepdims=True), sensitive={name: counts.astype(np.int64)[np.newaxis]})
+            counts = add_up(value, left, table.sensitive[name].cardinality)
+            whole = Classes(table, left.sum(keepdims=True), sensitive={name: counts[np.newaxis]})
             try:
                 removed = kind.apply(whole, models).removed
             except UnsupportedCombinationError:

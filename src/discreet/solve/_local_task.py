@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import DataError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, bounds_of
@@ -296,7 +297,7 @@ def groups_ok(task: Task, shares: Shares) -> NDArray[np.bool_]:
         count = min(step, size - begin)
         place = shares.group[part] - begin
         weights = shares.count[part]
-        sizes = np.rint(np.bincount(place, weights=weights, minlength=count)).astype(np.int64)
+        sizes = add_up(place, weights, count)
         histograms = {}
         for name in names:
             histogram = problem.table.sensitive[name]

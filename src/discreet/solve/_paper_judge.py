@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.kernels.partition_paper import Between, Rows, Slots, price_nodes
 from discreet.problem import Classes, Problem
@@ -131,7 +132,7 @@ class _LeafCosts:
         self.rate, self.moment, self.offset = form.block_rate, form.moment, form.offset
 
     def __call__(self, i: int, blocks: IntArray) -> FloatArray:
-        rows = np.rint(np.bincount(blocks, weights=self.table.attributes[i].rows)).astype(np.int64)
+        rows = add_up(blocks, self.table.attributes[i].rows)
         rate = self.rate(i, np.bincount(blocks), rows)
         return np.asarray(rate[blocks] * self.moment[i] + self.offset[i])
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet._numbers import by_appearance
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
@@ -18,7 +19,7 @@ from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
 from discreet.problem.schemes.subtree import Subtree
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
-from discreet.solve._choices import Choices, Hint, Priced, first_seen
+from discreet.solve._choices import Choices, Hint, Priced
 from discreet.solve._gather import Released
 from discreet.solve._large_sets import LargeSets
 from discreet.solve._listed import ListSpace
@@ -164,7 +165,7 @@ class PartitionSearch:
         if search.best_blocks is None:
             return None
         blocks = zip(self.root, search.best_blocks, strict=True)
-        return tuple(choice.fixed(first_seen(block[choice.items.leaves])) for choice, block in blocks)
+        return tuple(choice.fixed(by_appearance(block[choice.items.leaves])) for choice, block in blocks)
 
     def _improve(self, node: Node, order: Sequence[int]) -> None:
         cost, still = self._try(node), 0

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, IntArray, compact
+from discreet._numbers import add_up, compact
+from discreet.counts import CodedAttribute, IntArray
 from discreet.problem import Problem
 from discreet.solve._base import Budget
 from discreet.solve._gather import Gatherer
@@ -75,7 +76,7 @@ def step_down(nodes: Scored, segments: Segments, budget: Budget) -> Segments:
 
 def _ok(problem: Problem, gatherer: Gatherer, tuples: IntArray, owner: IntArray, count: int) -> NDArray[np.bool_]:
     """Whether each of some classes is ok, given the tuples of all and which class each belongs to."""
-    sizes = np.rint(np.bincount(owner, weights=problem.table.weights[tuples], minlength=count)).astype(np.int64)
+    sizes = add_up(owner, problem.table.weights[tuples], count)
     return problem.ok(gatherer.as_classes(sizes, gatherer.added_up(tuples, owner, count), None, None))
 
 

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import by_appearance
 from discreet.counts import CountTable, IntArray
 from discreet.kernels.sets import cheapest_sets, least_shares, list_partitions, read_sets, write_set_script
 from discreet.problem import Separable
 from discreet.problem.schemes import SetScheme
-from discreet.solve._choices import Choices, Hint, Items, Priced, Script, covered, first_seen
+from discreet.solve._choices import Choices, Hint, Items, Priced, Script, covered
 from discreet.solve._one import OnePartition
 
 __all__ = ["MOST_ITEMS", "SetSpace", "Sets"]
@@ -99,7 +100,7 @@ class Sets(Choices):
 
     def fixed(self, blocks: IntArray) -> OnePartition:
         """Return the one partition with these blocks."""
-        ours = first_seen(blocks)
+        ours = by_appearance(blocks)
         members = np.bincount(ours, weights=1 << np.arange(ours.size)).astype(np.int64)
         return OnePartition(self.space.open(), ours, self.space.rates[members])
 

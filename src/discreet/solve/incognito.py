@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.counts import CountTable, Histogram, IntArray
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
@@ -227,6 +228,6 @@ def _merged(histogram: Histogram, ids: IntArray, count: int) -> Histogram:
     """The histogram with tuples of equal number made one."""
     key = np.repeat(ids.astype(np.int64), np.diff(histogram.offsets)) * histogram.cardinality + histogram.values
     cells, where = np.unique(key, return_inverse=True)
-    counts = np.rint(np.bincount(where.reshape(-1), weights=histogram.counts)).astype(np.int64)
+    counts = add_up(where.reshape(-1), histogram.counts)
     offsets = np.searchsorted(cells // histogram.cardinality, np.arange(count + 1))
     return replace(histogram, offsets=offsets, values=cells % histogram.cardinality, counts=counts)

@@ -172,7 +172,7 @@ def _records(task: Task, values: Values) -> Records:
         rows=weights.copy(),
         point=np.arange(weights.size),
         left=np.array([weights.size, 0, table.n], dtype=np.int64),
-        total=np.where(known, number, 0.0) @ weights.astype(np.float64),
+        total=np.einsum("an,n->a", np.where(known, number, 0.0), weights),
         known=known.astype(np.int64) @ weights,
         count=np.concatenate(count),
     )

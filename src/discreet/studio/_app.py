@@ -23,7 +23,6 @@ from starlette.staticfiles import StaticFiles
 from discreet import __version__
 from discreet.errors import DiscreetError, InfeasibleError, UsageError
 from discreet.schema import Hierarchy
-from discreet.studio._goals import vocabulary
 from discreet.studio._jobs import Run
 from discreet.studio._plain import plain
 from discreet.studio._project import Project
@@ -32,6 +31,7 @@ from discreet.studio._security import REPORT_POLICY, Access, Guard
 from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
 from discreet.studio._upload import TooLargeError, receive_file
+from discreet.studio._vocabulary import reason_for, vocabulary
 from discreet.studio._workspace import RELEASED, safe_name
 
 __all__ = ["make_app"]
@@ -357,7 +357,6 @@ def _export_hierarchy(asked: Asked) -> Answer:
 def _check(asked: Asked) -> Answer:
     """Say whether what is set now would run, and how it would be done."""
     from discreet.solve import SOLVERS
-    from discreet.studio._goals import reason_for
     from discreet.studio._script import write_job
 
     project = asked.project

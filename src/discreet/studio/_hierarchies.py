@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up
 from discreet.errors import UsageError, did_you_mean
 from discreet.schema import Domain, Hierarchy
 
@@ -278,11 +279,11 @@ class _View:
     def __init__(self, domain: Domain, rows: NDArray[np.int64]) -> None:
         self.domain = domain
         leaves = domain.ancestors.shape[1]
-        self.leaf_rows = np.bincount(domain.codes, weights=rows, minlength=leaves)
+        self.leaf_rows = add_up(domain.codes, rows, leaves)
         self.rows, self.leaves, self.children = [], [], []
         for level, blocks in enumerate(domain.ancestors):
             count = len(domain.labels[level])
-            self.rows.append(np.bincount(blocks, weights=self.leaf_rows, minlength=count).astype(np.int64))
+            self.rows.append(add_up(blocks, self.leaf_rows, count))
             self.leaves.append(np.bincount(blocks, minlength=count))
             if level:
                 below, first = np.unique(domain.ancestors[level - 1], return_index=True)
@@ -337,7 +338,7 @@ def tree_of(
 def table_of(domain: Domain, rows: NDArray[np.int64], offset: int, limit: int) -> dict[str, Any]:
     """Return some lines of the hierarchy as a table, the value first, and how many rows have each value."""
     leaves = domain.ancestors.shape[1]
-    leaf_rows = np.bincount(domain.codes, weights=rows, minlength=leaves).astype(np.int64)
+    leaf_rows = add_up(domain.codes, rows, leaves)
     places = np.arange(min(offset, leaves), min(offset + limit, leaves))
     columns = [
         [domain.labels[level][block] for block in blocks[places].tolist()]

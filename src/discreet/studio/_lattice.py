@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, numbered
 from discreet.schema import Domain
 
 __all__ = ["steps"]
@@ -56,8 +57,6 @@ def _sizes(
     levels: Mapping[str, int],
     weights: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    group = np.zeros(len(weights), dtype=np.int64)
-    for column, domain in domains.items():
-        blocks = domain.ancestors[levels[column]][leaves[column]].astype(np.int64)
-        _, group = np.unique(group * (int(blocks.max(initial=0)) + 1) + blocks, return_inverse=True)
-    return np.bincount(group, weights=weights).astype(np.int64)
+    blocks = {column: domain.ancestors[levels[column]] for column, domain in domains.items()}
+    told = ((block[leaves[column]], int(block.max(initial=0)) + 1) for column, block in blocks.items())
+    return add_up(numbered(len(weights), told)[0], weights)

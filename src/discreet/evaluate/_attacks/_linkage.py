@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet._numbers import add_up
 from discreet.counts import IntArray
 from discreet.evaluate._attacks._secrets import Secrets
-from discreet.evaluate._cells import Cells, add_up
+from discreet.evaluate._cells import Cells
 from discreet.evaluate._covering import Candidates
 
 __all__ = ["Linkage", "link"]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, by_appearance, numbered
 from discreet.counts import CountTable, FloatArray, Histogram, IntArray
-from discreet.evaluate._cells import Cells, Int64Array, add_up, combined
+from discreet.evaluate._cells import Cells, Int64Array
 from discreet.evaluate._covering import Candidates, Cover
 from discreet.evaluate._risk._disclosure import sensitive_groups
 from discreet.problem import Classes, Groups, PrivacyModel
@@ -86,7 +87,7 @@ def minimality(
         level = _level(cover)
         if level:
             finer = cover.domain.ancestors[level - 1][cover.leaf]
-            sub, count = combined([classes, finer], [released.sizes.size, int(finer.max()) + 1])
+            sub, count = numbered(classes.size, [(classes, released.sizes.size), (finer, int(finer.max()) + 1)])
             found.append(_attack(name, original, classes, sub, count, groups, table, column, models, seed))
     if not found:
         raise NotModelled("no column was generalized to a level of its hierarchy")
@@ -127,17 +128,11 @@ def _level(cover: Cover) -> int:
     if cover.single is None:
         return 0
     leaves = np.unique(cover.leaf)
-    shown = _numbered(cover.single[leaves])
+    shown = by_appearance(cover.single[leaves])
     for level, blocks in enumerate(cover.domain.ancestors):
-        if np.array_equal(_numbered(blocks[leaves]), shown):
+        if np.array_equal(by_appearance(blocks[leaves]), shown):
             return level
     return 0
-
-
-def _numbered(codes: IntArray) -> IntArray:
-    """Return codes numbered by first appearance, so that equal partitions are equal."""
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _table(original: Cells, groups: Groups, column: str) -> CountTable:

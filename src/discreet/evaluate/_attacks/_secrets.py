@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from discreet._numbers import add_up
 from discreet.counts import IntArray
-from discreet.evaluate._cells import Cells, add_up
+from discreet.evaluate._cells import Cells
 
 __all__ = ["Secrets", "match_secrets"]
 

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._numbers import add_up, numbered
 from discreet.counts import IntArray
-from discreet.evaluate._cells import Cells, add_up, combined
+from discreet.evaluate._cells import Cells
 
 __all__ = ["ColumnRisk", "column_risk"]
 
@@ -103,10 +104,9 @@ def _grouped(cells: Cells, size: int) -> Iterator[tuple[tuple[int, ...], IntArra
             stack.pop()
         while len(stack) < size:
             place = places[len(stack)]
-            codes, spans = [cells.codes[place]], [widths[place]]
-            if stack:
-                codes, spans = [stack[-1][1], *codes], [stack[-1][2], *spans]
-            stack.append((places[: len(stack) + 1], *combined(codes, spans)))
+            before = [stack[-1][1:]] if stack else []
+            groups = numbered(cells.sizes.size, [*before, (cells.codes[place], widths[place])])
+            stack.append((places[: len(stack) + 1], *groups))
         yield stack[-1]
 
 
@@ -136,8 +136,8 @@ def _needed(cells: Cells, alone: NDArray[np.bool_]) -> pl.DataFrame:
     for left_out in range(len(cells.columns)):
         others = [place for place in range(len(cells.columns)) if place != left_out]
         if others:
-            widths = [cells.width(cells.columns[place]) for place in others]
-            group, groups = combined([cells.codes[place] for place in others], widths)
+            rest = ((cells.codes[place], cells.width(cells.columns[place])) for place in others)
+            group, groups = numbered(cells.sizes.size, rest)
             still = (_sizes(cells, group, groups) == 1)[group]
         else:
             still = np.full(alone.size, cells.rows == 1)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.evaluate._cells import Cells, add_up
+from discreet._numbers import add_up
+from discreet.evaluate._cells import Cells
 from discreet.problem import Groups, PrivacyModel
 from discreet.problem.privacy.beta_likeness import BetaLikeness
 from discreet.problem.privacy.delta_disclosure import DeltaDisclosure

@@ -11,7 +11,7 @@ from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem._checks import one_of, weights
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Separable
-from discreet.problem.costs._shared import PerRow, given, weight_array
+from discreet.problem.costs._shared import PerRow, given, weight_array, weighted_sum
 
 __all__ = ["Loss"]
 
@@ -48,8 +48,7 @@ class Loss(PerRow):
         """Return the weighted sum over the attributes."""
         leaves = np.array([attribute.leaves for attribute in classes.table.attributes])
         per_leaf = weight_array(self.weights, classes.table) / np.maximum(leaves - 1, 1)
-        row: FloatArray = np.einsum("cm,m->c", given(classes.block_leaves) - 1, per_leaf)  # the same on any machine
-        return row
+        return weighted_sum(given(classes.block_leaves) - 1, per_leaf)
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return the sum of the weights, or twice that."""

@@ -11,7 +11,7 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.problem._checks import weights
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
-from discreet.problem.costs._shared import given, weight_array
+from discreet.problem.costs._shared import given, weight_array, weighted_sum
 
 __all__ = ["NonUniformEntropy"]
 
@@ -60,7 +60,7 @@ class NonUniformEntropy(Cost):
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return log2(N / N_e), which is the same for every row of the class."""
         more = np.log2(max(classes.table.n, 1)) - _log2(given(classes.block_rows))
-        return np.asarray(more @ weight_array(self.weights, classes.table))
+        return weighted_sum(more, weight_array(self.weights, classes.table))
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
         """Return the weight of the attribute."""

@@ -11,7 +11,7 @@ from discreet.counts import CountTable, FloatArray
 from discreet.problem._checks import weights
 from discreet.problem._classes import Classes
 from discreet.problem.costs._base import COSTS, Separable
-from discreet.problem.costs._shared import PerRow, given, weight_array
+from discreet.problem.costs._shared import PerRow, given, weight_array, weighted_sum
 
 __all__ = ["Precision"]
 
@@ -40,7 +40,7 @@ class Precision(PerRow):
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted mean over the attributes."""
         heights = np.array([max(attribute.height, 1) for attribute in classes.table.attributes])
-        return np.asarray(given(classes.block_levels) @ (self._shares(classes.table) / heights))
+        return weighted_sum(given(classes.block_levels), self._shares(classes.table) / heights)
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return 1."""

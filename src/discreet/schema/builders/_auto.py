@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from discreet._numbers import add_up
 from discreet.schema._column import Column, Numbers
 from discreet.schema._hierarchy import Level
 from discreet.schema._types import Type
@@ -201,7 +202,7 @@ def _rarest(column: Column) -> list[Level]:
 def _rarest_blocks(level: Level, column: Column) -> list[Level]:
     """Return levels above one: in each, fewer of the most frequent blocks stay by themselves."""
     codes, names = level
-    held = np.rint(np.bincount(codes, weights=column.rows)).astype(np.int64)
+    held = add_up(codes, column.rows)
     if len(names) <= FEW // 2 or held.min() == held.max():
         return []
     rank = np.empty(len(names), dtype=np.int64)

@@ -1,0 +1,43 @@
+# ruff: noqa: F403 - everything is here
+"""Every definition in its most obvious form, in plain Python. Slow, and imports nothing from the package.
+
+A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the
+rows of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers
+whose leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``; in place of the
+number of a level there may be a partition, a set of frozensets of leaves. A class is a list of row numbers; counts are
+dicts from sensitive value to how often it occurs. A recoding is ``levels``, the ``published`` classes and the
+``suppressed`` row numbers.
+
+recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
+models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,
+              ``recursive_cl(counts, c, l)``, ``l_plus(counts, thetas)``,
+              ``alpha_k(counts, alpha, k)``, ``beta_like(counts, whole, beta, enhanced)``,
+              ``delta_disclosure(counts, whole, delta)``,
+              ``t_close(counts, whole, t, distance, hierarchy)``; with ``thetas(whole, theta, by)`` and
+              ``emd(counts, whole, distance, hierarchy)``
+suppression:  ``class_records(counts, ok)``, ``largest_ok_parts(counts, ok)`` (violating-records, by trying all),
+              ``lemma_3(counts, thetas)`` (violating-records under thresholds, as the paper does it),
+              ``class_values(counts, ok)``, ``violating_values(counts, thetas)``, ``budget(limit, n)``;
+              ``suppress(table, levels, models, kind, limit, cost, column, **options)`` does one of them to a whole
+              recoding and says what that costs, where each model is a ``Model``
+costs:        ``COSTS[name](table, levels, published, suppressed, **options)`` for DM, HDM, LM, CM, NCP, C_AVG,
+              precision, entropy, ambiguity and score; options are ``weights``, ``node_weights``, ``penalty``, ``k``,
+              ``label``, ``by`` and ``d``; ``released_certainty(table, shown, weights, node_weights)`` is NCP of what
+              rows show, ``score_of(table, shown, by, d, weights)`` the score
+schemes:      ``valid_partitions(scheme, hierarchy)``, ``set_partitions(items)``, ``formal_cuts(hierarchy)``
+search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(table, ok, cost, budget, **options)``,
+              ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
+              ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
+              partitions of any scheme
+queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
+local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
+"""
+
+from naive.costs import *
+from naive.microaggregation import *
+from naive.privacy import *
+from naive.queries import *
+from naive.recoding import *
+from naive.schemes import *
+from naive.searches import *
+from naive.suppression import *
