@@ -10,7 +10,7 @@ __all__ = ["read_text"]
 
 
 def read_text(path: Path, what: str) -> str:
-    """Return the text of a file, ``what`` it is; UnicodeDecodeError is left to the caller, who knows what it is to be."""
+    """Return the text of a file, ``what`` it is; UnicodeDecodeError is left to the caller, who knows what it is."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
