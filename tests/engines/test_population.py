@@ -15,7 +15,7 @@ import discreet as dc
 from conftest import Constructor
 from databases import DATABASES, fill
 from discreet.engines import to_lazy
-from discreet.errors import DataError, OutputError, UnsupportedCombinationError, UsageError
+from discreet.errors import DataError, InfeasibleError, OutputError, UnsupportedCombinationError, UsageError
 from lazy import ENGINES, make_relation, rows_of
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20, 40)", "zip": "mask(digits=3)", "sex": None}
@@ -257,7 +257,7 @@ def test_what_is_refused() -> None:
     two = {**QUASI, "sex": dc.groups(["m", "f"])}
     with pytest.raises(DataError, match="Column 'sex': 1 of its 3 distinct values"):
         dc.anonymize(known, quasi_identifiers=two, privacy="k-map(1)", population=other)
-    with pytest.raises(UsageError, match="the whole population has 400; lower k"):
+    with pytest.raises(InfeasibleError, match="the whole population has 400; lower k"):
         dc.anonymize(table, quasi_identifiers=QUASI, privacy="k-map(401)", population=people)
 
 

@@ -88,7 +88,7 @@ def notes(
         if domain.automatic and domain.type is Type.TEXT and len(domain.values) > max(_FEW, counted.table.n / 2):
             yield (
                 f"Column '{name}' has {len(domain.values):,} distinct values in {amount(counted.table.n, 'row')}: of "
-                "text that differs from row to row an automatic hierarchy keeps next to nothing; name the column as an "
+                "text that differs from row to row an automatic hierarchy may keep next to nothing; name it as an "
                 "identifier, or give it a hierarchy."
             )
     sorted_text = [
