@@ -418,7 +418,9 @@ def _cost_fits(cost, solver, schemes, kind, label):
 
 def _privacy(rng, told, schemes, suppression, solver):
     whole_table = all(part.name == "full-domain" for part in schemes.values())
-    whole_table = whole_table and (solver is None or solver.name != "incognito")
+    whole_table = whole_table and (
+        solver is None or (known("solver")[solver.name].sees_table and solver.name != "incognito")
+    )
     kind = known("suppression")[suppression.name]
     parts = not kind.whole_classes
     names = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import discreet as dc
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import COSTS, Problem
 from discreet.solve import SOLVERS, choose_solver
@@ -78,3 +79,22 @@ def test_the_usual_solver_is_the_one_chosen_among_all(scheme, cost, monkeypatch)
     quickly = chosen()
     monkeypatch.setattr("discreet.solve._choose._USUAL", {})
     assert quickly == chosen()
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS.members()))
+def test_what_is_asked_of_the_whole_table_is_kept_or_refused(solver):
+    people = dc.sample(60, seed=1).select("sex", "education", "children")
+    kept = 0
+    for privacy in ("average-risk(0.3)", "sample-uniqueness(0.05)", ["k(2)", "average-risk(0.1)"]):
+        for suppression in ("none", "budget(0.2)"):
+            for cost in ("LM", "score"):
+                asked = {"privacy": privacy, "suppression": suppression, "cost": cost, "scheme": "full-domain"}
+                try:
+                    release = dc.anonymize(people, quasi_identifiers=people.columns, solver=solver, **asked)
+                except UnsupportedCombinationError:
+                    continue
+                sizes = release.frame.group_by(people.columns).len()["len"]
+                risk, unique = sizes.len() / sizes.sum(), (sizes == 1).sum() / sizes.sum()
+                assert unique <= 0.05 if privacy == "sample-uniqueness(0.05)" else risk <= (0.3, 0.1)["k(2)" in privacy]
+                kept += 1
+    assert kept or not SOLVERS.members()[solver].sees_table

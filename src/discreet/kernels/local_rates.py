@@ -55,14 +55,28 @@ def rate_at(shape: Ints, rate: Floats, node: Nodes, i: int, low: int, high: int)
 
 
 @inner_kernel
+def _with(is_set: bool, low: int, high: int, code: int) -> tuple[int, int]:
+    """A cover of one attribute once a value has joined."""
+    if is_set:
+        return low | code, high
+    return min(low, code), max(high, code)
+
+
+@inner_kernel
+def _without(is_set: bool, cover: Ints, b: int, i: int, code: int) -> tuple[int, int]:
+    """The cover of group b in attribute i once a member with that value has left."""
+    low, high, low_left, high_left = cover[b, i, 0], cover[b, i, 1], cover[b, i, 2], cover[b, i, 3]
+    if is_set:
+        return low_left | (low & ~code), high
+    return (low_left if code == low else low), (high_left if code == high else high)
+
+
+@inner_kernel
 def joined(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: int, j: int) -> float:
     """What a row of group b costs once point j has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        code = codes[j, i]
-        low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
-        if shape[i, 0] == SET:
-            low = cover[b, i, 0] | code
+        low, high = _with(shape[i, 0] == SET, cover[b, i, 0], cover[b, i, 1], codes[j, i])
         total += rate_at(shape, rate, node, i, low, high)
     return total
 
@@ -72,11 +86,7 @@ def left(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b: in
     """What a row of group b costs once its member point j has left; there must be others."""
     total = 0.0
     for i in range(shape.shape[0]):
-        code = codes[j, i]
-        low = cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0]
-        high = cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1]
-        if shape[i, 0] == SET:
-            low = cover[b, i, 2] | (cover[b, i, 0] & ~code)
+        low, high = _without(shape[i, 0] == SET, cover, b, i, codes[j, i])
         total += rate_at(shape, rate, node, i, low, high)
     return total
 
@@ -86,11 +96,9 @@ def swapped(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: Ints, b:
     """What a row of group b costs once its member point j has left and point q has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        code, other = codes[j, i], codes[q, i]
-        low = min(other, cover[b, i, 2] if code == cover[b, i, 0] else cover[b, i, 0])
-        high = max(other, cover[b, i, 3] if code == cover[b, i, 1] else cover[b, i, 1])
-        if shape[i, 0] == SET:
-            low = cover[b, i, 2] | (cover[b, i, 0] & ~code) | other
+        is_set = shape[i, 0] == SET
+        low, high = _without(is_set, cover, b, i, codes[j, i])
+        low, high = _with(is_set, low, high, codes[q, i])
         total += rate_at(shape, rate, node, i, low, high)
     return total
 
@@ -100,10 +108,7 @@ def swapped_at_best(shape: Ints, rate: Floats, node: Nodes, codes: Ints, cover: 
     """What a row of group b costs at least once some member has left and point j has joined."""
     total = 0.0
     for i in range(shape.shape[0]):
-        code = codes[j, i]
-        low, high = min(cover[b, i, 2], code), max(cover[b, i, 3], code)
-        if shape[i, 0] == SET:
-            low = cover[b, i, 2] | code
+        low, high = _with(shape[i, 0] == SET, cover[b, i, 2], cover[b, i, 3], codes[j, i])
         total += rate_at(shape, rate, node, i, low, high)
     return total
 
@@ -126,14 +131,9 @@ def price_of_move(
     total = 0.0
     for i in range(shape.shape[0]):
         code, is_set = codes[j, i], shape[i, 0] == SET
-        low = cover[a, i, 2] if code == cover[a, i, 0] else cover[a, i, 0]
-        high = cover[a, i, 3] if code == cover[a, i, 1] else cover[a, i, 1]
-        if is_set:
-            low = cover[a, i, 2] | (cover[a, i, 0] & ~code)
+        low, high = _without(is_set, cover, a, i, code)
         total += rows_a * rate_at(shape, rate, node, i, low, high)
-        low, high = min(cover[b, i, 0], code), max(cover[b, i, 1], code)
-        if is_set:
-            low = cover[b, i, 0] | code
+        low, high = _with(is_set, cover[b, i, 0], cover[b, i, 1], code)
         total += rows_b * rate_at(shape, rate, node, i, low, high)
         if total >= limit:
             break
@@ -162,15 +162,11 @@ def price_of_swap(
     total = 0.0
     for i in range(shape.shape[0]):
         code, other, is_set = codes[j, i], codes[q, i], shape[i, 0] == SET
-        low = min(other, cover[a, i, 2] if code == cover[a, i, 0] else cover[a, i, 0])
-        high = max(other, cover[a, i, 3] if code == cover[a, i, 1] else cover[a, i, 1])
-        if is_set:
-            low = cover[a, i, 2] | (cover[a, i, 0] & ~code) | other
+        low, high = _without(is_set, cover, a, i, code)
+        low, high = _with(is_set, low, high, other)
         total += rows_a * rate_at(shape, rate, node, i, low, high)
-        low = min(code, cover[b, i, 2] if other == cover[b, i, 0] else cover[b, i, 0])
-        high = max(code, cover[b, i, 3] if other == cover[b, i, 1] else cover[b, i, 1])
-        if is_set:
-            low = cover[b, i, 2] | (cover[b, i, 0] & ~other) | code
+        low, high = _without(is_set, cover, b, i, other)
+        low, high = _with(is_set, low, high, code)
         total += rows_b * rate_at(shape, rate, node, i, low, high)
         if total >= limit:
             break

@@ -225,6 +225,9 @@ class Solver(Part, ABC):
     sees_population: ClassVar[bool] = False
     """It can look at how many people of the population have the released values of a class."""
 
+    sees_table: ClassVar[bool] = False
+    """It keeps models that ask something of the released table as a whole, not of each class."""
+
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes

@@ -138,6 +138,13 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             _counting(problem),
             "choose full-domain with lattice, or subtree with annealing",
         )
+    whole = next((model for model in problem.privacy if model.of_table), None)
+    if whole is not None and not solver.sees_table:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            f"the privacy model {whole.name}, which looks at the whole table",
+            "choose the solver auto or lattice",
+        )
     if not solver.takes(problem.cost):
         return UnsupportedCombinationError(
             f"The solver {solver.name}", f"the cost {problem.cost.name}", "choose the solver auto or another cost"

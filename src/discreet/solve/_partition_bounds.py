@@ -181,7 +181,7 @@ class _Cells:
             self.numbers = numbers
             example = np.empty(self.count, dtype=np.int64)
             example[numbers] = np.arange(keys.size)
-            self.codes, self.fine_key = bounds.codes[:, example], keys[example]
+            self.codes, self.fine_key = bounds.codes.take(example, axis=1), keys[example]
             columns = np.zeros((bounds.columns.shape[0], self.count))
             add_up(numbers, bounds.columns, columns)
         self.weight, self.penalty, rest = columns[0], columns[1], columns[2:]

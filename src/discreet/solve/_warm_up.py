@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
 
-__all__ = ["two_rows", "warm_up"]
+__all__ = ["five_rows", "two_rows", "warm_up"]
 
 _DAMAGED = (
     AttributeError,
@@ -69,13 +69,23 @@ def _kernels() -> Iterator[Any]:
 
 def two_rows(attributes: int = 1) -> CountTable:
     """Return a table of two rows that differ in everything, in each attribute and in the sensitive ``s``."""
-    values = Histogram(
-        "s", 2, np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([1, 1]), labels=("x", "y")
+    return _table([[0, 1]] * attributes, [[0, 1], [0, 0]])
+
+
+def five_rows() -> CountTable:
+    """Return a table of two attributes so small, and yet such that searches for partitions have to branch."""
+    return _table([[0, 0, 1, 3, 3], [0, 1, 2, 1, 3]], [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+
+
+def _table(codes: list[list[int]], levels: list[list[int]]) -> CountTable:
+    """Return a table of rows that all differ, whose attributes have the same hierarchy."""
+    rows, ancestors = len(codes[0]), np.array(levels, dtype=np.int32)
+    values = np.arange(rows, dtype=np.int32) % 2
+    sensitive = Histogram("s", 2, np.arange(rows + 1), values, np.ones(rows, dtype=np.int64), labels=("x", "y"))
+    attributes = (
+        CodedAttribute(f"q{i}", ancestors, np.bincount(column, minlength=ancestors.shape[1]))
+        for i, column in enumerate(codes)
     )
-    leaves = np.array([[0, 1], [0, 0]], dtype=np.int32)
     return CountTable(
-        tuple(CodedAttribute(f"q{i}", leaves, np.array([1, 1])) for i in range(attributes)),
-        np.array([[0, 1]] * attributes, dtype=np.int32),
-        np.array([1, 1]),
-        {"s": values},
+        tuple(attributes), np.array(codes, dtype=np.int32), np.ones(rows, dtype=np.int64), {"s": sensitive}
     )

@@ -54,6 +54,7 @@ class IncognitoSolver(Solver):
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "pre-sampling"})
     exact: ClassVar[bool] = True
     baseline: ClassVar[bool] = True
+    sees_table: ClassVar[bool] = True
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector without suppression; it is optimal unless the search was stopped."""

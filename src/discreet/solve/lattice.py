@@ -54,6 +54,7 @@ class LatticeSolver(Solver):
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "pre-sampling"})
     exact: ClassVar[bool] = True
     sees_population: ClassVar[bool] = True
+    sees_table: ClassVar[bool] = True
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector found and what is proven about it."""
@@ -85,7 +86,8 @@ def _solve(
 @cache
 def _load_kernels(compiled: bool) -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    problem = Problem.build(two_rows(), privacy="k(2)", cost="LM" if compiled else "NCP")
+    privacy, cost = ("k(2)", "LM") if compiled else ("distinct-l(2, s)", "NCP")
+    problem = Problem.build(two_rows(), privacy=privacy, cost=cost)
     separable = problem.cost.separable(problem.table)
     warm_up(lambda: _solve(problem, separable, Budget()))
 

@@ -36,6 +36,7 @@ class OptimalScoreSolver(Solver):
     suppressions: ClassVar[frozenset[str]] = LatticeSolver.suppressions
     exact: ClassVar[bool] = True
     special: ClassVar[bool] = True
+    sees_table: ClassVar[bool] = True
 
     patience: float = 60.0
 

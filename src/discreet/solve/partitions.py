@@ -20,7 +20,7 @@ from discreet.solve._gather import Released
 from discreet.solve._paper_partitions import Published, check_published, search_as_published
 from discreet.solve._partition_search import PartitionSearch, open_choices, original
 from discreet.solve._recoded import Recoder, smallest_budget
-from discreet.solve._warm_up import two_rows, warm_up
+from discreet.solve._warm_up import five_rows, two_rows, warm_up
 
 __all__ = ["PartitionsSolver", "prepare"]
 
@@ -169,12 +169,17 @@ def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
 
 @cache
 def prepare() -> None:
-    """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    warm_up(_solve_two_rows)
+    """Load the kernels, or compile them the first time ever, on tables of a few rows."""
+    warm_up(_solve_few_rows)
 
 
-def _solve_two_rows() -> None:
+def _solve_few_rows() -> None:
     """Solve the smallest problems that together need every kernel."""
-    two = two_rows(attributes=2)
-    for scheme, cost, privacy in (("ordered", "DM", "k(2)"), ("set", "HDM", "k(2)"), ("set", "LM", "distinct-l(2, s)")):
-        PartitionSearch(Problem.build(two, privacy=privacy, cost=cost, scheme=scheme), Budget(), None).go()
+    two, five = two_rows(attributes=2), five_rows()
+    for problem in (
+        Problem.build(two, privacy="k(2)", cost="DM", scheme="ordered"),
+        Problem.build(two, privacy="k(2)", cost="HDM", scheme="set"),
+        Problem.build(two, privacy="distinct-l(2, s)", cost="LM", scheme="set"),
+        Problem.build(five, privacy="k(2)", cost="LM", scheme="set", suppression="budget(0.2)"),
+    ):
+        PartitionSearch(problem, Budget(), None).go()

@@ -47,6 +47,7 @@ class UserOrientedSolver(Solver):
     name: ClassVar[str] = "user-oriented"
     schemes: ClassVar[frozenset[str]] = frozenset({"full-domain", "local"})
     suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "pre-sampling"})
+    sees_table: ClassVar[bool] = True
 
     p: int = 0
     skip: bool = True
