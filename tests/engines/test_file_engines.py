@@ -19,7 +19,7 @@ from conftest import make_file
 from discreet._temporary import private_folder
 from discreet.cli import program
 from discreet.engines import Engine, open_table
-from discreet.errors import DataError, UsageError
+from discreet.errors import DataError, DiscreetError, UsageError
 from discreet.job import Job
 from lazy import duckdb, rows_of, spark
 
@@ -176,7 +176,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) 
     assert dc.audit(large, **told, memory_limit="40MB").classes == 600_000
     gc.collect()
     assert not list(folder.iterdir())
-    with pytest.raises(DataError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
+    with pytest.raises(DiscreetError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
         dc.audit(large, **told, memory_limit="1MB")
 
 

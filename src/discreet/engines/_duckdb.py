@@ -86,7 +86,7 @@ class DuckDB:
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
         if "Out of Memory" in text:
-            return DataError(
+            return DiscreetError(
                 "DuckDB needs more memory than it may take; set a higher memory_limit.", topic="out-of-memory"
             )
         if "Table with name uploaded" in text:
