@@ -234,3 +234,21 @@ def test_nothing_is_watched_where_nothing_kills(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(_short_of_memory, "memory_limits", list)
     with _short_of_memory.ending_in_time(lambda error: 1):
         assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("nonsense", ["", "?", "--1", "\u00b2", "9" * 5000, "-1", "a b c", "0:x", "max"])
+def test_nonsense_limits_nothing(nonsense: str, tmp_path: Path) -> None:
+    group = "sys/fs/cgroup"
+    told = {
+        "proc/self/cgroup": f"0::/jobs\n{nonsense}",
+        "proc/self/mountinfo": f"{nonsense}\n{V2.format(begins='/')}",
+        **{f"{group}/jobs/{name}": nonsense for name in ("memory.max", "memory.current", "cpu.max", "memory.swap.max")},
+        f"{group}/jobs/memory.stat": f"inactive_file {nonsense}",
+        "proc/meminfo": f"MemTotal: {nonsense} kB\nMemAvailable: {nonsense}\nSwapFree:",
+        "proc/self/statm": nonsense,
+    }
+    root = machine(tmp_path, told)
+    assert not of_kind("container", root)
+    assert usable_cores(root) >= 1
+    assert swap_left(root) == 0
+    _memory.check_memory(root=root)

@@ -8,6 +8,7 @@ parts of files is given back by the kernel when somebody needs it, and counts as
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _NAMES: dict[Kind, str] = {"addresses": "RLIMIT_AS", "data": "RLIMIT_DATA"}
 _ENDLESS = 1 << 60
 """A number of bytes that is meant as none: the older control groups have no other word for it."""
+_NUMBER = re.compile("-?[0-9]{1,30}")
 _CACHED = ("inactive_file", "active_file", "slab_reclaimable")
 """What a group holds that the kernel takes back."""
 
@@ -99,11 +101,12 @@ def _of_process(root: Path) -> Iterator[MemoryLimit]:
 def _of_groups(root: Path) -> Iterator[MemoryLimit]:
     for folder in _groups("memory", root):
         size = _number(_text(folder / "memory.max") or _text(folder / "memory.limit_in_bytes"))
-        if size is None or size >= _ENDLESS:
+        if size is None or not 0 <= size < _ENDLESS:
             continue
         used = _number(_text(folder / "memory.current") or _text(folder / "memory.usage_in_bytes")) or 0
         pairs = (line.split() for line in _text(folder / "memory.stat").splitlines())
-        held = {pair[0].removeprefix("total_"): int(pair[1]) for pair in pairs if len(pair) == 2}  # the total is last
+        # where there is a total too, it comes last
+        held = {pair[0].removeprefix("total_"): _number(pair[1]) or 0 for pair in pairs if len(pair) == 2}
         cached = sum(held.get(name, 0) for name in _CACHED)
         left = min(max(size - used + cached, 0), size)
         yield MemoryLimit("container", size, min(left + _taken(root)["container"], size), left)
@@ -111,19 +114,21 @@ def _of_groups(root: Path) -> Iterator[MemoryLimit]:
 
 def _of_machine(root: Path) -> Iterator[MemoryLimit]:
     told = _meminfo(root)
-    if "MemAvailable:" in told:
+    if "MemAvailable:" in told and "MemTotal:" in told:
         size, left = told["MemTotal:"], told["MemAvailable:"]
         yield MemoryLimit("machine", size, min(left + _taken(root)["machine"], size), left)
 
 
 def _meminfo(root: Path) -> dict[str, int]:
     lines = (line.split() for line in _text(root / "proc/meminfo").splitlines())
-    return {words[0]: int(words[1]) << 10 for words in lines if len(words) > 1}
+    told = {words[0]: _number(words[1]) for words in lines if len(words) > 1}
+    return {name: size << 10 for name, size in told.items() if size is not None}
 
 
 def _taken(root: Path) -> dict[Kind, int]:
     """Return how much memory this process has by now, as each limit counts it."""
-    pages = [int(word) for word in _text(root / "proc/self/statm").split()] or [0] * 7
+    words = _text(root / "proc/self/statm").split()
+    pages = [_number(word) or 0 for word in words] if len(words) > 5 else [0] * 7
     addresses, resident, shared, data = (_PAGE * pages[place] for place in (0, 1, 2, 5))
     return {"addresses": addresses, "data": data, "container": resident - shared, "machine": resident - shared}
 
@@ -135,7 +140,7 @@ def _groups(controller: str, root: Path) -> tuple[Path, ...]:
     found: list[Path] = []
     for line in _text(root / "proc/self/mountinfo").splitlines():
         mount, _, system = (part.split() for part in line.partition(" - "))
-        version = {"cgroup2": 2, "cgroup": 1}.get(system[0], 0)
+        version = {"cgroup2": 2, "cgroup": 1}.get(system[0] if len(mount) > 4 and system else "", 0)
         if version in own and (version == 2 or controller in system[-1].split(",")):
             top = root / mount[4].lstrip("/")
             folder = top / _below(own[version], mount[3])
@@ -146,7 +151,8 @@ def _groups(controller: str, root: Path) -> tuple[Path, ...]:
 def _own_groups(controller: str, root: Path) -> Iterator[tuple[int, str]]:
     """Return the path of the group of this process in each form of control groups that has the controller."""
     for line in _text(root / "proc/self/cgroup").splitlines():
-        number, controllers, path = line.split(":", 2)
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
         if number == "0" and not controllers:
             yield 2, path
         elif controller in controllers.split(","):
@@ -172,5 +178,5 @@ def _text(path: Path) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Read a number; ``max`` is none."""
-    return int(text) if text.lstrip("-").isdigit() else None
+    """Read a number; ``max`` is none, and neither is anything else."""
+    return int(text) if _NUMBER.fullmatch(text) else None

@@ -43,7 +43,7 @@ def compact(key: Ints, span: int) -> tuple[Int64s, int]:
     >>> compact(np.array([7, 2, 7]), 10)
     (array([1, 0, 1]), 2)
     """
-    if span > max(_DIRECT, 8 * key.size):
+    if key.size == 0 or span > max(_DIRECT, 8 * key.size):
         distinct, number = np.unique(key, return_inverse=True)
         return number.reshape(-1), distinct.size
     occurs = np.zeros(span, dtype=np.bool_)

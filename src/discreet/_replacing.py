@@ -30,6 +30,7 @@ __all__ = [
     "check_parent",
     "check_target",
     "fcntl",
+    "leading_to",
     "locked",
     "not_written",
     "put_back",
@@ -43,10 +44,26 @@ __all__ = [
 
 _ROWS = ".rows.part"
 """How the name ends of what an engine writes beside an unfinished file, for it to be made of."""
+_LONGEST = 220
+"""The most bytes of a name: most file systems allow 255, and what is being written has a longer name."""
 _BEFORE = "before"
 """How the name ends of a folder that was moved out of the way."""
 _UNFINISHED: dict[Path, Path] = {}
 """What is being made by this process, and what for."""
+
+
+def leading_to(path: Path) -> Path:
+    """Return where a path leads; refuse one that leads nowhere, or whose name no file can have here."""
+    try:
+        target = path.resolve()
+        len(target.name.encode())
+    except RuntimeError:
+        raise OutputError(f"'{path}' is a link that leads to itself; choose another name.") from None
+    except ValueError:
+        raise OutputError("The name of the output has bytes that are no text (UTF-8); choose another name.") from None
+    if len(target.name.encode()) > _LONGEST:
+        raise OutputError(f"The name of the output is too long; {_LONGEST} bytes are the most.")
+    return target
 
 
 def check_target(path: Path) -> Path:
@@ -54,6 +71,7 @@ def check_target(path: Path) -> Path:
 
     The path is told as it was given, and where it leads is returned: what a link points to is replaced, not the link.
     """
+    leading_to(path)
     if path.is_dir():
         raise OutputError(f"'{path}' is a folder; name a file in it.", topic="output-folder")
     if path.exists() and not path.is_file():
@@ -63,7 +81,7 @@ def check_target(path: Path) -> Path:
 
 def check_parent(path: Path) -> Path:
     """Refuse a path whose folder is missing or cannot be written to, by trying; return where it leads."""
-    target = path.resolve()
+    target = leading_to(path)
     leads = f", where '{path}' leads to," if path.is_symlink() else ""
     folder = target.parent if leads else path.parent
     if not target.parent.is_dir():

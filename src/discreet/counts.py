@@ -40,8 +40,9 @@ class CodedAttribute:
 
     ``ancestors[level, leaf]`` is the code of the block the leaf belongs to at that level; level 0 is the leaf
     itself and blocks are numbered from 0 without gaps by first appearance. ``rows[leaf]`` counts the rows of the table
-    that have the leaf (0 for leaves only the hierarchy knows). ``positions`` holds the numeric value of each leaf for
-    numbers and dates, and is None for text. For text every block is a contiguous run of leaves.
+    that have the leaf (0 for leaves only the hierarchy knows). ``positions`` holds the number of each leaf
+    for numbers and dates, of which only the differences count, and is None for text. For text every block is a
+    contiguous run of leaves.
     ``repeats[level][block]`` says that a block is no node of its own but its only child carried up, as padding does
     with shallow leaves; None where every block is a node. Without a ``tree`` nobody gave or needed a hierarchy: nothing
     stands between the leaves and the root, and local recoding shows ranges and sets of values.

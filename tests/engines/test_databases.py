@@ -535,3 +535,29 @@ def test_postgresql_settings_do_not_matter(postgres: Server) -> None:
         assert back["double"].to_list() == TYPES["double"].to_list()
     finally:
         postgres.run("ALTER ROLE ann RESET ALL")
+
+
+def test_sqlite_looks_values_up_by_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever type a column is said to have: of numbers and text SQLite would compare each with each."""
+    url = f"sqlite:///{tmp_path}/data.db?table="
+    with sqlite3.connect(tmp_path / "data.db") as file:
+        file.execute("CREATE TABLE people (born DATE, sex, age)")
+        file.executemany(
+            "INSERT INTO people VALUES (?, ?, ?)", [(f"19{i % 90 + 10}-01-01", "m", i) for i in range(400)]
+        )
+    plans: list[str] = []
+    execute = _sqlite.SqliteSession.execute
+
+    def explained(session: Any, query: str) -> Any:
+        if " discreet_lookup_0 " in query and "SELECT" in query:
+            plan = session.connection.execute("EXPLAIN QUERY PLAN " + query[query.index("SELECT") :])
+            plans.extend(step[3] for step in plan)
+        return execute(session, query)
+
+    monkeypatch.setattr(_sqlite.SqliteSession, "execute", explained)
+    dc.anonymize(
+        f"{url}people", quasi_identifiers=["born", "sex"], privacy="k(40)", output=f"{url}safe", scheme="subtree"
+    )
+    lookups = [plan for plan in plans if "discreet_lookup" in plan]
+    assert lookups
+    assert all(plan.startswith("SEARCH") for plan in lookups), lookups

@@ -181,3 +181,20 @@ def test_nothing_left() -> None:
     assert to_lazy(release.frame).collect().height == 0
     assert release.suppressed == len(table)
     assert any("Every row was suppressed" in note for note in release.notes)
+
+
+@pytest.mark.parametrize("least", [2**53, 2**63 - 10, -(2**63)])
+def test_differences_of_very_large_numbers_count(least: int) -> None:
+    small = [3] * 3 + [5] * 3 + [7] * 6 + [9] * 6
+    costs = [
+        dc.anonymize(
+            pl.DataFrame({"x": [add + number for number in small]}),
+            quasi_identifiers=["x"],
+            privacy="k(6)",
+            cost="NCP",
+            scheme="local",
+            seed=1,
+        ).cost
+        for add in (0, least)
+    ]
+    assert costs == [2.0, 2.0]

@@ -340,3 +340,29 @@ def test_input_that_changes_after_the_search(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(DataError, match="changed while it was being read"):
         flow.anonymize(source, quasi_identifiers=["age"], privacy="k(2)", output=tmp_path / "safe.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_folder_is_replaced_only_if_it_holds_parts_of_a_release(tmp_path: Path) -> None:
+    kept = tmp_path / "safe" / "part-00000.parquet" / "precious.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    with pytest.raises(OutputError, match="holds other things than the parts of a release"):
+        anonymize(pl.DataFrame({"age": [1, 1, 2, 2]}), **JOB, output=f"{tmp_path}/safe/")
+    assert kept.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("loop.csv", "a link that leads to itself"),
+        ("\udce9.csv", "no text"),
+        ("a\0.csv", "no text"),
+        (f"{'n' * 230}.csv", "too long"),
+        (f"{'n' * 230}/", "too long"),
+    ],
+)
+def test_names_no_file_can_have(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "pool.csv")
+    (tmp_path / "pool.csv").symlink_to(tmp_path / "loop.csv")
+    with pytest.raises(OutputError, match=said):
+        anonymize(pl.DataFrame({"age": [1, 1, 2, 2]}), **JOB, output=f"{tmp_path}/{name}")

@@ -98,3 +98,9 @@ def test_what_is_asked_of_the_whole_table_is_kept_or_refused(solver):
                 assert unique <= 0.05 if privacy == "sample-uniqueness(0.05)" else risk <= (0.3, 0.1)["k(2)" in privacy]
                 kept += 1
     assert kept or not SOLVERS.members()[solver].sees_table
+
+
+@pytest.mark.parametrize(("scheme", "cost"), [("subtree", "score"), ("set", "NCP")])
+def test_what_a_solver_cannot_do_is_told_when_it_is_chosen(scheme, cost):
+    with pytest.raises(UnsupportedCombinationError, match=f"the cost {cost}"):
+        choose_solver(problem_of(scheme=scheme, cost=cost))

@@ -25,7 +25,8 @@ _OPTIONS = {
 """The option of each argument that a message names."""
 _BY_JOB = ("run", "compare")
 """Commands that are told by job files, whose keys are the arguments."""
-_ARGUMENT = re.compile(rf"(?<!['\w.-])({'|'.join(_OPTIONS)})(=(?:'([^']*)'|(\(\))|(\w+)))?(?!['\w])")
+_ARGUMENT = re.compile(rf"(?<!\w)'[^']*'|(?<![\w.-])({'|'.join(_OPTIONS)})(=(?:'([^']*)'|(\(\))|(\w+)))?(?!['\w])")
+"""What is in quotes, or an argument."""
 
 
 def respelled(sentence: str, command: str) -> str:
@@ -37,10 +38,14 @@ def respelled(sentence: str, command: str) -> str:
     'Fill them in, or choose missing: value.'
     >>> respelled("'max_levels' is missing; set max_levels.", "pareto")
     "'max_levels' is missing; set --max-level."
+    >>> respelled("There is no file '/tmp/held_out.csv'.", "info")
+    "There is no file '/tmp/held_out.csv'."
     """
 
     def spelled(found: re.Match[str]) -> str:
         name, given, quoted, nothing, bare = found.groups()
+        if name is None:
+            return found[0]
         value = "none" if nothing else quoted or bare
         if command in _BY_JOB:
             return f"{name}: {value}" if given else found[0]

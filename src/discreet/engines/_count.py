@@ -153,7 +153,7 @@ def count(
                 name,
                 domain.ancestors,
                 add_up(tuples[i], weights, domain.ancestors.shape[1]),
-                domain.positions,
+                domain.distances,
                 domain.repeats,
                 tree=bool(domain.text),
                 labels=domain.labels,

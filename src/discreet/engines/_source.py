@@ -54,7 +54,7 @@ class Source(Protocol):
         """
 
     def collect(self, released: Any) -> Any:
-        """Return the released table: the kind of frame that came in, and polars for a file.
+        """Return the released table: the kind of frame that came in, and for a file that of the engine.
 
         What was lazy in polars is in memory then; what another engine holds stays a plan.
         """

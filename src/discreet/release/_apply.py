@@ -48,7 +48,7 @@ class Applied:
 
     @property
     def frame(self) -> Any:
-        """The recoded table: the kind of frame that came in, and polars for a file."""
+        """The recoded table: the kind of frame that came in, and for a file that of the engine."""
         return self.table.read() if isinstance(self.table, Written) else self.table
 
     @property

@@ -38,7 +38,7 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
         )
     stay = "" if problem.kept is None else f" that {kind.name} leaves"
     at_most = f"at most {problem.limit:,} of {amount(problem.table.n, 'row')}{stay}"
-    if smallest is not None and smallest >= problem.table.n:
+    if problem.limit >= problem.table.n or (smallest is not None and smallest >= problem.table.n):
         smallest = None  # an empty table is no release
         way_out = f"{'' if ways else 'allow coarser values or '}promise less: whatever the budget, no row could stay"
     elif smallest is not None and problem.kept is None:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from discreet._places import Place, TableUrl, is_url
-from discreet._replacing import check_parent, check_target, put_back, replacing, replacing_folder
+from discreet._replacing import check_parent, check_target, leading_to, put_back, replacing, replacing_folder
 from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
 from discreet.errors import OutputError, UsageError
 
@@ -133,7 +133,7 @@ def check_output(place: Place, data: Any, population: Any = None) -> Target:
         return _check_folder(Path(place), data)
     path = Path(place)
     found = format_of(path)
-    target = path.resolve()
+    target = leading_to(path)
     if any(_same(target, source) for source in sources(data)):
         raise OutputError(
             f"The output '{path.name}' is the input itself; give the release another name.", topic="output-is-input"
@@ -152,7 +152,7 @@ def check_output(place: Place, data: Any, population: Any = None) -> Target:
 
 
 def _check_folder(path: Path, data: Any) -> FolderOutput:
-    target = path.resolve()
+    target = leading_to(path)
     if not target.name:
         raise OutputError("The output is the root of all folders; name a folder in it.", topic="output-folder")
     if any(source.resolve().is_relative_to(target) for source in sources(data)) or _is_read(target, data):
@@ -163,7 +163,12 @@ def _check_folder(path: Path, data: Any) -> FolderOutput:
     put_back(target)
     if target.exists() and not target.is_dir():
         raise OutputError(f"'{path}' is a file; name a folder, or leave the / out.")
-    if target.is_dir() and not all(_PART.fullmatch(entry.name) for entry in target.iterdir()):
+    if target.is_mount():
+        raise OutputError(
+            f"'{path}' is a file system of its own, which cannot be replaced; name a folder in it.",
+            topic="output-folder",
+        )
+    if target.is_dir() and not all(_PART.fullmatch(entry.name) and entry.is_file() for entry in target.iterdir()):
         raise OutputError(
             f"The folder '{path}/' holds other things than the parts of a release, which would be lost; "
             "choose a new one.",

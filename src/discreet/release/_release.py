@@ -111,7 +111,7 @@ class Release:
 
     @property
     def frame(self) -> Any:
-        """The released table: the kind of frame that came in, and polars for a file."""
+        """The released table: the kind of frame that came in, and for a file that of the engine."""
         return self.table.read() if isinstance(self.table, Written) else self.table
 
     @cached_property

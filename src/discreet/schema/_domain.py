@@ -24,6 +24,8 @@ from discreet.schema.builders import Builder, LevelBuilder, Ordered, flat
 __all__ = ["Domain", "make_domain"]
 
 _MISSING = ("value", "error", "suppress")
+_EXACT = 2.0**53
+"""Whole numbers below this are floats too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class Domain:
     """Whether the hierarchy was made because none was given and one was needed."""
     text: str
     """The hierarchy's text form or the name of its file; empty if none was given and none was needed."""
+    distances: NDArray[np.float64] | None
+    """The same up to what is added to all of them, so that differences are right also between very large numbers."""
 
     @property
     def height(self) -> int:
@@ -163,16 +167,32 @@ def make_domain(
         ancestors, labels = _reordered(ancestors, labels, order)
         leaves, numbers = _inverse(order)[leaves], numbers[order]
     positions = None if numbers is None else numbers.astype(np.float64)
+    distances = None if numbers is None or positions is None else _distances(numbers, positions)
     codes = leaves.astype(np.int32)
     if absent is not None:
         codes = np.full(len(values), ancestors.shape[1], dtype=np.int32)
         codes[~absent] = leaves
         ancestors, labels = _with_missing(ancestors, labels)
         positions = None if positions is None else np.append(positions, np.nan)
+        distances = None if distances is None else np.append(distances, np.nan)
     text = spec.text if isinstance(spec, Builder) else spec.source or repr(spec)
     if hierarchy is None and not needed:
         text = ""
-    return Domain(name, kind, values, codes, ancestors, positions, labels, hierarchy is None and needed, text)
+    return Domain(
+        name, kind, values, codes, ancestors, positions, labels, hierarchy is None and needed, text, distances
+    )
+
+
+def _distances(numbers: Numbers, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what solvers take for the numbers: only how far apart they are matters to them.
+
+    >>> _distances(np.array([2**53, 2**53 + 1]), np.array([2.0**53, 2.0**53]))
+    array([0., 1.])
+    """
+    if numbers.dtype != np.int64 or not numbers.size or np.abs(positions).max() < _EXACT:
+        return positions
+    beyond: NDArray[np.uint64] = numbers.view(np.uint64) - numbers.min().view(np.uint64)  # right, whatever the signs
+    return beyond.astype(np.float64)
 
 
 def _built(

@@ -233,8 +233,12 @@ class Solver(Part, ABC):
         return scheme.name in self.schemes
 
     def takes(self, cost: Cost) -> bool:
-        """Return whether it can minimize a cost; where the others that fit matter too, ``solve`` may still refuse."""
+        """Return whether it can minimize a cost; where more matters than the cost, see :meth:`check`."""
         return True
+
+    def check(self, problem: Problem) -> None:
+        """Raise an error if it cannot solve a problem for a reason that its flags do not tell."""
+        return
 
     @abstractmethod
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:

@@ -19,6 +19,12 @@ _USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local"}
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     """Return the solver asked for if it fits, or for ``auto`` an exact one that does; baselines are left out."""
+    chosen = _choose(problem, solver)
+    chosen.check(problem)
+    return chosen
+
+
+def _choose(problem: Problem, solver: str | Solver) -> Solver:
     if isinstance(solver, str) and solver.strip() == "auto":
         usual = _usual(problem)
         if usual is not None:

@@ -81,9 +81,8 @@ class LocalSolver(Solver):
 
     def _bound(self, task: Task, shares: Shares, priced: Priced, budget: Budget) -> float:
         """Return what no grouping costs less than; where the time is over, only what is quick."""
-        if self.bound == "prices":
-            return price_bound(task, budget, shares)[0]
-        if self.bound != "nearest" or (budget.exhausted and task.points.weights.size > _TUPLES):
+        prices = price_bound(task, budget, shares)[0] if self.bound == "prices" else 0.0
+        if prices > 0 or self.bound in (None, "none") or (budget.exhausted and task.points.weights.size > _TUPLES):
             return 0.0
         return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, shares, priced))
 

@@ -47,7 +47,7 @@ from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._choices import Choices, Items, Priced, Script
 from discreet.solve._gather import dense
 
-__all__ = ["Bounds", "InterruptedLook", "Look"]
+__all__ = ["Bounds", "InterruptedLook", "Look", "kind_of_cost"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ class Bounds:
         table = problem.table
         self.problem, self.limit = problem, float(problem.limit)
         self.codes = np.stack([each.codes for each in items])
-        self.kind = _kind(problem)
+        self.kind = kind_of_cost(problem)
         self.compiled = all(type(model) is KAnonymity for model in problem.privacy)
         self.least = float(problem.smallest_class)
         self.attributes, tuples = len(items), table.tuples
@@ -391,7 +391,8 @@ def _watched(problem: Problem) -> list[Histogram]:
     return [table.sensitive[name] for name in names if name in table.sensitive]
 
 
-def _kind(problem: Problem) -> int:
+def kind_of_cost(problem: Problem) -> int:
+    """Return how blocks of values are priced; raises an error where the cost does not tell that."""
     separable = problem.cost.separable(problem.table)
     if separable is not None and separable.block_rate is not None:
         return SEPARABLE

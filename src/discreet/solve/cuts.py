@@ -112,12 +112,16 @@ class CutsSolver(Solver):
         whole_number(self.top, "top of cuts", least=1)
         whole_number(self.extra, "extra of cuts", least=0)
 
-    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
-        """Return the best cut found and what is proven about it."""
+    def check(self, problem: Problem) -> None:
+        """Refuse a cost that classes do not have one by one."""
         if not problem.cost.additive:
             raise UnsupportedCombinationError(
                 "The solver cuts", f"the cost {problem.cost.name}", "it needs a cost that adds up over classes"
             )
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the best cut found and what is proven about it."""
+        self.check(problem)
         with budget.paused():
             prepare()
         search = _Search(self, problem, budget, progress)

@@ -18,6 +18,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._gather import Released
 from discreet.solve._paper_partitions import Published, check_published, search_as_published
+from discreet.solve._partition_bounds import kind_of_cost
 from discreet.solve._partition_search import PartitionSearch, open_choices, original
 from discreet.solve._recoded import Recoder, smallest_budget
 from discreet.solve._warm_up import five_rows, two_rows, warm_up
@@ -81,6 +82,13 @@ class PartitionsSolver(Solver):
     def searches(self, scheme: Scheme) -> bool:
         """Return whether the scheme is a global one: of those it does not know, the partitions are gone through."""
         return scheme.is_global
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a cost that does not say what a block of values costs, and what the published search cannot do."""
+        if self.bounds == "paper":
+            check_published(problem)
+        else:
+            kind_of_cost(problem)
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
