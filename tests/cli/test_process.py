@@ -181,3 +181,15 @@ def test_an_end_asked_for_while_compiling_is_not_lost(quiet: bool) -> None:
     command = [sys.executable, "-c", textwrap.dedent(code)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("ended\n", "")
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    from discreet.cli._watch import Watch
+    from discreet.solve import Progress
+
+    for quiet in (False, True):
+        watch = Watch(quiet)
+        for second in range(100):
+            watch(Progress(seconds=float(second), best=120.0, bound=90.0, examined=15))
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.rpartition(" · ")[2] for line in lines] == ([] if quiet else ["10 s", "20 s", "40 s", "80 s"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from discreet._places import Place, is_url, shown
 from discreet.cli._answer import answer, end_early
-from discreet.errors import UsageError
+from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -28,17 +29,36 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     if job.output is None:
         raise UsageError("Where should the release go? Name a file with -o, or as output in the job file.")
 
-    from discreet.cli._watch import Watch
+    from discreet.cli._watch import Abandoned, Watch
 
+    before = _stamp(job)
     with Watch(quiet) as watch:
         job.check_targets(save_as)
         if save_as is not None:
             job.save(save_as)
-        release = job.run(progress=watch, budget=watch.budget)
+        try:
+            release = job.run(progress=watch, budget=watch.budget)
+        except Abandoned:
+            if _stamp(job) == before:
+                raise
+            raise InterruptedRun(
+                "Interrupted; the release was written, but what comes with it may be missing."
+            ) from None
     there = [("release", job.output), *(("report", report) for report in job.report)]
     where = (f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there)
     answer(release, *where, as_json=as_json, quiet=quiet)
     end_early(watch, "the best release found so far was written")
+
+
+def _stamp(job: Job) -> tuple[int, int] | None:
+    """Return what tells the output of a job from another of its name; None where there is none, or it is no file."""
+    place = None if job.output is None else job.locate(job.output)
+    if place is None or is_url(place):
+        return None
+    with suppress(OSError):
+        found = os.stat(place)
+        return found.st_ino, found.st_mtime_ns
+    return None
 
 
 def _told(place: Place) -> str:

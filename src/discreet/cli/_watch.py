@@ -24,6 +24,8 @@ __all__ = ["Abandoned", "Watch"]
 _COMPILING = "preparing the search for this machine (once for each kind of search, about a minute) …"
 _AGAIN = 0.3 if hasattr(signal, "SIGALRM") else 0.0
 """Seconds after which an end is asked for again while compiling; 0 where there is no such signal."""
+_FIRST_LINE = 10.0
+"""Seconds of a search after which a line of progress is written where there is no terminal; then ever less often."""
 _PATIENCE = 3.0
 """Seconds before the notice; loading kernels that were compiled before takes less."""
 
@@ -47,6 +49,7 @@ class Watch:
         self._compiling = False
         self._quiet = quiet
         self._status: Any = None
+        self._next_line = _FIRST_LINE
         self._before: Any = None
         self._before_end: Any = None
         self._before_lost: Any = None
@@ -82,6 +85,9 @@ class Watch:
         """Show where the search stands."""
         if self._status is not None:
             self._status.update(describe(progress))
+        elif not self._quiet and progress.seconds >= self._next_line:
+            self._next_line = 2 * progress.seconds
+            click.echo(f"discreet: {describe(progress)}", err=True)
 
     @contextmanager
     def _paused(self) -> Iterator[None]:

@@ -248,6 +248,8 @@ class Relation:
             if type(error).__module__.partition(".")[0] not in self.backend.libraries:
                 raise
             text = str(error)
+            if type(error).__name__ == "InterruptException":  # DuckDB takes Ctrl-C for itself
+                raise KeyboardInterrupt from None
             if "No space left" in text:
                 raise not_written(self.backend.what, error) from None
             raise self.backend.explain(text) or self._not_run() from None
