@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 import pytest
 
@@ -193,3 +193,27 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(capsys: pytest.Captu
             watch(Progress(seconds=float(second), best=120.0, bound=90.0, examined=15))
         lines = capsys.readouterr().err.splitlines()
         assert [line.rpartition(" · ")[2] for line in lines] == ([] if quiet else ["10 s", "20 s", "40 s", "80 s"])
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_end_after_the_release_was_written_says_so(tmp_path: Path, written: bool) -> None:
+    from discreet.cli._execute import execute
+    from discreet.cli._watch import Abandoned
+    from discreet.errors import InterruptedRun
+
+    class Ended:
+        output, report = "safe.csv", ()
+
+        def locate(self, name: str) -> Path:
+            return tmp_path / name
+
+        def check_targets(self, save_as: object) -> None:
+            pass
+
+        def run(self, **_: object) -> None:
+            if written:
+                (tmp_path / "safe.csv").write_text("age\n")
+            raise Abandoned
+
+    with pytest.raises(InterruptedRun if written else Abandoned):
+        execute(cast(Any, Ended()), dry_run=False, as_json=False, quiet=True)

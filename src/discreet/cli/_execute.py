@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet._places import Place, is_url, shown
@@ -41,9 +42,7 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
         except Abandoned:
             if _stamp(job) == before:
                 raise
-            raise InterruptedRun(
-                "Interrupted; the release was written, but what comes with it may be missing."
-            ) from None
+            raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     there = [("release", job.output), *(("report", report) for report in job.report)]
     where = (f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there)
     answer(release, *where, as_json=as_json, quiet=quiet)
@@ -56,7 +55,7 @@ def _stamp(job: Job) -> tuple[int, int] | None:
     if place is None or is_url(place):
         return None
     with suppress(OSError):
-        found = os.stat(place)
+        found = Path(place).stat()
         return found.st_ino, found.st_mtime_ns
     return None
 
