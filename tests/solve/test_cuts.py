@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
+from discreet.errors import InfeasibleError, InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget, choose_solver
 from discreet.solve.cuts import CutsSolver
@@ -87,7 +87,7 @@ def test_the_trace_ends_with_the_proof():
 
 def test_values_made_unknown_can_mend_what_no_class_can_keep():
     sample = random_sample(1, rows=(20, 20), values=(2, 2))
-    with pytest.raises(UsageError):
+    with pytest.raises(InfeasibleError):
         Problem.build(sample.counts, privacy="l+(0.25, s0)", scheme="subtree")
     hidden = Problem.build(sample.counts, privacy="l+(0.25, s0)", suppression="class-values", scheme="subtree")
     assert CutsSolver().solve(hidden, Budget()).status == "optimal"

@@ -83,7 +83,7 @@ class LocalSolver(Solver):
         """Return what no grouping costs less than; where the time is over, only what is quick."""
         prices = price_bound(task, budget, shares)[0] if self.bound == "prices" else 0.0
         if prices > 0 or self.bound in (None, "none") or (budget.exhausted and task.points.weights.size > _TUPLES):
-            return 0.0
+            return prices
         return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, shares, priced))
 
 
