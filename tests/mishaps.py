@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -370,19 +370,26 @@ def three_runs_to_one_folder(folder: Path) -> None:
 @mishap
 def memory_runs_out(folder: Path) -> None:
     """With less and less memory a job succeeds, or says so in one line; it never leaves anything half written."""
-    ends = []
     for rows, some in ((300_000, (4_000, 1_500, 1_470, 1_400, 1_000, 800, 600)), (4_000_000, (2_300, 2_000, 1_500))):
-        people(rows).write_csv(folder / "people.csv")
-        for megabytes in some:
-            done = _with_memory(folder, megabytes)
-            ends.append((megabytes, done.code))
-            if done.code == 0:
-                complete(folder, "safe.csv", rows)
-                (folder / "safe.csv").unlink()
-            else:
-                failed(done, 1, "memory")
-            assert names(folder) == {"people.csv"}, names(folder)
-    print(f"    ({', '.join(f'{megabytes} MB: {code}' for megabytes, code in ends)})")
+        _less_and_less(folder, rows, some, _with_memory, "memory")
+
+
+def _less_and_less(
+    folder: Path, rows: int, some: Sequence[int], run_with: Callable[[Path, int], Any], *said: str
+) -> None:
+    """Run a job with so much memory each time: its release is complete, or it says what it must and leaves nothing."""
+    ends = []
+    people(rows).write_csv(folder / "people.csv")
+    for megabytes in some:
+        done = run_with(folder, megabytes)
+        ends.append(f"{megabytes} MB: {done.code}")
+        if done.code == 0:
+            complete(folder, "safe.csv", rows)
+            (folder / "safe.csv").unlink()
+        else:
+            failed(done, 1, *said)
+        assert names(folder) == {"people.csv"}, names(folder)
+    print(f"    ({', '.join(ends)})")
 
 
 def _with_memory(folder: Path, megabytes: int) -> Any:
@@ -447,19 +454,8 @@ def _in_container(folder: Path, megabytes: int, *more: str) -> Any:
 @mishap
 def memory_of_a_container(folder: Path) -> None:
     """In a smaller and smaller container a job succeeds, or says so in one line before the kernel kills it."""
-    ends = []
-    rows = 3_000_000
-    people(rows).write_csv(folder / "people.csv")
-    for megabytes in (2_000, 600, 450, 350, 250, 180, 100):
-        done = _in_container(folder, megabytes)
-        ends.append((megabytes, done.code))
-        if done.code == 0:
-            complete(folder, "safe.csv", rows)
-            (folder / "safe.csv").unlink()
-        else:
-            failed(done, 1, "memory", "container")
-        assert names(folder) == {"people.csv"}, names(folder)
-    print(f"    ({', '.join(f'{megabytes} MB: {code}' for megabytes, code in ends)})")
+    some = (2_000, 600, 450, 350, 250, 180, 100)
+    _less_and_less(folder, 3_000_000, some, _in_container, "memory", "container")
 
 
 @quick

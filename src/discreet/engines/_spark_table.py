@@ -20,7 +20,9 @@ from discreet.errors import DataError, DiscreetError, OutputError, did_you_mean
 
 __all__ = ["StagedSparkTable", "check_spark_table", "replacing_spark_table", "scan_spark_table", "spark_table"]
 
-_OURS = re.compile(r"__discreet_[0-9a-f]{12}/?$")
+_MARK = "__discreet_[0-9a-f]{12}"
+"""What follows the name of a table in the name of one that is to get it."""
+_OURS = re.compile(f"{_MARK}/?$")
 """How the name of a folder ends that we made for the files of a table."""
 
 
@@ -121,7 +123,7 @@ def _clear_up(session: Any, table: TableName) -> None:
 
     Where nothing has the name now, what was put aside gets it back; else it was replaced, and is dropped.
     """
-    aside = re.compile(re.escape(table.name.lower()) + "__discreet_[0-9a-f]{12}_old")
+    aside = re.compile(f"{re.escape(table.name.lower())}{_MARK}_old")
     for name in _listed(session, table.schema):
         if aside.fullmatch(name.lower()):
             left = TableName(name, table.schema)
