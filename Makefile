@@ -15,7 +15,7 @@ FIRST ?= 0
 COMPARE ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup spark demo test fuzz faults load lint format types bench papers docs dist audit-dependencies clean
+.PHONY: help setup spark demo test attack fuzz faults load lint format types bench papers docs dist audit-dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,11 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 
 test: lint types $(VENV)/.browser ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
+
+RELEASES ?= 2000
+
+attack: $(VENV)/.dev ## attack releases of fresh random tables: make attack RELEASES=2000 SECONDS=3600 FIRST=0
+	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds $(SECONDS) --first $(FIRST)
 
 fuzz: private JOBS = 20000
 fuzz: $(VENV)/.dev ## do random jobs and check every release: make fuzz JOBS=20000 SECONDS=3600 FIRST=0
