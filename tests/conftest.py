@@ -10,9 +10,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from databases import Server, postgres_server
 from discreet.engines import format_of, write_table
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes depends on what runs beside it
+settings.load_profile("any machine")
 
 Constructor = Callable[[pl.DataFrame], Any]
 
