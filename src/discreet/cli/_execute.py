@@ -19,6 +19,8 @@ __all__ = ["execute"]
 
 def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str | None = None) -> None:
     """Do the job, or with ``dry_run`` say what it would do."""
+    if save_as is not None:
+        job = job.with_seed()  # so that the file repeats this very release
     if dry_run:
         job.check_targets(save_as)
         plan = job.plan()

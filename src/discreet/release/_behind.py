@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_KEPT", "Behind", "roles", "unknown"]
 
+_COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")
+"""How a hierarchy reads whose values were counted instead of listed."""
 MOST_KEPT = 300_000
 """Problems of more tuples are not kept for the sake of a look around."""
 
@@ -71,11 +74,17 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
     if behind is None:
         if original is None:
             _missing()
-        told = {"quasi_identifiers": job["quasi_identifiers"], "sensitive": job.get("sensitive") or {}}
+        forms = {role: job.get(role) or {} for role in ("quasi_identifiers", "sensitive")}
+        told = {role: {name: _known(form) for name, form in given.items()} for role, given in forms.items()}
     else:
         told = {"quasi_identifiers": dict(behind.quasi_identifiers), "sensitive": dict(behind.sensitive)}
         original = behind.data if original is None else original
     return original, {**told, "types": job.get("types") or None}
+
+
+def _known(form: Any) -> Any:
+    """Return a hierarchy as a job has it; None where a pickle left the values behind that it lists."""
+    return None if isinstance(form, str) and _COUNTED.search(form) else form
 
 
 def unknown(release: Release) -> str | None:

@@ -49,9 +49,12 @@ def text_form(choice: Any) -> Any:
 
 
 def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a job for a report: values of the data that its hierarchies and privacy models name are counted."""
+    """Return a job for a report: values of the data that its hierarchies and privacy models name are counted.
+
+    The seed and the place of the key are the owner's alone: with the seed, guesses about the table could be tested.
+    """
     return {
-        **job,
+        **{name: value for name, value in job.items() if name not in ("seed", "key")},
         **{
             role: {column: shown_hierarchy(form) for column, form in job[role].items()}
             for role in ("quasi_identifiers", "sensitive")
