@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from discreet._reading import read_text
+from discreet.engines import UNKNOWN
 from discreet.errors import DataError
 
 __all__ = ["FORMAT", "KIND", "canonical", "own_digest", "read_certificate", "sealed_text"]
@@ -142,11 +143,6 @@ def _text(value: Any, name: str) -> None:
         raise _FormError(f"'{name}' is not a text of Unicode") from None
 
 
-def _text_or_none(value: Any, name: str) -> None:
-    if value is not None:
-        _text(value, name)
-
-
 def _count(value: Any, name: str) -> None:
     if type(value) is not int or not 0 <= value < 1 << 53:
         raise _FormError(f"'{name}' is not a whole number")
@@ -164,6 +160,20 @@ def _names(value: Any, name: str) -> None:
         _text(item, name)
     if len(set(value)) < len(value):
         raise _FormError(f"'{name}' names a column twice")
+
+
+def _some_names(value: Any, name: str) -> None:
+    _names(value, name)
+    if not value:
+        raise _FormError(f"'{name}' is empty")
+
+
+def _one_of(*known: str | None) -> _Check:
+    def check(value: Any, name: str) -> None:
+        if value not in known:
+            raise _FormError(f"'{name}' is nothing a certificate says")
+
+    return check
 
 
 def _texts(value: Any, name: str) -> None:
@@ -184,7 +194,7 @@ def _promises(value: Any, name: str) -> None:
 
 
 def _reading(value: Any, name: str) -> None:
-    fields = {"types": _texts, "hierarchies": _texts, "weights": _text, "missing": _text}
+    fields = {"types": _texts, "hierarchies": _texts, "weights": _text, "missing": _one_of("suppress")}
     _exactly(value, fields, f"'{name}'", optional=list(fields))
 
 
@@ -192,10 +202,10 @@ _FIELDS: dict[str, _Check] = {
     "kind": _text,
     "format": _count,
     "output": _hex,
-    "quasi_identifiers": _names,
+    "quasi_identifiers": _some_names,
     "sensitive": _names,
     "unchanged": _names,
-    "unknown": _text_or_none,
+    "unknown": _one_of(None, UNKNOWN),
     "promises": _promises,
     "rows": _count,
     "classes": _count,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet._places import as_path, is_url
-from discreet.engines import UNKNOWN, normalized, open_table, to_lazy
-from discreet.errors import DataError, DiscreetError, UsageError
+from discreet.engines import normalized, open_table, to_lazy
+from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._audit import Audit, audit
 from discreet.release._certificate import keyed_job
@@ -204,8 +204,6 @@ def _differences(told: Mapping[str, Any], released: Any, fresh: Audit, models: l
         yield "number of rows"
     if (told["classes"], told["smallest_class"]) != (fresh.classes, fresh.smallest_class):
         yield "classes"
-    if told["unknown"] not in (None, UNKNOWN):
-        yield "unknown"
     if not _columns_are(told, list(open_table(released).columns)):
         yield "columns"
 
@@ -244,6 +242,9 @@ def _original(path: str | PathLike[str], told: Mapping[str, Any]) -> pl.LazyFram
     if told["reading"].get("missing") != "suppress":
         return frame
     schema = frame.collect_schema()
+    for column in told["quasi_identifiers"]:
+        if column not in schema:
+            raise MissingColumnError(column, schema.names())
     return frame.filter(
         pl.all_horizontal(normalized(column, schema[column]).is_not_null() for column in told["quasi_identifiers"])
     )
