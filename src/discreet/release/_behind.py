@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,6 +10,7 @@ from discreet._places import is_url
 from discreet.engines import UNKNOWN, relation_of
 from discreet.errors import UsageError
 from discreet.problem import Problem
+from discreet.release._describe import is_counted
 
 if TYPE_CHECKING:
     from discreet.release._prepare import Prepared
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_KEPT", "Behind", "roles", "unknown"]
 
-_COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")
-"""How a hierarchy reads whose values were counted instead of listed."""
 MOST_KEPT = 300_000
 """Problems of more tuples are not kept for the sake of a look around."""
 
@@ -84,7 +82,7 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
 
 def _known(form: Any) -> Any:
     """Return a hierarchy as a job has it; None where a pickle left the values behind that it lists."""
-    return None if isinstance(form, str) and _COUNTED.search(form) else form
+    return None if is_counted(form) else form
 
 
 def unknown(release: Release) -> str | None:

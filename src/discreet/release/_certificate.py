@@ -17,7 +17,7 @@ from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION
 from discreet.release._certificate_form import FORMAT, KIND, own_digest, sealed_text
 from discreet.release._checksums import FileStamp, job_text
-from discreet.release._describe import plain_data
+from discreet.release._describe import is_counted, plain_data
 from discreet.release._output import FolderOutput, Output, Target
 from discreet.schema import parts_of, shown_hierarchy
 
@@ -78,7 +78,7 @@ def keyed_job(key: Key, job: dict[str, Any], output: str) -> str:
 def _reading(release: Release) -> dict[str, Any]:
     """Return what else it takes to measure the promises again, where they need more than the released file."""
     job = release.job
-    models = [PRIVACY.make(model) for model in job["privacy"]]
+    models = [PRIVACY.make(model) for model in job["privacy"] if not is_counted(model)]
     about_people = any(model.looks_at_population for model in models)
     needed = [*(job.get("sensitive") or ()), *(release.audit.quasi_identifiers if about_people else ())]
     compares = any(model.compares for model in models)
@@ -97,8 +97,9 @@ def builder_form(form: Any) -> str | None:
     """Return the text of a hierarchy if it is a builder that names no value of the data."""
     from discreet.schema.builders import BUILDERS
 
-    known = isinstance(form, str) and form.partition("(")[0].strip() in BUILDERS and shown_hierarchy(form) == form
-    return form if known else None
+    if not isinstance(form, str) or form.partition("(")[0].strip() not in BUILDERS or is_counted(form):
+        return None
+    return form if shown_hierarchy(form) == form else None
 
 
 def write_certificate(release: Release, path: Path, key: Key | None) -> Path:

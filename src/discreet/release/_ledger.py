@@ -23,7 +23,7 @@ from discreet.release._fingerprint import fingerprint_files, fingerprint_frame
 if TYPE_CHECKING:
     from discreet.release._key import Key
 
-__all__ = ["LEDGER_FILE", "Entry", "before", "make_entry", "record", "two_releases"]
+__all__ = ["LEDGER_FILE", "Entry", "make_entry", "record", "two_releases"]
 
 LEDGER_FILE = "discreet.ledger"
 _REPEATABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
@@ -88,14 +88,6 @@ def record(key: Key, entry: Entry) -> list[Entry]:
                 stream.flush()
                 os.fsync(stream.fileno())
             return _others(known, entry)
-    return []
-
-
-def before(key: Key, entry: Entry) -> list[Entry]:
-    """Return the earlier entries of the same input whose choices differ, without recording anything."""
-    with suppress(OSError):
-        known = _entries(_place(key).read_bytes())
-        return [one for one in _others(known, entry) if one.choices != entry.choices]
     return []
 
 

@@ -51,8 +51,10 @@ def pickled_release(release: Release) -> dict[str, Any]:
     return state | {
         "table": _released(release.table),
         "job": plain_data(shown_job(release.job)),
-        "stats": {**release.stats, "shown": release.released_values},
-        "partition": {},
+        "partition": {
+            column: (pl.Series(values=[None] * len(values)), block)  # how many there are is told anyway
+            for column, (values, block) in release.partition.items()
+        },
         "before": ClassSizes(),
         "read": None,
         "drawn_from": None,
