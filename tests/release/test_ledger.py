@@ -60,6 +60,16 @@ def test_a_release_without_a_seed_is_noticed_if_it_turns_out_another(folder: Pat
     assert [loud(release) for release in releases] == [False, True]
 
 
+def test_the_same_rows_in_another_order_are_the_same_release(table: pl.DataFrame) -> None:
+    asked: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(10, 20, 40)", "sex": "flat"}, "privacy": "k(3)"}
+    first, again = (dc.anonymize("people.csv", **asked, output=name) for name in ("first.csv", "again.csv"))
+    assert first.job["seed"] != again.job["seed"]
+    again.write("other.csv", for_spreadsheets=True)
+    again.write("other.parquet")
+    assert not loud(first)
+    assert not loud(again)
+
+
 def test_frames_count_when_they_are_written(table: pl.DataFrame, own_state: Path) -> None:
     for data in (table, table.to_pandas(), table.to_arrow()):
         first = dc.anonymize(data, **LOCAL)

@@ -190,7 +190,7 @@ def anonymize(
             "time_limit": time_limit,
             "seed": seed,
         }
-        return make_release(prepared, problem, solution, job, place, secret)
+        return make_release(prepared, problem, solution, job, place, secret, drawn=budget.drawn)
 
 
 def _check_seed(seed: Any) -> None:

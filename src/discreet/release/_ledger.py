@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["LEDGER_FILE", "Entry", "make_entry", "record", "two_releases"]
 
 LEDGER_FILE = "discreet.ledger"
-_REPEATABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-"""Files of these kinds are the same bytes whenever the same rows are written."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: HMACs of its input, its choices and what was written, the name of that file, and when."""
+    """One release: HMACs of its input, its choices and what was written, the name of that file, and when.
+
+    The seed is one of the choices only where the search drew random numbers: another order of the same rows is the same
+    release.
+    """
 
     input: str
     choices: str
@@ -42,11 +44,7 @@ class Entry:
 
     def repeats(self, other: Entry) -> bool:
         """Whether this is the same release as another of the same input."""
-        if self.output is not None and self.output == other.output:
-            return True
-        kinds = {Path(entry.name or "").suffix.lower() for entry in (self, other)}
-        comparable = self.output and other.output and len(kinds) == 1 and kinds <= {*_REPEATABLE}
-        return self.choices == other.choices and not comparable
+        return self.choices == other.choices or (self.output is not None and self.output == other.output)
 
 
 def make_entry(key: Key, data: Any, read: FileStamp | None, choices: str, output: Any = None) -> Entry | None:

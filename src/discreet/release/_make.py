@@ -39,10 +39,13 @@ def make_release(
     job: Mapping[str, Any],
     key: KeyPlace | None,
     secret: Key | None = None,
+    *,
+    drawn: bool = False,
 ) -> Release:
     """Carry a solution out, audit what came of it, and put together what is known about it.
 
-    What is written to a place is entered in the ledger beside the ``key``, whose content is the ``secret``.
+    What is written to a place is entered in the ledger beside the ``key``, whose content is the ``secret``. ``drawn``
+    says whether the solution depends on the seed.
     """
     counted, schema = prepared.counted, prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
@@ -71,7 +74,8 @@ def make_release(
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     told = text_form({**prepared.told(), **job})
-    choices, second = job_text(told), None
+    found = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
+    choices, second = job_text(told, without=[] if drawn else ["seed"]) + found, None
     if secret is not None and prepared.target is not None:
         entry = make_entry(secret, prepared.data, prepared.stamp, choices, prepared.target.place)
         second = None if entry is None else two_releases(record(secret, entry))

@@ -114,7 +114,7 @@ class Release:
     key: KeyPlace | None = field(default=None, repr=False)
     """Where the owner's key is, beside which the releases that were written are recorded."""
     choices: str = field(default="", repr=False)
-    """What was asked for and the seed, as the record of releases knows them."""
+    """What was asked for and what was found, by which the record of releases tells one release from another."""
     unpickled: bool = field(default=False, repr=False)
     """Whether it comes from a pickle, which leaves behind what the release was made from."""
 

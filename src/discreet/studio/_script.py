@@ -113,8 +113,8 @@ def script(
     that the released file must not hold cells that begin like a formula.
     """
     told = {key: value for key, value in job.items() if value not in (None, {}, [])}
-    papers = ("report", "certificate", "mapping", "key")
-    report, certificate, mapping, secret = (told.pop(name, None) for name in papers)
+    report, certificate, mapping = (told.pop(name, None) for name in ("report", "certificate", "mapping"))
+    secret = None if point is None else told.pop("key", None)
     data, output = told.pop("input"), told.pop("output")
     names = {column: f"hierarchy_{number}" for number, column in enumerate(trees, start=1)}
     lines = [
