@@ -91,6 +91,13 @@ def test_a_certificate_of_an_unpickled_release_says_nothing_of_the_input(table: 
     assert "the original file" not in dict(found.files)
 
 
+def test_a_table_that_was_recoded_by_a_mapping(table: pl.DataFrame) -> None:
+    applied = dc.apply_mapping(make(table).to_mapping(), table.lazy())
+    content = pickle.dumps(applied)
+    assert b"CANARY" not in content
+    assert pickle.loads(content).frame.equals(applied.frame.collect())
+
+
 def test_copies_keep_everything(table: pl.DataFrame) -> None:
     release = make(table)
     for other in (copy.copy(release), copy.deepcopy(release)):

@@ -21,7 +21,7 @@ from discreet.release._sizes import ClassSizes
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["pickled_release", "refuse", "unpickled", "whole", "with_originals"]
+__all__ = ["pickled_release", "refuse", "released_rows", "unpickled", "whole", "with_originals"]
 
 _WHOLE: ContextVar[bool] = ContextVar("whole", default=False)
 _DERIVED = ("blocks", "neighbours", "measured")
@@ -49,7 +49,7 @@ def pickled_release(release: Release) -> dict[str, Any]:
     if whole():
         return state
     return state | {
-        "table": _released(release.table),
+        "table": released_rows(release.table),
         "job": plain_data(shown_job(release.job)),
         "partition": {
             column: (pl.Series(values=[None] * len(values)), block)  # how many there are is told anyway
@@ -67,7 +67,7 @@ def pickled_release(release: Release) -> dict[str, Any]:
     }
 
 
-def _released(table: Any) -> Any:
+def released_rows(table: Any) -> Any:
     """Return the released rows by themselves: a plan to make them would bring the original table along."""
     if isinstance(table, pl.LazyFrame):
         return table.collect()
