@@ -357,10 +357,9 @@ def _input(release: Release) -> str:
     """Return the name of the input, and its HMAC for the owner of the key."""
     if release.read is None:
         return "no file"
+    key = None if release.key is None or (release.wrote and not release.wrote.unchanged) else release.key.make()
     try:
-        output = "" if release.wrote is None else release.wrote.digest()
-        key = None if release.key is None else release.key.make()
-        keyed = keyed_input(key, release.read, output)
+        keyed = keyed_input(key, release.read, "" if release.wrote is None or key is None else release.wrote.digest())
     except DataError:
         return f"{release.read.name}, changed or moved since"
     return release.read.name if keyed is None else f"{release.read.name}, HMAC-SHA256 {keyed} (by the owner's key)"
