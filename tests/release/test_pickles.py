@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from discreet.errors import UsageError
+from discreet.errors import InfeasibleError, MissingColumnError, UnsupportedCombinationError, UsageError
 from discreet.release._pickling import with_originals
 
 QUASI = {"age": "intervals(5, 10, 20, 40)", "town": "flat"}
@@ -156,3 +156,20 @@ def test_a_search_for_parameters_in_several_processes(table: pl.DataFrame) -> No
     search.fit(frame, labels)
     assert search.best_params_["anonymizer__privacy"] in ("k(2)", "k(5)")
     assert b"CANARY" not in pickle.dumps(search)
+
+
+def test_errors_come_back_from_other_processes_without_the_names_of_columns() -> None:
+    """A table without a header has somebody's record where the names of its columns should be."""
+    errors = [
+        MissingColumnError("agee", ["CANARY", "age"]),
+        UnsupportedCombinationError("The scheme local", "the cost DM", "choose NCP"),
+        InfeasibleError("No.", smallest_budget=3, limits=[{"age": 1}]),
+        UsageError("No.", column="age", topic="parameter"),
+    ]
+    for error in errors:
+        content = pickle.dumps(error)
+        again = pickle.loads(content)
+        assert b"CANARY" not in content
+        assert (type(again), str(again), again.__notes__) == (type(error), str(error), error.__notes__)
+        assert (again.column, again.topic, again.message) == (error.column, error.topic, error.message)
+        assert vars(again) == {**vars(error), **({"available": []} if hasattr(error, "available") else {})}
