@@ -105,6 +105,16 @@ def test_a_job_repeats_its_release_byte_for_byte(folder: Path) -> None:
     assert (folder / "first.csv").read_bytes() == (folder / "second.csv").read_bytes()
 
 
+def test_a_dry_run_says_that_the_table_was_released_before() -> None:
+    fields = {"input": "people.csv", "quasi_identifiers": ["sex"], "privacy": "k(3)", "output": "safe.csv"}
+    plan = Job(**fields).plan()
+    assert plan.notes == ()
+    release = Job(**fields).run()
+    plan = Job(**fields).plan()
+    assert f"note: This table was released before, last on {release.made[:10]}." in plan.summary()
+    assert plan.to_dict()["notes"] == list(plan.notes)
+
+
 def test_seeds_are_drawn_from_64_bits_and_differ(table: pl.DataFrame) -> None:
     seeds = {dc.anonymize(table, quasi_identifiers=["sex"], privacy="k(3)").job["seed"] for _ in range(20)}
     assert len(seeds) == 20

@@ -23,7 +23,7 @@ from discreet.release._fingerprint import fingerprint_files, fingerprint_frame
 if TYPE_CHECKING:
     from discreet.release._key import Key
 
-__all__ = ["LEDGER_FILE", "Entry", "make_entry", "record", "two_releases"]
+__all__ = ["LEDGER_FILE", "Entry", "make_entry", "record", "released_before", "two_releases"]
 
 LEDGER_FILE = "discreet.ledger"
 
@@ -87,6 +87,21 @@ def record(key: Key, entry: Entry) -> list[Entry]:
                 os.fsync(stream.fileno())
             return _others(known, entry)
     return []
+
+
+def released_before(key: Key, read: FileStamp) -> str | None:
+    """Return what to tell the owner about earlier releases of files before any work is done, if there are any."""
+    found = fingerprint_files([file for file, _, _ in read.files])
+    with suppress(OSError):
+        known = _entries(_place(key).read_bytes())
+        signed = None if found is None else key.sign("ledger: input", found)
+        times = [one.time for one in known if one.input == signed]
+        if times:
+            return (
+                f"This table was released before, last on {max(times)[:10]}. Unless this job repeats that release with "
+                "the same choices and seed, whoever gets both can combine them and learn more than either promises."
+            )
+    return None
 
 
 def two_releases(others: list[Entry]) -> str | None:
