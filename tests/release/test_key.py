@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import discreet as dc
+from discreet._replacing import replacing
 from discreet.errors import DataError, DiscreetError, OutputError
 from discreet.job import Job
 from discreet.release._key import Key, KeyPlace, key_place
@@ -134,3 +135,21 @@ def test_without_a_home_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     monkeypatch.setattr(Path, "home", none)
     assert key_place() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_private_files_are_private_from_their_first_byte(folder: Path) -> None:
+    (folder / "old.json").write_text("{}")
+    (folder / "old.json").chmod(0o644)
+    before = os.umask(0)
+    try:
+        with replacing(folder / "old.json", private=True) as unfinished:
+            assert mode(unfinished) == 0o600
+            unfinished.write_text("secret")
+        release = dc.anonymize("people.csv", **ASKED, output="safe.csv", key="my.key")
+        release.mapping("mapping.json")
+        Job(input="people.csv", **ASKED, seed=3).save("job.yaml")
+    finally:
+        os.umask(before)
+    names = ("old.json", "my.key", "discreet.ledger", "mapping.json", "job.yaml")
+    assert {name: mode(folder / name) for name in names} == dict.fromkeys(names, 0o600)
