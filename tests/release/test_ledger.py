@@ -164,6 +164,8 @@ def test_fingerprints(tmp_path: Path, table: pl.DataFrame) -> None:
         path.write_bytes(changed)
         assert fingerprint_files([path]) != before
     assert fingerprint_files([tmp_path / "nowhere"]) is None
+    assert fingerprint_files([path, path]) not in (None, fingerprint_files([path]))
+    assert fingerprint_files([path] * 200) == fingerprint_files([path] * 200)
     assert fingerprint_frame(table) == fingerprint_frame(table.clone()) != fingerprint_frame(table.head(20))
     assert fingerprint_frame(table.lazy()) is None
     assert fingerprint_frame(table.clear()) is not None
