@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from discreet.engines import format_of, write_table
 settings.register_profile("any machine", deadline=None)  # how long an example takes depends on what runs beside it
 settings.load_profile("any machine")
 
+os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="discreet-state-")  # for fixtures of a wider scope than a test
 Constructor = Callable[[pl.DataFrame], Any]
 
 FRAMES = ("pandas", "pandas-nullable", "pandas-arrow", "polars", "polars-lazy", "pyarrow")
@@ -58,6 +60,14 @@ def constructor(request: pytest.FixtureRequest, tmp_path: Path) -> Constructor:
 @pytest.fixture(params=FRAMES)
 def frame_constructor(request: pytest.FixtureRequest) -> Constructor:
     return lambda table: make_frame(request.param, table)
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test, and the processes it starts, a key and a ledger of its own: none is in the user's home."""
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

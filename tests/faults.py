@@ -364,6 +364,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=ROWS, help="how large the table is")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     told = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
     print(f"seed {told.seed}")
     for kind in told.kinds:
         with fault(kind, told.rows) as target:

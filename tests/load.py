@@ -239,6 +239,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("which", nargs="*", help="which jobs, or the studio; all by default")
     told = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="load") as name:
         folder = Path(name)

@@ -105,10 +105,11 @@ def rows_beside(unfinished: Path) -> Path:
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path, *, private: bool = False) -> Iterator[Path]:
     """Give out a hidden name beside the target; it becomes the target if all goes well, and goes if not.
 
-    What the operating system refuses on the way is an OutputError.
+    A ``private`` file can be read by its owner alone, from its first byte on. What the operating system refuses on the
+    way is an OutputError.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "note.txt"
@@ -117,7 +118,7 @@ def replacing(target: Path) -> Iterator[Path]:
     >>> [file.name for file in target.parent.iterdir()]
     ['note.txt']
     """
-    with _making(target, folder=False) as unfinished:
+    with _making(target, folder=False, private=private) as unfinished:
         yield unfinished
         _flush(unfinished)
         unfinished.replace(target)
@@ -187,7 +188,7 @@ def put_back(target: Path) -> None:
 
 
 @contextmanager
-def _making(target: Path, folder: bool) -> Iterator[Path]:
+def _making(target: Path, folder: bool, private: bool = False) -> Iterator[Path]:
     """Make an empty file or folder under a hidden name, hold a lock on it, and have it gone in the end."""
     unfinished = _temporary(target)
     try:
@@ -198,7 +199,7 @@ def _making(target: Path, folder: bool) -> Iterator[Path]:
                 if folder:
                     unfinished.mkdir()
                 else:
-                    unfinished.touch()
+                    unfinished.touch(mode=0o600 if private else 0o666)
                 if locked(unfinished, held):
                     break
                 unfinished = _temporary(target)  # somebody clearing up took it for a left-over, and it is gone

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from discreet._words import amount, either
 
@@ -45,6 +46,13 @@ class DiscreetError(Exception):
         if topic is not None:
             self.topic = topic
         self.add_note(f"More: discreet explain {self.topic}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (type(self), self.message, self._pickled())
+
+    def _pickled(self) -> dict[str, Any]:
+        """Return the fields that may be pickled, as when an error comes from another process."""
+        return dict(vars(self))
 
 
 class UsageError(DiscreetError):
@@ -82,6 +90,9 @@ class MissingColumnError(DataError):
         hint = did_you_mean(column, names) or f"{others}, which 'discreet info FILE' lists."
         super().__init__(f"There is no column '{column}'; {hint}", column=column)
         self.available = names
+
+    def _pickled(self) -> dict[str, Any]:
+        return {**vars(self), "available": []}
 
 
 class InfeasibleError(DiscreetError):
@@ -126,6 +137,13 @@ class InterruptedRun(DiscreetError):  # noqa: N818 - it is how a run ended, not 
 
     exit_code = 130
     topic = "interrupted"
+
+
+def _remake(kind: type[DiscreetError], message: str, fields: dict[str, Any]) -> DiscreetError:
+    """Return an error that was pickled."""
+    error = kind.__new__(kind, message)
+    error.__dict__.update(fields)
+    return error
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -64,7 +64,8 @@ def test_every_option_at_once(run: Run, folder: Path) -> None:
     assert told["levels"]["birth_date"] >= 1
     assert told["levels"]["sex"] == 0
     assert told["dropped_missing"] > 0
-    assert told["seed"] == 3
+    assert "seed" not in told
+    assert "seed" not in told["job"]
     assert "audit" in (folder / "r.txt").read_text(encoding="utf-8")
     assert pl.read_parquet("safe.parquet").height == told["audit"]["rows"]
 
@@ -84,7 +85,8 @@ def test_cuts_and_parts_of_classes(kind: str, run: Run, folder: Path) -> None:
     assert "different values: sex " in result.stdout
     told = json.loads((folder / "r.json").read_text(encoding="utf-8"))
     assert told["levels"] == {}
-    assert told["seed"] == told["job"]["seed"] == 4
+    assert "seed" not in told
+    assert "seed" not in told["job"]
     assert set(told["released_values"]) == {"sex", "education", "marital_status"}
     check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--privacy", "l+(0.5, diagnosis)")
     assert run(*check, "--unknown", "*").exit_code == 0
@@ -151,7 +153,8 @@ def test_a_dry_run_saves_the_job_it_was_asked_to_save(run: Run, folder: Path) ->
     assert result.stdout.endswith("The job is in job.yaml.\n")
     assert sorted(file.name for file in folder.iterdir()) == ["job.yaml", "people.csv"]
     dry = (folder / "job.yaml").read_bytes()
-    assert run(*BASIC, *options).exit_code == 0
+    seed = str(Job.load("job.yaml").seed)
+    assert run(*BASIC, *options, "--seed", seed).exit_code == 0
     assert (folder / "job.yaml").read_bytes() == dry
     refused = run(*BASIC, "-o", "safe.csv", "--save-job", "people.csv", "--dry-run")
     assert (refused.exit_code, refused.stdout) == (6, "")

@@ -34,6 +34,46 @@ def test_a_certificate_is_checked_again(run: Run, folder: Path) -> None:
     assert run("audit", "safe.csv", "--certificate", "certificate.json", "--quiet").stdout == ""
 
 
+def test_the_key_checks_what_only_its_owner_can(run: Run, folder: Path) -> None:
+    asked = (*ASK, "--certificate", "c.json", "--key", "my.key", "--save-job", "job.yaml")
+    assert run(*asked).exit_code == 0
+    content = (folder / "my.key").read_bytes()
+    assert (folder / "my.key").stat().st_mode & 0o777 == 0o600
+    assert (folder / "job.yaml").stat().st_mode & 0o777 == 0o600
+    assert (folder / "job.yaml").read_text().startswith("# Private")
+    audit = ("audit", "safe.csv", "--certificate", "c.json")
+    assert "not checked (needs the key)  the original file" in run(*audit, "--input", "people.csv").stdout
+    owned = run(*audit, "--key", "my.key", "--input", "people.csv", "--job", "job.yaml")
+    assert owned.exit_code == 0, owned.output
+    for what in ("the owner's seal", "the original file", "the job"):
+        assert f"ok         {what}" in owned.stdout
+    (folder / "other.csv").write_bytes((folder / "people.csv").read_bytes() + b"\n")
+    wrong = run(*audit, "--key", "my.key", "--input", "other.csv")
+    assert (wrong.exit_code, "CHANGED    the original file" in wrong.stdout) == (5, True)
+    assert run("audit", "safe.csv", "-k", "5", "--qi", "sex", "--key", "my.key").exit_code == 2
+    assert run(*audit, "--key", "none.key").exit_code == 3
+    (folder / "my.key").chmod(0o644)
+    assert run(*asked).exit_code == 3
+    assert (folder / "my.key").read_bytes() == content
+
+
+def test_a_saved_job_repeats_the_release_and_another_is_announced(run: Run, folder: Path) -> None:
+    local = ("-k", "3", "--scheme", "local", "--cost", "NCP", "--qi", "birth_date,sex,education,zip")
+    rest = ("--identifiers", "person_id,name,city,occupation,diagnosis,income")
+    asked = ("anonymize", "people.csv", "-o", "safe.csv", *rest, *local)
+    first = run(*asked, "--save-job", "job.yaml")
+    assert first.exit_code == 0, first.output
+    content = (folder / "safe.csv").read_bytes()
+    again = run("run", "job.yaml", "--save-job", "copy.yaml")
+    assert (folder / "safe.csv").read_bytes() == content
+    assert (folder / "copy.yaml").read_bytes() == (folder / "job.yaml").read_bytes()
+    assert "RELEASED BEFORE" not in first.stdout + again.stdout
+    other = run(*asked, "--report", "report.json")
+    assert (folder / "safe.csv").read_bytes() != content
+    assert "note: THIS TABLE WAS RELEASED BEFORE" in other.stdout
+    assert "seed" not in json.loads((folder / "report.json").read_text())["job"]
+
+
 def test_run_takes_them_too(run: Run, folder: Path) -> None:
     assert run(*ASK, "--save-job", "job.yaml").exit_code == 0
     assert run("run", "job.yaml", "--certificate", "c.json", "--mapping", "m.json").exit_code == 0

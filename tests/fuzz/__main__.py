@@ -6,7 +6,9 @@ A job that fails is made as small as it goes and written down with the seed that
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -54,6 +56,7 @@ def main() -> int:
     )
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
     told = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
     warnings.simplefilter("error")
     for category in (DeprecationWarning, ResourceWarning):
         warnings.filterwarnings("ignore", category=category)

@@ -37,28 +37,28 @@ def make(**more: Any) -> Release:
 
 def test_what_it_holds(folder: Path) -> None:
     release = make()
-    told = json.loads(release.certificate("certificate.json").read_text())
-    for role, name in (("input", "people.csv"), ("output", "safe.csv")):
-        content = (folder / name).read_bytes()
-        assert told[role] == {"name": name, "bytes": len(content), "sha256": sha256(content).hexdigest()}
-    assert [check["model"] for check in told["promises"]] == ["k(5)", "distinct-l(2, diagnosis)", "number of rows"]
-    assert told["cost"] == release.cost
-    assert told["status"] == "optimal"
-    assert told["rows"] == 600
-    assert told["released"] == release.audit.rows
-    assert told["versions"]["discreet"] == dc.__version__
-    assert told["made"].endswith("+00:00")
-    assert str(folder) not in json.dumps(told)
+    text = release.certificate("certificate.json", key="discreet.key").read_text()
+    told = json.loads(text)
+    assert told["output"] == sha256((folder / "safe.csv").read_bytes()).hexdigest()
+    assert [promise["model"] for promise in told["promises"]] == ["k(5)", "distinct-l(2, diagnosis)"]
+    assert told["rows"] == release.audit.rows
+    assert (told["quasi_identifiers"], told["sensitive"]) == (["birth_date", "sex", "education"], ["diagnosis"])
+    assert told["unchanged"] == []
+    assert sha256((folder / "people.csv").read_bytes()).hexdigest() not in text
+    assert str(folder) not in text
+    assert not {"cost", "status", "suppressed", "made", "versions", "seed"} & {*told}
+    assert str(release.job["seed"]) not in text
 
 
 def test_it_holds_and_what_breaks_it(folder: Path) -> None:
-    make().certificate("certificate.json")
-    found = dc.verify("safe.csv", "certificate.json", original="people.csv")
+    make().certificate("certificate.json", key="discreet.key")
+    found = dc.verify("safe.csv", "certificate.json", original="people.csv", key="discreet.key")
     assert found.passed
     assert found.summary().startswith("Certificate holds.")
     assert dict(found.files) == {
         "the certificate itself": True,
         "the released file": True,
+        "the owner's seal": True,
         "the original file": True,
         "the job": None,
     }
@@ -74,7 +74,7 @@ def test_it_holds_and_what_breaks_it(folder: Path) -> None:
     (folder / "safe.csv").write_text(safe)
 
     (folder / "other.csv").write_text((folder / "people.csv").read_text() + "\n")
-    assert not dc.verify("safe.csv", "certificate.json", original="other.csv").passed
+    assert not dc.verify("safe.csv", "certificate.json", original="other.csv", key="discreet.key").passed
 
     told = json.loads((folder / "certificate.json").read_text())
     told["promises"][0]["reached"] = 50.0
@@ -85,17 +85,33 @@ def test_it_holds_and_what_breaks_it(folder: Path) -> None:
     assert dict(found.files)["the certificate itself"] is False
 
 
+def test_without_the_key_nothing_can_be_said_about_the_input(folder: Path) -> None:
+    make().certificate("certificate.json")
+    found = dc.verify("safe.csv", "certificate.json", original="people.csv")
+    assert found.passed
+    assert "not checked (needs the key)  the original file" in found.summary()
+    assert found.to_dict()["unchecked"]["the job"] == "not checked (needs the key)"
+
+
+def test_another_key_does_not_fit(folder: Path) -> None:
+    release = make()
+    release.certificate("certificate.json", key="discreet.key")
+    release.certificate("another.json", key="another.key")
+    first, second = (json.loads((folder / name).read_text()) for name in ("certificate.json", "another.json"))
+    assert first["input"] != second["input"]
+    assert not dc.verify("safe.csv", "certificate.json", original="people.csv", key="another.key").passed
+
+
 def test_a_promise_that_does_not_hold_is_found_even_if_all_checksums_are_right(folder: Path) -> None:
     """A certificate is no signature: whoever writes a new one for a bad table is found out by the fresh audit."""
-    from discreet.release._certificate import _own_digest
+    from discreet.release._certificate_form import own_digest
 
     make().certificate("certificate.json")
     table = pl.read_csv("safe.csv", infer_schema=False)
     table.with_columns(sex=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("x")).otherwise("sex")).write_csv("bad.csv")
     told = json.loads((folder / "certificate.json").read_text())
-    told["output"]["sha256"] = sha256((folder / "bad.csv").read_bytes()).hexdigest()
-    del told["sha256"]
-    told["sha256"] = _own_digest(told)
+    told["output"] = sha256((folder / "bad.csv").read_bytes()).hexdigest()
+    told["sha256"] = own_digest(told)
     (folder / "forged.json").write_text(json.dumps(told))
     found = dc.verify("bad.csv", "forged.json")
     assert all(same is not False for _, same in found.files)
@@ -124,21 +140,23 @@ def test_promises_that_name_values_need_the_job(folder: Path) -> None:
         sensitive=["diagnosis"],
         privacy=["k(5)", "l+({Diabetes: 0.9, Asthma: 0.9}, diagnosis)"],
         certificate="certificate.json",
+        key="discreet.key",
     )
     job.save("job.yaml")
     Job.load("job.yaml").run()
     assert "Diabetes" not in (folder / "certificate.json").read_text()
     with pytest.raises(UsageError, match=r"names values of the data.*--job"):
         dc.verify("safe.csv", "certificate.json")
-    found = dc.verify("safe.csv", "certificate.json", job="job.yaml")
+    found = dc.verify("safe.csv", "certificate.json", job="job.yaml", key="discreet.key")
     assert found.passed
     assert dict(found.files)["the job"] is True
     (folder / "moved").mkdir()
     (folder / "job.yaml").rename(folder / "moved" / "job.yaml")
-    assert dict(dc.verify("safe.csv", "certificate.json", job="moved/job.yaml").files)["the job"] is True
+    found = dc.verify("safe.csv", "certificate.json", job="moved/job.yaml", key="discreet.key")
+    assert dict(found.files)["the job"] is True
     text = (folder / "moved" / "job.yaml").read_text()
     (folder / "moved" / "job.yaml").write_text(text.replace("k(5)", "k(4)"))
-    found = dc.verify("safe.csv", "certificate.json", job="moved/job.yaml")
+    found = dc.verify("safe.csv", "certificate.json", job="moved/job.yaml", key="discreet.key")
     assert dict(found.files)["the job"] is False
     assert not found.passed
 
@@ -160,10 +178,10 @@ def test_folders_of_files(folder: Path) -> None:
     table.head(300).write_parquet("parts/a.parquet")
     table.tail(300).write_parquet("parts/b.parquet")
     release = dc.anonymize("parts", quasi_identifiers=["sex", "education"], privacy="k(3)", output="safe/")
-    release.certificate("certificate.json")
-    assert dc.verify("safe/", "certificate.json", original="parts").passed
+    release.certificate("certificate.json", key="discreet.key")
+    assert dc.verify("safe/", "certificate.json", original="parts", key="discreet.key").passed
     table.head(299).write_parquet("parts/a.parquet")
-    assert not dc.verify("safe/", "certificate.json", original="parts").passed
+    assert not dc.verify("safe/", "certificate.json", original="parts", key="discreet.key").passed
 
 
 def test_what_cannot_be_certified(folder: Path) -> None:

@@ -266,8 +266,9 @@ def test_a_job_writes_it(people: pl.DataFrame, tmp_path: Path) -> None:
     )
     job.run()
     page = (tmp_path / "report.html").read_text()
-    for name in ("people.csv", "safe.csv"):
-        assert sha256((tmp_path / name).read_bytes()).hexdigest() in page
+    assert sha256((tmp_path / "safe.csv").read_bytes()).hexdigest() in page
+    assert sha256((tmp_path / "people.csv").read_bytes()).hexdigest() not in page
+    assert "people.csv, HMAC-SHA256 " in page
     assert str(tmp_path) not in page
 
 

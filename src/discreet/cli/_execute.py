@@ -19,6 +19,8 @@ __all__ = ["execute"]
 
 def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str | None = None) -> None:
     """Do the job, or with ``dry_run`` say what it would do."""
+    if save_as is not None:
+        job = job.with_seed()  # so that the file repeats this very release
     if dry_run:
         job.check_targets(save_as)
         plan = job.plan()
@@ -44,7 +46,9 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     there = [("release", job.output), *(("report", report) for report in job.report)]
-    where = (f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there)
+    where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there]
+    if job.certificate is not None and release.key is not None and release.key.path.exists():
+        where.append(f"Your key is in {_told(release.key.path)}: keep it, and never hand it over.")
     answer(release, *where, as_json=as_json, quiet=quiet)
     end_early(watch, "the best release found so far was written")
 

@@ -16,6 +16,7 @@ __all__ = [
     "columns",
     "engine_options",
     "json_option",
+    "key_option",
     "level_pairs",
     "mapping_option",
     "once",
@@ -24,6 +25,7 @@ __all__ = [
     "privacy_options",
     "qi_option",
     "quiet_option",
+    "save_job_option",
     "scheme_option",
     "sensitive_option",
     "suppression_option",
@@ -70,6 +72,12 @@ mapping_option = click.option(
     metavar="FILE",
     help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.",
 )
+key_option = click.option(
+    "--key",
+    metavar="FILE",
+    help="Your key, made if it is not there: it keeps digests of the input secret. Never hand it over.",
+)
+save_job_option = click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
 ENGINE_OPTIONS = (
     click.option(
         "--engine",

@@ -10,10 +10,12 @@ from discreet.cli._execute import execute
 from discreet.cli._options import (
     certificate_option,
     json_option,
+    key_option,
     mapping_option,
     privacy_models,
     privacy_options,
     quiet_option,
+    save_job_option,
     scheme_option,
     suppression_option,
 )
@@ -65,14 +67,15 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Seed of anything random; by default the system's secure source.",
+    help="Seed of anything random, as secret as the data; by default one is drawn, and --save-job keeps it.",
 )
 @click.option(
     "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
 )
 @certificate_option
 @mapping_option
-@click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
+@key_option
+@save_job_option
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing.")
 @json_option
 @quiet_option
@@ -95,6 +98,7 @@ def _job(
     reports: tuple[str, ...],
     certificate: str | None,
     mapping: str | None,
+    key: str | None,
     **table: Any,
 ) -> Job:
     from discreet.job import Job
@@ -111,4 +115,5 @@ def _job(
         report=list(reports),
         certificate=certificate,
         mapping=mapping,
+        key=key,
     )

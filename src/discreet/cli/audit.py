@@ -38,7 +38,8 @@ Examples:
       --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
   discreet audit safe.csv --qi zip,sex --privacy 'k-map(20)' --population everybody.csv \\
       --hierarchy 'zip=mask(digits=5)'
-  discreet audit safe.csv --certificate certificate.json --input people.csv
+  discreet audit safe.csv --certificate certificate.json
+  discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
 \b
 The exit code is 0 if everything asked for holds, and 5 if not.""",
@@ -70,6 +71,7 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
 @click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
 @click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
 @click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
+@click.option("--key", metavar="FILE", help="With --certificate: your key, to check the input, the job and the seal.")
 @engine_options
 @json_option
 @quiet_option
@@ -88,6 +90,7 @@ def audit(
     certificate: str | None,
     original: str | None,
     job: str | None,
+    key: str | None,
     engine: Any,
     memory_limit: str | None,
     spark: str | None,
@@ -98,10 +101,10 @@ def audit(
     if certificate is not None:
         if qi or sensitive or k or ell or privacy or reference or unknown or weights:
             raise UsageError("The certificate says what was promised; leave out the options that say it again.")
-        _verify(file, certificate, original, population, job, pairs("--hierarchy", forms), as_json, quiet)
+        _verify(file, certificate, original, population, job, key, pairs("--hierarchy", forms), as_json, quiet)
         return
-    if original is not None or job is not None:
-        raise UsageError("--input and --job go with --certificate; name that too, or the promises alone.")
+    if original is not None or job is not None or key is not None:
+        raise UsageError("--input, --job and --key go with --certificate; name that too, or the promises alone.")
     attributes, secrets = columns(qi), columns(sensitive)
     if not attributes:
         raise UsageError(
@@ -138,13 +141,14 @@ def _verify(
     original: str | None,
     population: str | None,
     job: str | None,
+    key: str | None,
     trees: dict[str, str],
     as_json: bool,
     quiet: bool,
 ) -> None:
     from discreet.release import verify
 
-    verdict = verify(file, certificate, original=original, population=population, job=job, hierarchies=trees)
+    verdict = verify(file, certificate, key=key, original=original, population=population, job=job, hierarchies=trees)
     _tell(verdict, as_json, quiet)
 
 

@@ -16,6 +16,8 @@ from discreet.errors import UsageError
 
 __all__ = ["read_fields", "write_fields"]
 
+_PRIVATE = "# Private: it has a seed or values of the data. Keep it as safe as the data, and do not hand it over."
+
 
 def read_fields(path: Path) -> dict[str, Any]:
     """Read a mapping: JSON if the name ends in ``.json``, YAML otherwise."""
@@ -42,13 +44,17 @@ def read_fields(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in fields.items()}
 
 
-def write_fields(path: Path, fields: dict[str, Any]) -> None:
-    """Write a mapping in the form the suffix asks for; the file appears when it is complete."""
+def write_fields(path: Path, fields: dict[str, Any], *, private: bool = False) -> None:
+    """Write a mapping in the form the suffix asks for; the file appears when it is complete.
+
+    A ``private`` file is for its owner alone, and its first line says so (JSON has no comments).
+    """
     if path.suffix.lower() == ".json":
         text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
-    with replacing(check_target(path)) as unfinished:
+        text = f"{_PRIVATE}\n{text}" if private else text
+    with replacing(check_target(path), private=private) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

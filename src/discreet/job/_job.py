@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from pydantic_core import ErrorDetails
 
 from discreet._places import Place, as_path, is_url, located, moved
-from discreet.errors import UsageError, did_you_mean
+from discreet.errors import DiscreetError, UsageError, did_you_mean
 from discreet.job._files import read_fields, write_fields
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Job(BaseModel):
     report: Names = Field(default_factory=list)
     certificate: str | None = None
     mapping: str | None = None
+    key: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
 
@@ -121,8 +122,21 @@ class Job(BaseModel):
         for key in ("quasi_identifiers", "sensitive"):
             if all(form is None for form in fields.get(key, {}).values()):
                 fields[key] = list(fields.get(key, ()))
-        write_fields(path, {key: value for key, value in fields.items() if value != []})
+        write_fields(path, {key: value for key, value in fields.items() if value != []}, private=self.private)
         return path
+
+    @property
+    def private(self) -> bool:
+        """Whether the job is for the owner of the data alone: it has a seed, or names values of the data."""
+        forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
+        parts = [*self.privacy, self.cost or ""]
+        return self.seed is not None or any(map(_names_values, forms)) or any("{" in part for part in parts)
+
+    def with_seed(self) -> Job:
+        """Return the job with a seed, drawn if it has none: running it any number of times gives one release."""
+        from discreet.release._key import draw_seed
+
+        return self if self.seed is not None else self.model_copy(update={"seed": draw_seed()})
 
     def run(self, progress: ProgressCallback | None = None, budget: Budget | None = None) -> Release:
         """Do the job: anonymize the input, write and audit the output, and write the reports."""
@@ -130,8 +144,8 @@ class Job(BaseModel):
 
         self.check_targets()
         output = self.locate(self.output)
-        release = anonymize(**self.arguments(), output=output, progress=progress, budget=budget)
-        release = dataclasses.replace(release, job=self.told())
+        release = anonymize(**self.arguments(), output=output, key=self.key_file(), progress=progress, budget=budget)
+        release = dataclasses.replace(release, job={**self.told(), "seed": release.job["seed"]})
         for report in self.report:
             release.report(self._folder / report)
         if self.certificate is not None:
@@ -140,12 +154,29 @@ class Job(BaseModel):
             release.mapping(self._folder / self.mapping)
         return release
 
+    def key_file(self) -> Path | None:
+        """Return where the owner's key is: as the job says, or else beside the mapping; None for the user's own.
+
+        Beside the released file there is never one unless the job says so: that folder may be handed over as a whole.
+        """
+        from discreet.release._key import KEY_FILE
+
+        if self.key is not None:
+            return self._folder / self.key
+        if self.mapping is None:
+            return None
+        folder = (self._folder / self.mapping).resolve().parent
+        output = self.locate(self.output)
+        if output is not None and not is_url(output) and Path(output).resolve().parent == folder:
+            return None
+        return folder / KEY_FILE
+
     def told(self) -> dict[str, Any]:
         """Return the job as a release tells it: with all defaults, and paths as seen from the current folder."""
         from discreet.problem import make_schemes
         from discreet.release._describe import text_form
 
-        silent = {key for key in ("seed", "weights", "population") if getattr(self, key) is None}
+        silent = {key for key in ("seed", "weights", "population", "key") if getattr(self, key) is None}
         told = self._moved_to(Path()).model_dump(exclude=silent)
         return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
@@ -181,7 +212,8 @@ class Job(BaseModel):
         released = [Path(output)] if output is not None and isinstance(target, Output | FolderOutput) else []
         kept = place_files(output) if isinstance(target, TableOutput) and output is not None else []
         written = [*reports, *released, *(path for path in more if path is not None)]
-        check_apart(written, [*self.files_read(), *kept])
+        secret = self.key_file()
+        check_apart(written, [*self.files_read(), *kept, *([] if secret is None else [secret])])
 
     def files_read(self) -> list[Path]:
         """Return the files of the table, of the population and of hierarchies."""
@@ -249,12 +281,23 @@ class Job(BaseModel):
                 "report": [follow(path) for path in self.report],
                 "certificate": None if self.certificate is None else follow(self.certificate),
                 "mapping": None if self.mapping is None else follow(self.mapping),
+                "key": None if self.key is None else follow(self.key),
                 "quasi_identifiers": follow_forms(self.quasi_identifiers),
                 "sensitive": follow_forms(self.sensitive),
             }
         )
         other._folder = folder
         return other
+
+
+def _names_values(form: Form) -> bool:
+    """Whether a hierarchy is given by values of the data."""
+    from discreet.schema import shown_hierarchy
+
+    try:
+        return form is not None and shown_hierarchy(form) != form
+    except DiscreetError:  # running the job will say what is wrong
+        return True
 
 
 def _is_path(form: Form) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from discreet._words import amount, either
 if TYPE_CHECKING:
     from discreet.job._job import Job
     from discreet.problem import Problem
+    from discreet.release._checksums import FileStamp
 
 __all__ = ["Plan", "make_plan"]
 
@@ -37,6 +39,7 @@ class Plan:
     """The size of the space; None where no one partition describes a recoding."""
     output: str | None
     reports: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, ready for JSON."""
@@ -68,6 +71,7 @@ class Plan:
         ]
         width = max(len(name) for name, text in facts if text)
         lines = [f"{name:<{width}}  {text}" for name, text in facts if text]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join([*lines, "Everything fits. Nothing was searched or released."])
 
 
@@ -132,7 +136,20 @@ def make_plan(job: Job) -> Plan:
         nodes=_recodings(problem),
         output=None if job.output is None else shown(job.output),
         reports=tuple(job.report),
+        notes=tuple(_notes(job, prepared.stamp)),
     )
+
+
+def _notes(job: Job, read: FileStamp | None) -> Iterator[str]:
+    """Yield what should be known before the job is done: that the table was released before."""
+    from discreet.release._key import key_place
+    from discreet.release._ledger import released_before
+
+    place = key_place(job.key_file())
+    if read is not None and place is not None and place.path.exists():
+        told = released_before(place.load(), read)
+        if told is not None:
+            yield told
 
 
 def _describe(attribute: dict[str, Any]) -> str:

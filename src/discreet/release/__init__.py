@@ -4,10 +4,10 @@ from discreet.release._anonymize import anonymize
 from discreet.release._anonymizer import Anonymizer
 from discreet.release._apply import Applied, apply_mapping
 from discreet.release._audit import Audit, Check, audit
-from discreet.release._certificate import Verification, verify
 from discreet.release._front import Front, FrontPoint
 from discreet.release._pareto import pareto
 from discreet.release._release import Release
+from discreet.release._verify import Verification, verify
 
 __all__ = [
     "Anonymizer",

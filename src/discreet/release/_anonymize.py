@@ -10,6 +10,7 @@ from discreet.engines import Engine, EngineName, Missing
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._infeasible import infeasible
+from discreet.release._key import draw_seed, key_place
 from discreet.release._make import make_release
 from discreet.release._prepare import (
     check_divided,
@@ -53,6 +54,7 @@ def anonymize(
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
     output: str | PathLike[str] | None = None,
+    key: str | PathLike[str] | None = None,
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -97,7 +99,8 @@ def anonymize(
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
-        For solvers that draw random numbers; without one they ask the operating system's secure source.
+        For anything random. Without one a seed is drawn from the system's secure source and kept in the ``job`` of the
+        release, with which the same release can be made again. Keep it as safe as the data.
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
@@ -112,6 +115,10 @@ def anonymize(
     output
         A file for the released table, a folder (ends in ``/``) or the URL of a table. It appears under this name once
         what was written passed its audit.
+    key
+        The file with the owner's key, made if it is not there; by default one in ``~/.local/state/discreet``. Reports
+        and certificates hold an HMAC of the input with it, and releases that are written are recorded beside it, so
+        that a second release of the same table is noticed. Never hand it over.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
@@ -130,6 +137,9 @@ def anonymize(
     with interruptible():
         check_time_limit(time_limit)
         _check_seed(seed)
+        seed = draw_seed() if seed is None else seed
+        place = key_place(key)
+        secret = place.make() if place is not None and (place.explicit or output is not None) else None
         models = [PRIVACY.make(model) for model in several(privacy)]
         loss = cost_by_priorities(cost, priorities, quasi_identifiers)
         highest = highest_levels(max_levels, keep_at_least)
@@ -178,21 +188,21 @@ def anonymize(
             "min_levels": min_levels or {},
             "max_levels": max_levels or {},
             "time_limit": time_limit,
-            **({} if seed is None else {"seed": seed}),
+            "seed": seed,
         }
-        return make_release(prepared, problem, solution, job)
+        return make_release(prepared, problem, solution, job, place, secret, drawn=budget.drawn)
 
 
 def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise UsageError(f"The seed is a whole number of at least 0, not {seed!r}.", topic="parameter")
+        raise UsageError("The seed is a whole number of at least 0.", topic="parameter")
 
 
 def _solve(
     problem: Problem,
     solver: str | Solver,
     time_limit: float | None,
-    seed: int | None,
+    seed: int,
     progress: ProgressCallback | None,
     budget: Budget | None,
 ) -> Solution:
@@ -201,8 +211,7 @@ def _solve(
     budget = search_budget(budget, time_limit)
     with budget.paused():
         chosen = choose_solver(problem, solver)
-    if seed is not None:
-        budget.seed = seed
+    budget.seed = seed
     solution = chosen.solve(problem, budget, progress)
     if solution.status == "infeasible":
         raise infeasible(problem, solution)

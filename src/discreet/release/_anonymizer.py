@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
 from typing import Any, Self
 
 from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
 from discreet.release._apply import Applied, apply_mapping, recode_rows
+from discreet.release._pickling import whole
 from discreet.release._release import Release
 
 __all__ = ["Anonymizer"]
 
+_LEARNED = ("release_", "mapping_", "applied_")
+"""What fitting leaves, with values of the table in it."""
 _OWN = {"unknown": "error", "broken": "error"}
 _TOLD = [
-    name for name in inspect.signature(anonymize).parameters if name not in ("data", "output", "progress", "budget")
+    name
+    for name in inspect.signature(anonymize).parameters
+    if name not in ("data", "output", "key", "progress", "budget")
 ]
 
 
@@ -47,6 +53,7 @@ class Anonymizer:
 
     def __init__(self, **params: Any) -> None:
         self._params: dict[str, Any] = {}
+        self._unpickled = False
         self.set_params(**params)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -75,7 +82,12 @@ class Anonymizer:
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Recode a table as that was to which it was fitted; it is audited."""
         if not self.__sklearn_is_fitted__():
-            raise UsageError("The Anonymizer knows no table yet; call fit first.")
+            raise UsageError(
+                "A pickled Anonymizer leaves behind what it learned, which lists values of the table; fit it again, or "
+                "save release_.mapping('mapping.json') before and use that with apply_mapping."
+                if self._unpickled
+                else "The Anonymizer knows no table yet; call fit first."
+            )
         if self.mapping_ is None:
             self.release_.to_mapping()  # says why there is none
         own = {name: self._params.get(name, default) for name, default in _OWN.items()}
@@ -92,7 +104,28 @@ class Anonymizer:
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Return the columns that come out."""
+        if not self.__sklearn_is_fitted__():
+            raise UsageError("The Anonymizer knows no table yet; call fit first.")
         return list(open_source(self.release_.frame).columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if whole():
+            return dict(vars(self))
+        state = {name: value for name, value in vars(self).items() if name not in _LEARNED}
+        return {**state, "_unpickled": self._unpickled or self.__sklearn_is_fitted__()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> Self:
+        other = type(self)()
+        other.__dict__.update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = type(self)()
+        other.__dict__.update({name: deepcopy(value, memo) for name, value in vars(self).items()})
+        return other
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")

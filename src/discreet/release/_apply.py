@@ -20,6 +20,7 @@ from discreet.release._audit import Audit
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
 from discreet.release._output import check_output
+from discreet.release._pickling import released_rows
 from discreet.release._publish import Promises, publish
 from discreet.release._release import Release, Written
 from discreet.release._small import few
@@ -78,6 +79,12 @@ class Applied:
             "by_rule": dict(self.by_rule),
             "audit": self.audit.to_dict(),
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "table": released_rows(self.table)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def __repr__(self) -> str:
         verdict = "passed" if self.audit.passed else "FAILED"

@@ -10,6 +10,7 @@ from discreet._places import is_url
 from discreet.engines import UNKNOWN, relation_of
 from discreet.errors import UsageError
 from discreet.problem import Problem
+from discreet.release._describe import is_counted
 
 if TYPE_CHECKING:
     from discreet.release._prepare import Prepared
@@ -71,11 +72,17 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
     if behind is None:
         if original is None:
             _missing()
-        told = {"quasi_identifiers": job["quasi_identifiers"], "sensitive": job.get("sensitive") or {}}
+        forms = {role: job.get(role) or {} for role in ("quasi_identifiers", "sensitive")}
+        told = {role: {name: _known(form) for name, form in given.items()} for role, given in forms.items()}
     else:
         told = {"quasi_identifiers": dict(behind.quasi_identifiers), "sensitive": dict(behind.sensitive)}
         original = behind.data if original is None else original
     return original, {**told, "types": job.get("types") or None}
+
+
+def _known(form: Any) -> Any:
+    """Return a hierarchy as a job has it; None where a pickle left the values behind that it lists."""
+    return None if is_counted(form) else form
 
 
 def unknown(release: Release) -> str | None:

@@ -1,79 +1,111 @@
-"""Certificates: what was promised about a file, in a form that can be checked again later, by anybody."""
+"""Certificates: what was promised about a file, in a form that can be checked again later, by anybody.
+
+Every field is measured again from the released file by :func:`discreet.verify`, or can be checked by whoever has the
+owner's key. What cannot be checked is not in a certificate: the report tells the cost and the proof.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from discreet._places import as_path, is_url
-from discreet._reading import read_text
 from discreet._replacing import check_target, replacing
-from discreet.engines import UNKNOWN, normalized, to_lazy
-from discreet.errors import DataError, UsageError
+from discreet.engines import UNKNOWN, open_table
+from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION
-from discreet.release._audit import Audit, audit
-from discreet.release._checksums import digest, job_digest
-from discreet.release._describe import plain_data, shown_job
+from discreet.release._certificate_form import FORMAT, KIND, own_digest, sealed_text
+from discreet.release._checksums import FileStamp, job_text
+from discreet.release._describe import is_counted, plain_data
 from discreet.release._output import FolderOutput, Output, Target
+from discreet.schema import parts_of, shown_hierarchy
 
 if TYPE_CHECKING:
-    from discreet.job import Job
-    from discreet.problem import PrivacyModel
+    from discreet.release._key import Key
     from discreet.release._release import Release
 
-__all__ = ["Verification", "check_certificate", "make_certificate", "verify", "write_certificate"]
-
-_KIND = "discreet release certificate"
-_FORMAT = 1
+__all__ = ["builder_form", "check_certificate", "keyed_input", "keyed_job", "make_certificate", "write_certificate"]
 
 
-def make_certificate(release: Release) -> dict[str, Any]:
-    """Return the certificate of a release that was written to a file."""
+def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
+    """Return the certificate of a release that was written to a file.
+
+    Without a ``key`` nothing is said about the input, the population and the job.
+    """
     if release.wrote is None:
         raise UsageError(
             "A certificate speaks of a file; say where the release goes, as in output='safe.csv'.", topic="certificate"
         )
-    job = release.job
-    secrets = list(job.get("sensitive") or ())
+    job, audit, output = release.job, release.audit, release.wrote.digest()
+    columns = list(open_table(release.wrote.files[0][0]).columns)
+    quasi, secrets = set(audit.quasi_identifiers), list(job.get("sensitive") or ())
+    parts = {part for name in secrets for part in parts_of(name, columns)}
     certificate = {
-        "kind": _KIND,
-        "format": _FORMAT,
-        "made": release.made,
-        "input": None if release.read is None else release.read.facts(),
-        **({} if release.drawn_from is None else {"population": release.drawn_from.facts()}),
-        "output": release.wrote.facts(),
-        "job": {"sha256": job_digest(job), "text": plain_data(shown_job(job))},
-        "quasi_identifiers": list(release.audit.quasi_identifiers),
+        "kind": KIND,
+        "format": FORMAT,
+        "output": output,
+        "quasi_identifiers": [column for column in columns if column in quasi],
         "sensitive": secrets,
+        "unchanged": [column for column in columns if column not in quasi | parts],
         "unknown": UNKNOWN if SUPPRESSION.make(job["suppression"]).hides_values else None,
-        "promises": release.audit.to_dict()["checks"],
-        "rows": release.n,
-        "released": release.audit.rows,
-        "suppressed": release.suppressed,
-        "suppressed_values": release.suppressed_values,
-        "classes": release.classes,
-        "smallest_class": release.audit.smallest_class,
-        "status": release.status,
-        "cost": release.cost,
-        "lower_bound": plain_data(release.lower_bound),
-        "gap": release.gap,
-        "versions": dict(release.versions),
+        "promises": [
+            {"model": check.model, "reached": float(check.reached) if math.isfinite(check.reached) else None}
+            for check in audit.checks[: len(job["privacy"])]
+        ],
+        "rows": audit.rows,
+        "classes": audit.classes,
+        "smallest_class": audit.smallest_class,
+        "reading": _reading(release),
+        "input": keyed_input(key, release.read, output),
+        "population": keyed_input(key, release.drawn_from, output, "population"),
+        "job": None if key is None or release.unpickled else keyed_job(key, job, output),
     }
-    return {**certificate, "sha256": _own_digest(certificate)}
+    certificate["seal"] = None if key is None else key.sign("certificate", sealed_text(certificate))
+    return {**certificate, "sha256": own_digest(certificate)}
 
 
-def write_certificate(release: Release, path: Path) -> Path:
+def keyed_input(key: Key | None, stamp: FileStamp | None, output: str, role: str = "input") -> str | None:
+    """Return the HMAC of the files a release was made from, bound to the digest of what was written."""
+    return None if key is None or stamp is None else key.sign(role, output, stamp.digest())
+
+
+def keyed_job(key: Key, job: dict[str, Any], output: str) -> str:
+    """Return the HMAC of what was asked for, bound to what was written; the seed is no part of it."""
+    return key.sign("job", output, job_text(job, without=["seed"]))
+
+
+def _reading(release: Release) -> dict[str, Any]:
+    """Return what else it takes to measure the promises again, where they need more than the released file."""
+    job = release.job
+    models = [PRIVACY.make(model) for model in job["privacy"] if not is_counted(model)]
+    about_people = any(model.looks_at_population for model in models)
+    needed = [*(job.get("sensitive") or ()), *(release.audit.quasi_identifiers if about_people else ())]
+    compares = any(model.compares for model in models)
+    types = {column: str(kind) for column, kind in (job.get("types") or {}).items() if column in needed}
+    forms = {column: builder_form(form) for column, form in job["quasi_identifiers"].items()} if about_people else {}
+    found = {
+        "types": types if compares or about_people else {},
+        "hierarchies": {column: form for column, form in forms.items() if form is not None},
+        "weights": job.get("weights") if about_people else None,
+        "missing": job.get("missing") if compares and job.get("missing") == "suppress" else None,
+    }
+    return {name: plain_data(value) for name, value in found.items() if value}
+
+
+def builder_form(form: Any) -> str | None:
+    """Return the text of a hierarchy if it is a builder that names no value of the data."""
+    from discreet.schema.builders import BUILDERS
+
+    if not isinstance(form, str) or form.partition("(")[0].strip() not in BUILDERS or is_counted(form):
+        return None
+    return form if shown_hierarchy(form) == form else None
+
+
+def write_certificate(release: Release, path: Path, key: Key | None) -> Path:
     """Write the certificate of a release as JSON."""
     target = _check(path)
-    text = json.dumps(make_certificate(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(make_certificate(release, key), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     with replacing(target) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return target
@@ -92,180 +124,3 @@ def _check(path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise UsageError(f"A certificate is written as JSON; end the name '{path.name}' in .json.")
     return check_target(path)
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The verdict on a file and its certificate."""
-
-    files: tuple[tuple[str, bool | None], ...]
-    """What was compared, and whether it is the same; None where it was not given."""
-    audit: Audit
-    """The fresh audit."""
-    differs: tuple[str, ...]
-    """Promises for which the fresh audit measured something else than the certificate says."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether everything that was given is what the certificate says, and every promise is kept."""
-        return self.audit.passed and not self.differs and all(same is not False for _, same in self.files)
-
-    def summary(self) -> str:
-        """Return the verdict as text for people."""
-        marks = {True: "ok       ", False: "CHANGED  ", None: "not given"}
-        lines = [f"Certificate {'holds' if self.passed else 'does NOT hold'}."]
-        lines += [f"  {marks[same]}  {what}" for what, same in self.files]
-        lines += [
-            f"  DIFFERS  {model}: the certificate says something else than was measured" for model in self.differs
-        ]
-        return "\n".join([*lines, self.audit.summary()])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain data, ready for JSON."""
-        return {
-            "passed": self.passed,
-            "files": dict(self.files),
-            "differs": list(self.differs),
-            "audit": self.audit.to_dict(),
-        }
-
-
-def verify(
-    released: str | PathLike[str],
-    certificate: str | PathLike[str],
-    *,
-    original: str | PathLike[str] | None = None,
-    population: Any = None,
-    job: str | PathLike[str] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-) -> Verification:
-    """Check a released file against its certificate: whether it is that file, and keeps every promise.
-
-    With the ``original`` table and the ``job`` file these are compared too. The original is needed where a promise
-    compares with it (t-closeness), the job file where a promise names values of the data, which a certificate does not
-    hold, and ``hierarchies`` of sensitive columns for hierarchical t-closeness without a job file. The ``population``
-    is needed where a promise counts its people in a table; then the job file or ``hierarchies`` say what the released
-    values of columns stand for.
-    """
-    told = _read(as_path(certificate, "The certificate"))
-    known = None if job is None else _load(job)
-    files: list[tuple[str, bool | None]] = [
-        ("the certificate itself", _own_digest({k: v for k, v in told.items() if k != "sha256"}) == told.get("sha256")),
-        ("the released file", _digest_of(released, "The released table") == told["output"]["sha256"]),
-    ]
-    if told.get("input") is not None:
-        same = None if original is None else _digest_of(original, "The original table") == told["input"]["sha256"]
-        files.append(("the original file", same))
-    if told.get("population") is not None:
-        same = None
-        if population is not None:
-            is_file = isinstance(population, str | PathLike) and not is_url(population)
-            same = is_file and _digest_of(population, "The population") == told["population"]["sha256"]
-        files.append(("the population", same))
-    files.append(("the job", None if known is None else job_digest(known.told()) == told["job"]["sha256"]))
-    models = _promised(told, known)
-    trees = dict(hierarchies or {})
-    if known is not None:
-        arguments = known.arguments()
-        trees = {**arguments["sensitive"], **arguments["quasi_identifiers"], **trees}
-    if original is None and any(model.compares for model in models):
-        model = next(model for model in models if model.compares)
-        raise UsageError(
-            f"'{model.shown}' compares with the original table; name that too, as in --input people.csv.",
-            topic="certificate",
-        )
-    fresh = audit(
-        released,
-        quasi_identifiers={column: _released_by(told, column, trees) for column in told["quasi_identifiers"]},
-        privacy=models,
-        sensitive={column: trees.get(column) for column in told["sensitive"]},
-        types=told["job"]["text"].get("types"),
-        reference=None if original is None else _original(original, told),
-        unknown=told["unknown"],
-        rows=told["released"],
-        weights=told["job"]["text"].get("weights"),
-        population=population,
-    )
-    return Verification(tuple(files), fresh, tuple(_differences(told, fresh)))
-
-
-def _released_by(told: Mapping[str, Any], column: str, trees: Mapping[str, Any]) -> Any:
-    """Return the hierarchy of a column: that given, or else the builder a certificate can tell."""
-    from discreet.schema.builders import BUILDERS
-
-    form = told["job"]["text"]["quasi_identifiers"].get(column)
-    builder = isinstance(form, str) and form.partition("(")[0].strip() in BUILDERS and "values" not in form
-    return trees.get(column) or (form if builder else None)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        told = json.loads(read_text(path, "certificate"))
-    except ValueError:
-        told = None
-    if not isinstance(told, dict) or told.get("kind") != _KIND:
-        raise DataError(f"'{path.name}' is no certificate of a release.", topic="certificate")
-    if told.get("format") != _FORMAT:
-        raise DataError(
-            f"'{path.name}' was made by a newer version of discreet; use that to check it.", topic="certificate"
-        )
-    return told
-
-
-def _load(job: str | PathLike[str]) -> Job:
-    from discreet.job import Job
-
-    return Job.load(Path(job))
-
-
-def _digest_of(path: Any, what: str) -> str:
-    """Return the SHA-256 of what is at a path; ``what`` it is."""
-    try:
-        return digest(as_path(path, what))
-    except FileNotFoundError:
-        raise DataError(f"There is no file '{path}'.", topic="no-such-file") from None
-    except OSError as error:
-        raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
-
-
-def _own_digest(certificate: Mapping[str, Any]) -> str:
-    text = json.dumps(certificate, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _promised(told: Mapping[str, Any], job: Job | None) -> list[PrivacyModel]:
-    """Return the models that were promised; those of the job where it is known, which has them in full."""
-    texts = told["job"]["text"]["privacy"] if job is None else job.privacy
-    models = []
-    for text in texts:
-        try:
-            models.append(PRIVACY.make(text).resolve(told["sensitive"]))
-        except UsageError:
-            raise UsageError(
-                f"The promise '{text}' names values of the data, which a certificate does not hold; name the job file "
-                "too, as in --job job.yaml."
-            ) from None
-    return models
-
-
-def _original(path: str | PathLike[str], told: Mapping[str, Any]) -> pl.LazyFrame:
-    """Return the table promises compare with, without the rows that were left out for missing values."""
-    frame = to_lazy(path)
-    if told["job"]["text"].get("missing") != "suppress":
-        return frame
-    schema = frame.collect_schema()
-    return frame.filter(
-        pl.all_horizontal(normalized(column, schema[column]).is_not_null() for column in told["quasi_identifiers"])
-    )
-
-
-def _differences(told: Mapping[str, Any], fresh: Audit) -> list[str]:
-    """Return the promises for which the two audits do not agree."""
-    before = {check["model"]: check["reached"] for check in told["promises"]}
-    return [check.model for check in fresh.checks if not _close(before.get(check.model, math.nan), check.reached)]
-
-
-def _close(told: float | None, measured: float) -> bool:
-    if told is None:
-        return not math.isfinite(measured)
-    return math.isclose(told, measured, rel_tol=1e-9, abs_tol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -15,9 +15,9 @@ from discreet._places import is_url
 from discreet.engines import files_of
 from discreet.errors import DataError
 
-__all__ = ["FileStamp", "digest", "job_digest"]
+__all__ = ["FileStamp", "digest", "job_text"]
 
-_PLACES = ("input", "population", "output", "report", "certificate", "mapping")
+_PLACES = ("input", "population", "output", "report", "certificate", "mapping", "key")
 _SILENT = (*_PLACES, "time_limit", "engine", "memory_limit", "spark")
 """What a job says about where files are and what may work on them, which does not change what it asks for."""
 
@@ -43,16 +43,18 @@ class FileStamp:
         """Whether the files are still what they were."""
         return all(_unchanged(*file) for file in self.files)
 
-    def facts(self) -> dict[str, Any]:
-        """Return the name, size and SHA-256 of the files, which must still be what they were."""
+    def digest(self) -> str:
+        """Return the SHA-256 of the files, which must still be what they were.
+
+        That of the input is never handed over: it would let others test guesses about the table.
+        """
         if not self.unchanged:
             raise DataError(
                 f"'{self.name}' was changed or moved after the release was made, so that it cannot be certified; "
                 "make the release again.",
                 topic="certificate",
             )
-        size = sum(size for _, size, _ in self.files)
-        return {"name": self.name, "bytes": size, "sha256": _together([(f[0], _digest(*f)) for f in self.files])}
+        return _together([(file[0], _digest(*file)) for file in self.files])
 
 
 def digest(place: str | PathLike[str]) -> str:
@@ -90,15 +92,15 @@ def _read(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def job_digest(job: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what a job asks for, in one order, without what is empty and where its files are.
+def job_text(job: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
+    """Return what a job asks for in one order, without what is empty and where its files are.
 
-    >>> job_digest({"privacy": ["k(5)"], "input": "a.csv"}) == job_digest({"input": "b.csv", "privacy": ["k(5)"]})
+    >>> job_text({"privacy": ["k(5)"], "input": "a.csv"}) == job_text({"input": "b.csv", "privacy": ["k(5)"]})
     True
     """
-    told = {key: _named(value) for key, value in job.items() if key not in _SILENT and value not in (None, [], {}, ())}
-    text = json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    silent = (*_SILENT, *without)
+    told = {key: _named(value) for key, value in job.items() if key not in silent and value not in (None, [], {}, ())}
+    return json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _named(value: Any) -> Any:

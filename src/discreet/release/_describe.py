@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from os import PathLike, fspath
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
+__all__ = ["is_counted", "notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -49,16 +50,31 @@ def text_form(choice: Any) -> Any:
 
 
 def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a job for a report: values of the data that its hierarchies and privacy models name are counted."""
+    """Return a job for a report: values of the data that its hierarchies and privacy models name are counted.
+
+    The seed and the place of the key are the owner's alone: with the seed, guesses about the table could be tested.
+    """
     return {
-        **job,
+        **{name: value for name, value in job.items() if name not in ("seed", "key")},
         **{
-            role: {column: shown_hierarchy(form) for column, form in job[role].items()}
+            role: {column: form if is_counted(form) else shown_hierarchy(form) for column, form in job[role].items()}
             for role in ("quasi_identifiers", "sensitive")
         },
-        "privacy": [outline(model) for model in job["privacy"]],
-        "cost": None if job["cost"] is None else outline(job["cost"], by_column=True),
+        "privacy": [model if is_counted(model) else outline(model) for model in job["privacy"]],
+        "cost": job["cost"] if job["cost"] is None or is_counted(job["cost"]) else outline(job["cost"], by_column=True),
     }
+
+
+_COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")
+
+
+def is_counted(form: Any) -> bool:
+    """Whether a text form is one for reports, in which values of the data were counted instead of listed.
+
+    >>> is_counted("l+({2 values}, disease)"), is_counted("l+(0.25, disease)")
+    (True, False)
+    """
+    return isinstance(form, str) and _COUNTED.search(form) is not None
 
 
 _FEW = 8

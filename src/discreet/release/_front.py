@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -19,9 +20,11 @@ from discreet.counts import FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem import Axis, Problem
 from discreet.release._explain import Step, steps_between
+from discreet.release._key import draw_seed, key_place
 from discreet.release._knee import Knee, find_knee, number_text
 from discreet.release._make import make_release
 from discreet.release._output import check_apart, check_output, sources
+from discreet.release._pickling import refuse, whole
 from discreet.release._prepare import Prepared, interruptible
 from discreet.release._release import Release
 
@@ -64,6 +67,15 @@ class FrontPoint:
         names = ("values", "loss", "normalized_loss", "levels", "suppressed", "classes", "also", "proven")
         told = {name: getattr(self, name) for name in names}
         return told if self.lower_bound is None else {**told, "lower_bound": self.lower_bound}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self)) if whole() else {**vars(self), "solved": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FrontPoint:
+        return replace(self, values=dict(self.values), levels=dict(self.levels))
 
 
 @dataclass(eq=False, repr=False)
@@ -196,8 +208,10 @@ class Front:
         with interruptible():
             problem, solution = self._solution(chosen)
             privacy = [model.text for model in problem.privacy]
+            told = {**self.job, "privacy": privacy, "solver": "auto", "time_limit": None, "seed": draw_seed()}
+            key = key_place()
             return make_release(
-                prepared, problem, solution, {**self.job, "privacy": privacy, "solver": "auto", "time_limit": None}
+                prepared, problem, solution, told, key, None if key is None or output is None else key.make()
             )
 
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:
@@ -318,6 +332,20 @@ class Front:
             f"POkA missed {len(self.missed)} of {true} true points; {len(self.false)} of the {len(self.points)} it "
             "reports are beaten by others."
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        if whole():
+            return dict(vars(self))
+        raise refuse(
+            "A front", {"front.save('front.json')": "its points", "front.release(...).write(...)": "a release"}
+        )
+
+    def __copy__(self) -> Front:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Front:
+        own = ("points", "stats", "job", "cloud", "missed", "false")
+        return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
 
     def __repr__(self) -> str:
         ends = " to ".join(number_text(point.values[self.axes[0]]) for point in (self.points[0], self.points[-1]))

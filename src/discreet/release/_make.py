@@ -11,9 +11,11 @@ import numpy as np
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
-from discreet.release._checksums import FileStamp
+from discreet.release._checksums import FileStamp, job_text
 from discreet.release._columns import tell_columns
 from discreet.release._describe import notes, population_text, text_form, versions
+from discreet.release._key import Key, KeyPlace
+from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
@@ -30,8 +32,21 @@ if TYPE_CHECKING:
 __all__ = ["make_release"]
 
 
-def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: Mapping[str, Any]) -> Release:
-    """Carry a solution out, audit what came of it, and put together what is known about it."""
+def make_release(
+    prepared: Prepared,
+    problem: Problem,
+    solution: Solution,
+    job: Mapping[str, Any],
+    key: KeyPlace | None,
+    secret: Key | None = None,
+    *,
+    drawn: bool = False,
+) -> Release:
+    """Carry a solution out, audit what came of it, and put together what is known about it.
+
+    What is written to a place is entered in the ledger beside the ``key``, whose content is the ``secret``. ``drawn``
+    says whether the solution depends on the seed.
+    """
     counted, schema = prepared.counted, prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
     if problem.kept is not None:
@@ -58,6 +73,12 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         hierarchies={name: _tree(prepared, name) for name in schema.quasi_identifiers},
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
+    told = text_form({**prepared.told(), **job})
+    found = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
+    choices, second = job_text(told, without=[] if drawn else ["seed"]) + found, None
+    if secret is not None and prepared.target is not None:
+        entry = make_entry(secret, prepared.data, prepared.stamp, choices, prepared.target.place)
+        second = None if entry is None else two_releases(record(secret, entry))
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
     return Release(
         status=solution.status,
@@ -72,8 +93,11 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         classes=verdict.classes,
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
-        job=text_form({**prepared.told(), **job}),
-        notes=tuple(notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target)),
+        job=told,
+        notes=(
+            *([] if second is None else [second]),
+            *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
+        ),
         stats={
             **_people(prepared),
             **figures,
@@ -107,6 +131,8 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         drawn_from=FileStamp.of(prepared.population),
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
         behind=Behind.of(prepared, problem),
+        key=key,
+        choices=choices,
     )
 
 

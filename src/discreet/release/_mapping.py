@@ -22,6 +22,7 @@ from discreet.engines import Recoding, Source
 from discreet.errors import DataError, UsageError
 from discreet.problem import PrivacyModel, Scheme
 from discreet.release._describe import versions
+from discreet.release._pickling import unpickled
 from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Schema, as_hierarchy, text_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def write_mapping(release: Release, path: Path) -> Path:
     """Write the mapping of a release as JSON."""
     target = _check(path)
     text = json.dumps(make_mapping(release), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    with replacing(target) as unfinished:
+    with replacing(target, private=True) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return target
 
@@ -92,6 +93,8 @@ def write_mapping(release: Release, path: Path) -> Path:
 def make_mapping(release: Release) -> dict[str, Any]:
     """Return the mapping of a release as plain data."""
     recipe = release.recipe
+    if recipe is None and release.unpickled:
+        raise unpickled("the mapping", "write it with release.mapping before pickling")
     if recipe is None:
         raise _no_mapping("Equal values became different ones, or records were left out before the search")
     if recipe.recoding.parts is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,16 +15,18 @@ import polars as pl
 
 from discreet._places import Place, as_path
 from discreet.engines import Recoding, recode, to_lazy, unused, without_formulas
-from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, roles, unknown
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
+from discreet.release._key import KeyPlace, key_place
+from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe, make_mapping, write_mapping
 from discreet.release._notebook import release_html
 from discreet.release._output import Output, check_apart, check_output, place_files
+from discreet.release._pickling import pickled_release, unpickled
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
@@ -108,6 +111,12 @@ class Release:
     """What it was made from, to measure risk and utility and to look around; it stays in this process."""
     recoding: Recoding | None = field(default=None, repr=False)
     """What was done to columns and rows, as the engine did it."""
+    key: KeyPlace | None = field(default=None, repr=False)
+    """Where the owner's key is, beside which the releases that were written are recorded."""
+    choices: str = field(default="", repr=False)
+    """What was asked for and what was found, by which the record of releases tells one release from another."""
+    unpickled: bool = field(default=False, repr=False)
+    """Whether it comes from a pickle, which leaves behind what the release was made from."""
 
     @property
     def frame(self) -> Any:
@@ -117,6 +126,8 @@ class Release:
     @cached_property
     def blocks(self) -> dict[str, list[set[Any]]]:
         """For each quasi-identifier, the sets of original values that are released as one."""
+        if self.unpickled:
+            raise unpickled("the blocks of original values", "make the release again to see them")
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
 
     @property
@@ -146,7 +157,7 @@ class Release:
         [0, 1, 2, 4]
         """
         if self.recoding is None:
-            raise UsageError("This release does not know how it was made; make it again.")
+            raise unpickled("the way it was made", "make the release again")
         frame = to_lazy(data)
         number = unused("row", frame.collect_schema())
         return recode(frame.with_row_index(number), self.recoding).select(number).collect().to_series()
@@ -162,7 +173,19 @@ class Release:
         if isinstance(output, Output):
             check_apart([output.path], [] if read is None else place_files(read))
         output.write(without_formulas(self.frame) if for_spreadsheets else self.frame)
+        self._record(output.place)
         return output.place
+
+    def _record(self, place: Place) -> None:
+        """Enter a release that was written in the ledger beside the key, and note if it is a second one."""
+        key = None if self.key is None else self.key.make()
+        data = None if self.behind is None else self.behind.data
+        entry = None if key is None else make_entry(key, data, self.read, self.choices, place)
+        if key is None or entry is None:
+            return
+        told = two_releases(record(key, entry))
+        if told is not None and told not in self.notes:
+            object.__setattr__(self, "notes", (told, *self.notes))
 
     def report(
         self,
@@ -229,12 +252,16 @@ class Release:
 
         return measure(self)
 
-    def certificate(self, path: str | PathLike[str]) -> Path:
-        """Write what was promised and reached, with the SHA-256 of input, output and job, as JSON.
+    def certificate(self, path: str | PathLike[str], *, key: str | PathLike[str] | None = None) -> Path:
+        """Write what was promised and reached, with the SHA-256 of what was written, as JSON.
 
-        :func:`discreet.verify` checks a file against it later. It holds no value of the data.
+        :func:`discreet.verify` checks a file against it later. It holds no value of the data, and of the input just an
+        HMAC with the owner's ``key``: a private file, made if it is not there, that also serves further releases. By
+        default that is ``discreet.key`` in ``$XDG_STATE_HOME/discreet`` or ``~/.local/state/discreet``. Keep it, and
+        never hand it over.
         """
-        return write_certificate(self, as_path(path, "The certificate"))
+        place = self.key if key is None else key_place(key)
+        return write_certificate(self, as_path(path, "The certificate"), None if place is None else place.make())
 
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
@@ -264,6 +291,19 @@ class Release:
         True
         """
         return trace_text(self.trace, width)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pickled_release(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> Release:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Release:
+        own = {item.name: deepcopy(getattr(self, item.name), memo) for item in fields(self) if item.name != "behind"}
+        return replace(self, **own)
 
     def __repr__(self) -> str:
         return (

@@ -48,7 +48,6 @@ def to_dict(release: Release) -> dict[str, Any]:
         "stats": {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"},
         "trace": [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace],
         "versions": dict(release.versions),
-        **({} if release.job.get("seed") is None else {"seed": release.job["seed"]}),
         "job": plain_data(shown_job(release.job)),
     }
 

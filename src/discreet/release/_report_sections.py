@@ -14,8 +14,9 @@ from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.problem._text import outline
 from discreet.release._audit import number_text
+from discreet.release._certificate import keyed_input
 from discreet.release._charts import bar_chart, size_chart, size_names, spread_chart, trace_chart, tree_chart
-from discreet.release._checksums import FileStamp, job_digest
+from discreet.release._checksums import FileStamp
 from discreet.release._describe import plain_data, shown_job
 from discreet.release._front_picture import Recoded
 from discreet.release._front_scale import plain, share
@@ -332,17 +333,11 @@ def _bar_caption(column: ReleasedColumn, least: int) -> str:
 
 def _repeat(release: Release) -> Iterator[Block]:
     yield Text(
-        "Saved as job.yaml beside the input, this does the same again with 'discreet run job.yaml'. Where the job "
-        "lists values of the data, only their number is shown here; the job file itself has them."
+        "The owner of the data does the same again with 'discreet run job.yaml'. The job file has the seed, which is "
+        "not shown here, and the values of the data that the job lists, of which only the number is."
     )
     yield Code(_job_text(release.job))
-    facts = [
-        ("input", _file(release.read)),
-        ("output", _file(release.wrote)),
-        ("job", f"SHA-256 {job_digest(release.job)}"),
-    ]
-    seed = release.job.get("seed")
-    facts.append(("seed", "none was given" if seed is None else str(seed)))
+    facts = [("input", _input(release)), ("output", _file(release.wrote))]
     facts.append(("versions", ", ".join(f"{name} {version}" for name, version in release.versions.items())))
     seconds = ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())
     facts.append(("seconds", seconds))
@@ -353,10 +348,21 @@ def _file(stamp: FileStamp | None) -> str:
     if stamp is None:
         return "no file"
     try:
-        facts = stamp.facts()
+        return f"{stamp.name}, SHA-256 {stamp.digest()}"
     except DataError:
         return f"{stamp.name}, changed or moved since"
-    return f"{facts['name']}, {facts['bytes']:,} bytes, SHA-256 {facts['sha256']}"
+
+
+def _input(release: Release) -> str:
+    """Return the name of the input, and its HMAC for the owner of the key."""
+    if release.read is None:
+        return "no file"
+    key = None if release.key is None or (release.wrote and not release.wrote.unchanged) else release.key.make()
+    try:
+        keyed = keyed_input(key, release.read, "" if release.wrote is None or key is None else release.wrote.digest())
+    except DataError:
+        return f"{release.read.name}, changed or moved since"
+    return release.read.name if keyed is None else f"{release.read.name}, HMAC-SHA256 {keyed} (by the owner's key)"
 
 
 def _job_text(job: Mapping[str, Any]) -> str:

@@ -61,6 +61,8 @@ class Budget:
     """For solvers that draw random numbers; None asks the operating system's secure source."""
     while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
     """What surrounds anything that does not count."""
+    drawn: bool = field(default=False, init=False)
+    """Whether random numbers were asked for, so that the solution depends on the seed."""
     preparing: float = field(default=0.0, init=False)
     """Seconds that did not count: kernels were loaded, or compiled the first time ever."""
 
@@ -83,6 +85,7 @@ class Budget:
 
     def random(self) -> Random:
         """Return where to draw random numbers from."""
+        self.drawn = True
         return SystemRandom() if self.seed is None else Random(self.seed)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from discreet.engines import format_of
 from discreet.job import Job
 from discreet.job._files import write_fields
 from discreet.problem import make_schemes
+from discreet.release._key import KEY_FILE, draw_seed
 from discreet.schema import Hierarchy, Role
 from discreet.studio._project import Project, Settings
 from discreet.studio._workspace import safe_name
@@ -86,15 +86,16 @@ def write_job(project: Project, settings: Settings, folder: Path) -> Job:
         tree = settings.hierarchies[column]
         assert isinstance(tree, Hierarchy)
         tree.to_csv(folder / name)
-    fields = {**job_fields(settings, file), "report": ["report.html"], "certificate": "certificate.json"}
+    papers = {"report": ["report.html"], "certificate": "certificate.json", "key": KEY_FILE}
+    fields = {**job_fields(settings, file), **papers}
     schemes = make_schemes(fields["scheme"])
     chosen = [schemes] if not isinstance(schemes, Mapping) else list(schemes.values())
     whole = all(scheme.is_global for scheme in chosen)
-    if fields["seed"] is None and (not whole or fields["solver"] != "auto"):
-        fields["seed"] = secrets.randbelow(1 << 31)  # some methods draw numbers: the files must repeat what was done
+    if fields["seed"] is None:
+        fields["seed"] = draw_seed()  # the files must repeat what was done
     if whole and fields["suppression"].startswith(("none", "budget", "class-rec")):
         fields["mapping"] = "mapping.json"
-    write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True))
+    write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True), private=True)
     return Job.load(folder / JOB)
 
 
@@ -112,12 +113,14 @@ def script(
     that the released file must not hold cells that begin like a formula.
     """
     told = {key: value for key, value in job.items() if value not in (None, {}, [])}
-    report, certificate, mapping = (told.pop(key, None) for key in ("report", "certificate", "mapping"))
+    report, certificate, mapping = (told.pop(name, None) for name in ("report", "certificate", "mapping"))
+    secret = None if point is None else told.pop("key", None)
     data, output = told.pop("input"), told.pop("output")
     names = {column: f"hierarchy_{number}" for number, column in enumerate(trees, start=1)}
     lines = [
         '"""Repeats a job that was put together in the discreet studio.',
         "",
+        "Private: it has the seed. Keep it as safe as the data, and do not hand it over.",
         f"It needs the table {data!r} in the folder it is run in, and writes the release and its papers there.",
         '"""',
         "",
@@ -146,7 +149,8 @@ def script(
     if report:
         lines += [f"release.report({report[0]!r})"]
     if certificate:
-        lines += [f"release.certificate({certificate!r})"]
+        more = "" if secret is None else f", key={secret!r}"
+        lines += [f"release.certificate({certificate!r}{more})"]
     if mapping:
         lines += [f"release.mapping({mapping!r})"]
     return "\n".join(lines) + "\n"

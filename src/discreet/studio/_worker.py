@@ -265,6 +265,9 @@ def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _keep(found: Any, name: str) -> None:
-    """Keep something for a later worker; if it cannot be kept, that worker will say so."""
-    with Path(name).open("wb") as stream:
+    """Keep something for a later worker, with the values of the table; nobody else can read the file."""
+    from discreet._replacing import replacing
+    from discreet.release._pickling import with_originals
+
+    with replacing(Path(name), private=True) as unfinished, unfinished.open("wb") as stream, with_originals():
         pickle.dump(found, stream)

@@ -1,0 +1,220 @@
+"""The form of a certificate, field by field, and its strict reader: anything else is refused with a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from discreet._reading import read_text
+from discreet.engines import UNKNOWN
+from discreet.errors import DataError
+
+__all__ = ["FORMAT", "KIND", "canonical", "own_digest", "read_certificate", "sealed_text"]
+
+KIND = "discreet release certificate"
+FORMAT = 2
+_HEX = re.compile(r"[0-9a-f]{64}")
+_MOST_BYTES = 1 << 24
+_LONGEST = 10_000
+"""The most characters of a text."""
+
+
+def canonical(certificate: Mapping[str, Any]) -> str:
+    """Return a certificate as one line of JSON, its fields in the order of the form."""
+    return json.dumps(certificate, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def own_digest(certificate: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of everything in a certificate but that digest itself."""
+    return hashlib.sha256(canonical(_but(certificate, "sha256")).encode()).hexdigest()
+
+
+def sealed_text(certificate: Mapping[str, Any]) -> str:
+    """Return what the owner's seal is an HMAC of: everything before it."""
+    return canonical(_but(certificate, "seal", "sha256"))
+
+
+def _but(certificate: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in certificate.items() if name not in names}
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Read a certificate; one that has another form, or was damaged, is refused with a sentence that says where."""
+    told = _parse(path)
+    if not isinstance(told, dict) or told.get("kind") != KIND:
+        _refuse(path, "it is something else")
+    if told.get("format") != FORMAT:
+        _other_format(path, told.get("format"))
+    try:
+        _exactly(told, _FIELDS, "the certificate")
+    except ValueError as error:
+        _refuse(path, str(error))
+    return told
+
+
+def _parse(path: Path) -> Any:
+    try:
+        if path.is_file() and path.stat().st_size > _MOST_BYTES:
+            _refuse(path, "it is far too large")
+        return json.loads(read_text(path, "certificate"), object_pairs_hook=_no_doubles, parse_constant=_no_number)
+    except UnicodeDecodeError:
+        _refuse(path, "it is not UTF-8 text")
+    except json.JSONDecodeError:
+        _refuse(path, "it is not JSON")
+    except RecursionError:
+        _refuse(path, "it is nested too deeply")
+    except ValueError as error:
+        _refuse(path, str(error) if isinstance(error, _FormError) else "a number in it is too long")
+
+
+class _FormError(ValueError):
+    """What is wrong with a certificate, in words."""
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise _FormError("a field occurs twice")
+    return fields
+
+
+def _no_number(text: str) -> NoReturn:
+    raise _FormError(f"{text} is not a number of JSON")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise DataError(f"'{path.name}' is no certificate of a release, or it was damaged: {why}.", topic="certificate")
+
+
+def _other_format(path: Path, version: Any) -> NoReturn:
+    if type(version) is int and 0 < version < FORMAT:
+        raise DataError(
+            f"'{path.name}' is a certificate of an earlier version of discreet, which held a digest that lets others "
+            "test guesses about the original table; withdraw it and make a new one.",
+            topic="certificate",
+        )
+    if type(version) is int and version > FORMAT:
+        raise DataError(
+            f"'{path.name}' was made by a newer version of discreet; use that to check it.", topic="certificate"
+        )
+    _refuse(path, "its format is not a known number")
+
+
+_Check = Callable[[Any, str], None]
+
+
+def _exactly(value: Any, fields: Mapping[str, _Check], what: str, optional: Sequence[str] = ()) -> None:
+    """Refuse a mapping that lacks a field, has another, or has them in another order."""
+    if not isinstance(value, dict):
+        raise _FormError(f"{what} is not a mapping")
+    for name in fields:
+        if name not in value and name not in optional:
+            raise _FormError(f"the field '{name}' is missing")
+    for name in value:
+        if name not in fields:
+            raise _FormError(f"there is no field {name[:40]!a}")
+    if list(value) != [name for name in fields if name in value]:
+        raise _FormError("its fields are in another order")
+    for name, item in value.items():
+        fields[name](item, name)
+
+
+def _hex(value: Any, name: str) -> None:
+    if not isinstance(value, str) or not _HEX.fullmatch(value):
+        raise _FormError(f"'{name}' is not a digest of 64 hexadecimal digits")
+
+
+def _hex_or_none(value: Any, name: str) -> None:
+    if value is not None:
+        _hex(value, name)
+
+
+def _text(value: Any, name: str) -> None:
+    if not isinstance(value, str) or not value or len(value) > _LONGEST:
+        raise _FormError(f"'{name}' is not a text of usual length")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _FormError(f"'{name}' is not a text of Unicode") from None
+
+
+def _count(value: Any, name: str) -> None:
+    if type(value) is not int or not 0 <= value < 1 << 53:
+        raise _FormError(f"'{name}' is not a whole number")
+
+
+def _reached(value: Any, name: str) -> None:
+    if value is not None and (type(value) is not float or not math.isfinite(value)):
+        raise _FormError(f"'{name}' is not a decimal number")
+
+
+def _names(value: Any, name: str) -> None:
+    if not isinstance(value, list):
+        raise _FormError(f"'{name}' is not a list")
+    for item in value:
+        _text(item, name)
+    if len(set(value)) < len(value):
+        raise _FormError(f"'{name}' names a column twice")
+
+
+def _some_names(value: Any, name: str) -> None:
+    _names(value, name)
+    if not value:
+        raise _FormError(f"'{name}' is empty")
+
+
+def _one_of(*known: str | None) -> _Check:
+    def check(value: Any, name: str) -> None:
+        if value not in known:
+            raise _FormError(f"'{name}' is nothing a certificate says")
+
+    return check
+
+
+def _texts(value: Any, name: str) -> None:
+    if not isinstance(value, dict):
+        raise _FormError(f"'{name}' is not a mapping")
+    for column, text in value.items():
+        _text(column, name)
+        _text(text, name)
+
+
+def _promises(value: Any, name: str) -> None:
+    if not isinstance(value, list) or not value:
+        raise _FormError(f"'{name}' is not a list of promises")
+    for promise in value:
+        _exactly(promise, {"model": _text, "reached": _reached}, "a promise")
+    if len({promise["model"] for promise in value}) < len(value):
+        raise _FormError("a promise occurs twice")
+
+
+def _reading(value: Any, name: str) -> None:
+    fields = {"types": _texts, "hierarchies": _texts, "weights": _text, "missing": _one_of("suppress")}
+    _exactly(value, fields, f"'{name}'", optional=list(fields))
+
+
+_FIELDS: dict[str, _Check] = {
+    "kind": _text,
+    "format": _count,
+    "output": _hex,
+    "quasi_identifiers": _some_names,
+    "sensitive": _names,
+    "unchanged": _names,
+    "unknown": _one_of(None, UNKNOWN),
+    "promises": _promises,
+    "rows": _count,
+    "classes": _count,
+    "smallest_class": _count,
+    "reading": _reading,
+    "input": _hex_or_none,
+    "population": _hex_or_none,
+    "job": _hex_or_none,
+    "seal": _hex_or_none,
+    "sha256": _hex,
+}
+"""Every field in its order, and what refuses a wrong one."""

@@ -1,0 +1,347 @@
+"""Attacks on what goes along with a release: digests, altered certificates, pickles, and releases made twice."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import hashlib
+import hmac
+import io
+import json
+import os
+import pickle
+import random
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import discreet as dc
+from attack.base import Outcome
+from discreet.errors import DiscreetError
+
+__all__ = ["alterations", "rewritten", "run", "true_statement"]
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl")
+SCHEMES = ("full-domain", "subtree", "ordered", "set", "local")
+DIAGNOSES = ("flu", "asthma", "ache", "gout", "measles", "hiv", "anaemia")
+REPORTS = (".json", ".md", ".txt", ".html")
+
+
+def run(seed: int, folder: Path) -> Iterator[Outcome]:
+    """Make releases of a random table and attack what comes with them."""
+    rng = random.Random(seed)
+    table = random_table(rng)
+    with _own_home(folder / "home"):
+        yield guess_the_input(rng, table, folder)
+        yield from alter_the_certificate(rng, table, folder)
+        yield from look_into_pickles(rng, table, folder)
+    with _own_home(folder / "other-home"):  # where nothing was released yet
+        yield from release_twice(rng, table, folder)
+
+
+@contextmanager
+def _own_home(folder: Path) -> Iterator[None]:
+    """Keep the key and the ledger of these releases apart from those of the user."""
+    before = os.environ.get("XDG_STATE_HOME")
+    folder.mkdir(exist_ok=True)
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["XDG_STATE_HOME"]
+        else:
+            os.environ["XDG_STATE_HOME"] = before
+
+
+def random_table(rng: random.Random) -> pl.DataFrame:
+    """Return people of whom one lives where nobody else does; names and that town are canaries."""
+    n = rng.randrange(40, 120)
+    towns = [rng.choice(["Aston", "Brede", "Cley"]) for _ in range(n)]
+    towns[rng.randrange(n)] = "CANARYVILLE"
+    return pl.DataFrame(
+        {
+            "name": [f"CANARY{number:04}" for number in range(n)],
+            "age": [rng.randrange(20, 80) for _ in range(n)],
+            "sex": [rng.choice("mf") for _ in range(n)],
+            "town": towns,
+            "diagnosis": [rng.choice(DIAGNOSES) for _ in range(n)],
+        }
+    )
+
+
+def _asked(rng: random.Random, scheme: str | None = None) -> dict[str, Any]:
+    """Return arguments for a release; a local one leaves the town out, of which only suppressed people have a value."""
+    scheme = scheme or rng.choice(SCHEMES)
+    local = scheme != "full-domain"
+    quasi = {"age": "intervals(5, 10, 20, 40)", "sex": "flat"}
+    return {
+        "identifiers": ["name", *(["town"] if local else [])],
+        "quasi_identifiers": quasi if local else {**quasi, "town": "flat"},
+        "sensitive": ["diagnosis"],
+        "privacy": [f"k({rng.randrange(2, 5)})", *(["distinct-l(2, diagnosis)"] if rng.random() < 0.5 else [])],
+        "suppression": "budget(40%)",
+        "scheme": scheme,
+        "cost": "NCP" if scheme == "local" else "LM",
+        "engine": rng.choice(["auto", "auto", "duckdb"]) if _has_duckdb() else "auto",
+    }
+
+
+def _has_duckdb() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("duckdb") is not None
+
+
+def guess_the_input(rng: random.Random, table: pl.DataFrame, folder: Path) -> Outcome:
+    """Guess one person's diagnosis: all else is known, and each guess is compared with every digest handed over."""
+    source = folder / "people.csv"
+    table.write_csv(source)
+    asked = _asked(rng)
+    kind = rng.choice(FORMATS)
+    output = folder / f"safe.{kind}"
+    release = dc.anonymize(source, **asked, output=output)
+    handed = [release.certificate(folder / "certificate.json")]
+    handed += [release.report(folder / f"report{ending}", evaluate=False) for ending in rng.sample(REPORTS, 2)]
+    texts = [file.read_text(encoding="utf-8") for file in handed] + [json.dumps(release.to_dict()), release.summary()]
+    told = {found for text in texts for found in re.findall(r"[0-9a-f]{64}", text)}
+    target = rng.randrange(table.height)
+    size = source.stat().st_size
+    for guess in DIAGNOSES:
+        values = table["diagnosis"].to_list()
+        values[target] = guess
+        content = table.with_columns(diagnosis=pl.Series(values)).write_csv().encode()
+        if told & digests(content, output.read_bytes()):
+            return Outcome("digest", f"{kind}, {asked['scheme']}", False, "a digest confirms a guess of a diagnosis")
+    sized = any(f"{size:,} bytes" in text or f'"bytes": {size}' in text for text in texts)
+    seeded = any(str(release.job.get("seed", "no seed")) in text for text in texts)
+    detail = "the size of the input is told" if sized else "the seed is told" if seeded else ""
+    return Outcome("digest", f"{kind}, {asked['scheme']}", not (sized or seeded), detail)
+
+
+def digests(content: bytes, output: bytes) -> set[str]:
+    """Return digests of a guess that whoever has the release could compute, with and without keys they could know."""
+    plain = hashlib.sha256(content)
+    written = hashlib.sha256(output)
+    keys = (b"", bytes(32), output, written.digest(), written.hexdigest().encode(), b"discreet")
+    messages = (content, plain.digest(), plain.hexdigest().encode())
+    keyed = {hmac.new(key, message, "sha256").hexdigest() for key in keys for message in messages}
+    return {plain.hexdigest(), hashlib.sha256(plain.digest()).hexdigest(), *keyed}
+
+
+def alter_the_certificate(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
+    """Alter a certificate in some places, with its digest left and made anew, and see whether it still verifies."""
+    source, released, key = folder / "people.csv", folder / "checked.csv", folder / "home" / "altered.key"
+    table.write_csv(source)
+    asked = _asked(rng)
+    path = dc.anonymize(source, **asked, output=released).certificate(folder / "c.json", **_key(key))
+    honest = json.loads(path.read_text(encoding="utf-8"))
+    altered = list(alterations(honest))
+    for what, told in rng.sample(altered, min(6, len(altered))):
+        broken = verifies(released, honest, told, folder, key)
+        yield Outcome("altered certificate", asked["scheme"], broken is None, f"{what}: {broken}")
+
+
+def _key(key: Path) -> dict[str, Any]:
+    import inspect
+
+    return {"key": key} if "key" in inspect.signature(dc.verify).parameters else {}
+
+
+def verifies(released: Path, honest: Mapping[str, Any], told: Any, folder: Path, key: Path) -> str | None:
+    """Return how an altered certificate passes, if it does."""
+    for how, content, keyed in (
+        ("with its old digest", told, {}),
+        ("with the key", rewritten(told), _key(key)),
+        ("with a new digest", rewritten(told), {}),
+    ):
+        if content == honest:
+            continue
+        path = folder / "altered.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        try:
+            passed = dc.verify(released, path, **keyed).passed
+        except DiscreetError:
+            continue
+        except Exception as error:
+            return f"{how} it ends by {type(error).__name__}"
+        if passed and not (how == "with a new digest" and true_statement(content, honest, released)):
+            return f"{how} it verifies"
+    return None
+
+
+def rewritten(told: Any) -> Any:
+    """Return a certificate with its own digest made anew, as anybody can."""
+    if not isinstance(told, dict):
+        return told
+    rest = {name: value for name, value in told.items() if name != "sha256"}
+    first = told.get("format") == 1
+    text = json.dumps(rest, sort_keys=first, ensure_ascii=False, separators=(",", ":"))
+    return {**rest, "sha256": hashlib.sha256(text.encode(errors="replace")).hexdigest()}
+
+
+def alterations(told: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every way to change one place of a certificate: other values, and fields and items that come and go."""
+    honest = json.dumps(told)
+    yield from ((what, other) for what, other in _altered(told) if json.dumps(other) != honest)
+
+
+def _altered(told: Any) -> Iterator[tuple[str, Any]]:
+    for path, value in _places(told):
+        for number, other in enumerate(_others(value)):
+            yield f"{path} = #{number}", _with(told, path, other)
+        if path:
+            yield f"{path} gone", _without(told, path)
+        if isinstance(value, dict):
+            yield f"{path} + field", _with(told, path, {**value, "note": "nothing"})
+            for name in value:
+                renamed = {f"{name}s" if each == name else each: item for each, item in value.items()}
+                yield f"{path} renames {name}", _with(told, path, renamed)
+            if len(value) > 1:
+                yield f"{path} reversed", _with(told, path, dict(reversed(value.items())))
+        if isinstance(value, list) and value:
+            yield f"{path} twice", _with(told, path, [*value, value[0]])
+            if len(value) > 1:
+                yield f"{path} reversed", _with(told, path, value[::-1])
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _places(item, (*path, key))
+
+
+def _others(value: Any) -> Iterator[Any]:
+    """Yield other values for a place, of the same type and of others."""
+    deep: Any = []
+    for _ in range(50):
+        deep = [deep]
+    yield from (other for other in (None, True, -1, 10**30, 0.5, "", "x", "*", [], {}, deep) if other != value)
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        yield from (value + 1, value - 1, value * 2, float(value) + 1e-3)
+    elif isinstance(value, str):
+        yield from (value + "0", value[:-1], value.swapcase(), value[::-1])
+        for number in re.findall(r"\d+", value)[:2]:
+            yield from (value.replace(number, text, 1) for text in (str(int(number) + 1), "0", "9" * 4000))
+
+
+def _with(told: Any, path: tuple[Any, ...], other: Any) -> Any:
+    if not path:
+        return other
+    changed = copy.deepcopy(told)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = other
+    return changed
+
+
+def _without(told: Any, path: tuple[Any, ...]) -> Any:
+    changed = copy.deepcopy(told)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    del place[path[-1]]
+    return changed
+
+
+def true_statement(told: Mapping[str, Any], honest: Mapping[str, Any], released: Path) -> bool:
+    """Whether what a certificate says is so, counted from the CSV file in the most obvious way.
+
+    Whoever writes a true certificate of their own, such as one that promises less, deceives nobody about the release.
+    """
+    rows = list(csv.DictReader(io.StringIO(released.read_text(encoding="utf-8"))))
+    quasi = told["quasi_identifiers"]
+    classes: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        classes.setdefault(tuple(row[column] for column in quasi), []).append(row)
+    smallest = min(map(len, classes.values()), default=0)
+    columns = {*quasi, *told["sensitive"], *told["unchanged"]}
+    figures = (len(rows), len(classes), smallest) == (told["rows"], told["classes"], told["smallest_class"])
+    return bool(
+        figures
+        and columns == {*honest["quasi_identifiers"], *honest["sensitive"], *honest["unchanged"]}
+        and told["output"] == hashlib.sha256(released.read_bytes()).hexdigest()
+        and all(_holds(promise, classes, smallest, honest, told) for promise in told["promises"])
+    )
+
+
+def _holds(
+    promise: Mapping[str, Any],
+    classes: Mapping[Any, Any],
+    smallest: int,
+    honest: Mapping[str, Any],
+    told: Mapping[str, Any],
+) -> bool:
+    number = re.match(r"([a-z+-]+)\(([\d.]+)", promise["model"])
+    if number is None:
+        return promise in honest["promises"]
+    if number[1] not in ("k", "distinct-l"):  # known to be measured rightly, and enough for what is promised
+        measured = {each["reached"] for each in honest["promises"] if each["model"].startswith(number[1] + "(")}
+        enough = float(promise["reached"]) - float(number[2])
+        return promise["reached"] in measured and (enough <= 1e-9 if number[1] in ("l+", "t") else enough >= -1e-9)
+    reached = smallest
+    if number[1] == "distinct-l":
+        unknown = {told["unknown"]}
+        reached = min((len({row["diagnosis"] for row in rows} - unknown) for rows in classes.values()), default=0)
+    return bool(reached >= float(number[2]) and reached == promise["reached"])
+
+
+def look_into_pickles(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
+    """Pickle what holds a release, and look for values of people who were left out and for the seed."""
+    frames = {
+        "polars": lambda: table,
+        "polars lazy": table.lazy,
+        "pandas": table.to_pandas,
+        "pyarrow": table.to_arrow,
+        "file": lambda: folder / "people.csv",
+    }
+    kind = rng.choice(list(frames))
+    asked = {**_asked(rng), "engine": "auto"}
+    release = dc.anonymize(frames[kind](), **asked)
+    _ = release.blocks, release.neighbours
+    held = _clean(release) and str(release.job.get("seed", "no seed")).encode() not in pickle.dumps(release)
+    yield Outcome("pickle", f"release, {kind}", held, "it holds values of the original table, or the seed")
+    step = dc.Anonymizer(**_asked(rng, "full-domain") | {"engine": "auto"}).fit(table)
+    yield Outcome("pickle", "anonymizer", _clean(step), "it holds values of the original table")
+    told = {name: asked[name] for name in ("identifiers", "quasi_identifiers", "sensitive")}
+    front = dc.pareto(table, **told, suppression="budget(10%)")
+    yield Outcome("pickle", "front", _clean(front) and _clean(front.points), "it holds values of the original table")
+
+
+def _clean(thing: Any) -> bool:
+    try:
+        content = pickle.dumps(thing)
+    except DiscreetError:
+        return True
+    again = pickle.loads(content)
+    found = b"CANARY" in content or b"CANARY" in pickle.dumps(again)
+    return not found and "CANARY" not in repr(_leaves(again))
+
+
+def _leaves(thing: Any) -> Any:
+    return {name: value for name, value in getattr(thing, "__dict__", {}).items() if name != "table"}
+
+
+def release_twice(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
+    """Make a release without a seed, repeat it by the job that was kept, and then make another of the same table."""
+    source = folder / "twice.csv"
+    table.write_csv(source)
+    scheme, kind = rng.choice(["local", "local", "full-domain"]), rng.choice(["csv", "parquet", "jsonl"])
+    asked = {**_asked(rng, scheme), "engine": "auto"}
+    first, again, other = (folder / f"{name}.{kind}" for name in ("first", "again", "other"))
+    release = dc.anonymize(source, **asked, output=first)
+    repeated = dc.anonymize(source, **asked, seed=release.job.get("seed"), output=again)
+    same = "seed" in release.job and first.read_bytes() == again.read_bytes()
+    yield Outcome("repeated", f"{kind}, {scheme}", same, "the job does not give the same bytes again")
+    quiet = not any("RELEASED BEFORE" in note for note in (*release.notes, *repeated.notes))
+    second = dc.anonymize(source, **{**asked, "privacy": ["k(6)"]}, output=other)
+    loud = other.read_bytes() == first.read_bytes() or any("RELEASED BEFORE" in note for note in second.notes)
+    yield Outcome("two releases", f"{kind}, {scheme}", quiet and loud, "a second release of the table goes unnoticed")
