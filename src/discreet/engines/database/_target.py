@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from discreet._places import TableName, TableUrl
-from discreet._replacing import check_parent, replacing_alone
+from discreet._replacing import check_parent, replacing_database
 from discreet._temporary import private_folder
 from discreet.engines._recoding import Recoding
 from discreet.engines._write import plan_of
@@ -71,7 +71,7 @@ def replacing_table(url: TableUrl) -> Iterator[StagedTable]:
     A file that is not there yet appears when it is complete.
     """
     if url.path is not None and not url.path.exists():
-        with replacing_alone(url.path.resolve()) as unfinished, _staged(url.moved_to(unfinished), url) as staged:
+        with replacing_database(url.path.resolve()) as unfinished, _staged(url.moved_to(unfinished), url) as staged:
             yield staged
     else:
         with _staged(url, url) as staged:
