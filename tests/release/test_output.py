@@ -227,10 +227,10 @@ def test_whatever_happens_while_writing_nothing_stays(
 def test_the_audit_comes_before_the_name(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check = publishing.Promises.check
 
-    def watched(self: Any, data: Any, categories: Any = ()) -> Audit:
+    def watched(self: Any, data: Any, *rest: Any) -> Audit:
         assert not (tmp_path / "safe.csv").exists()
         assert [path.name[:10] for path in tmp_path.glob(".*")] == [".safe.csv."]
-        return check(self, data, categories)
+        return check(self, data, *rest)
 
     monkeypatch.setattr(publishing.Promises, "check", watched)
     anonymize(source, **JOB, output=tmp_path / "safe.csv")

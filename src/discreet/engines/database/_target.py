@@ -59,6 +59,19 @@ class StagedTable:
         """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
         return count_rows(self.session, self.staging, self.session.columns(self.staging), by, weights)
 
+    def reopened(self) -> StagedTable:
+        """Return the table as the audit counts it."""
+        return self
+
+    def read_back(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Put a small table, of which no two rows are the same, into the database and return it as it is read there."""
+        trial = StagedTable(self.session, self.url)
+        self.session.create(trial._quoted, table.schema)
+        self.session.load(trial._quoted, table.lazy())
+        rows = trial.count(table.columns).select(table.columns)
+        self.session.execute(f"DROP TABLE {trial._quoted}")
+        return rows
+
     @property
     def _quoted(self) -> str:
         return quoted(self.staging.schema, self.staging.name)
