@@ -410,7 +410,11 @@ def _groups(classes: _Classes, values: pl.Series, told: NDArray[np.bool_], known
 
 
 def _value(column: str, dtype: pl.DataType) -> pl.Expr:
-    return exactly(column).fill_nan(None) if dtype.is_float() else exactly(column)
+    """Return a column as its values are compared: NaN is missing, and -0.0 is 0.0."""
+    if not dtype.is_float():
+        return exactly(column)
+    known = exactly(column).fill_nan(None)
+    return pl.when(known == 0.0).then(pl.lit(0.0, dtype=dtype)).otherwise(known)
 
 
 def _looked_at(models: Sequence[PrivacyModel]) -> list[str]:

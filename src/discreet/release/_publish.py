@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,7 +22,7 @@ from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._output import Output, SparkOutput, TableOutput, Target, Written, like_input
 from discreet.release._read_back import ReadBack
-from discreet.release._staging import Staged, staging
+from discreet.release._staging import Staged, StagedInDatabase, staging
 
 __all__ = ["Promises", "Rows", "publish", "write_rows"]
 
@@ -134,7 +135,7 @@ class Rows:
 
     def write(self, staged: Staged, released: Any) -> None:
         """Write the rows under a hidden name."""
-        if released is None:
+        if isinstance(staged, StagedInDatabase) and released is None and self.recoding is not None:
             staged.recode(self.source, self.recoding)
         else:
             staged.write(self.protected(released))
@@ -147,6 +148,14 @@ class Rows:
         names = (to_lazy(rows).collect_schema().names() for rows in (self.protected(released), released))
         renamed = {safe: name for safe, name in zip(*names, strict=True) if safe != name}
         return data.scan().rename(renamed) if renamed else data
+
+    def read_back(self, staged: Staged, table: pl.DataFrame) -> pl.DataFrame | None:
+        """Return what readers would get of a small table; None if they get it as it is."""
+        if not self.for_spreadsheets:
+            return staged.read_back(table)
+        protected = self.protected(table).collect()
+        back = staged.read_back(protected)
+        return protected if back is None else back
 
     def guard(self) -> AbstractContextManager[None]:
         """Say in one sentence what goes wrong while they are read."""
@@ -194,7 +203,7 @@ def write_rows(rows: Rows, promises: Promises, target: Target, clock: Clock) -> 
             rows.write(staged, released)
         with clock("audit"):
             read_back = ReadBack(
-                lambda table: staged.read_back(to_lazy(rows.protected(table)).collect()),
+                partial(rows.read_back, staged),
                 released,
                 promises.values if rows.recoding is not None else {},
                 promises.merged,

@@ -84,10 +84,13 @@ class ReadBack:
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    """Return categories as text, and NaN as the missing value it is."""
+    """Return categories as text, NaN as the missing value it is, and no negative zero."""
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         return values.cast(pl.String)
-    return values.fill_nan(None) if values.dtype.is_float() else values
+    if not values.dtype.is_float():
+        return values
+    known = values.fill_nan(None)
+    return pl.select(pl.when(known == 0.0).then(pl.lit(0.0, dtype=known.dtype)).otherwise(known)).to_series()
 
 
 def _alike(values: pl.Series, back: pl.Series, found: pl.Series) -> pl.DataFrame:
@@ -100,7 +103,7 @@ def _alike(values: pl.Series, back: pl.Series, found: pl.Series) -> pl.DataFrame
 def _translated(read: pl.Series, found: pl.Series, back: pl.Series, values: pl.Series) -> pl.Series:
     """Look values up; what is not there is another spelling of one (-0.0, NaN in text), or none at all."""
     known = pl.DataFrame({"read": back, "value": values, "there": True})
-    other = as_written(found, values.dtype)
+    other = _plain(as_written(found, values.dtype))
     table = pl.DataFrame({"read": found, "other": other}).join(
         known, on="read", how="left", nulls_equal=True, maintain_order="left"
     )

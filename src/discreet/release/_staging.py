@@ -28,7 +28,7 @@ from discreet.engines import (
 )
 from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, Written
 
-__all__ = ["Staged", "staging"]
+__all__ = ["Staged", "StagedInDatabase", "staging"]
 
 
 class Staged(Protocol):
@@ -36,9 +36,6 @@ class Staged(Protocol):
 
     def write(self, data: Any) -> None:
         """Write the rows of a frame of any kind."""
-
-    def recode(self, source: Any, recoding: Recoding) -> None:
-        """Have a database recode a table of its own."""
 
     def reopened(self) -> Any:
         """Return what was written as the audit reads it, from the bytes."""
@@ -63,12 +60,12 @@ def staging(target: Target, data: Any) -> Iterator[Staged]:
         from discreet.engines._spark_table import replacing_spark_table
 
         with replacing_spark_table(target.url, data) as table:
-            yield _StagedTable(target, table)
+            yield StagedInDatabase(target, table)
     elif isinstance(target, TableOutput):
         from discreet.engines.database import replacing_table
 
         with replacing_table(target.url) as table:
-            yield _StagedTable(target, table)
+            yield StagedInDatabase(target, table)
     elif isinstance(target, FolderOutput):
         with replacing_folder(target.path) as unfinished:
             yield _StagedFolder(target, unfinished)
@@ -135,7 +132,7 @@ class _StagedFolder:
 
 
 @dataclass
-class _StagedTable:
+class StagedInDatabase:
     """A table of a database under another name."""
 
     output: TableOutput
@@ -146,7 +143,7 @@ class _StagedTable:
         self.table.write(data)
 
     def recode(self, source: Any, recoding: Recoding) -> None:
-        """Fill the table inside the database."""
+        """Have the database fill it from a table of its own."""
         self.table.recode(source, recoding)
 
     def reopened(self) -> Any:
