@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from discreet import _replacing
 from discreet.cli import program
 
 TABLE = "name,age,zip\n" + "".join(f"p{i},{20 + i % 4},0213{i % 2}\n" for i in range(24))
@@ -35,6 +36,40 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_refused(folder: Path, command: str) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    result = CliRunner().invoke(program, command.split())
+    assert result.exit_code == 6, result.output
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> None:
+    result = CliRunner().invoke(program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv"])
+    assert result.exit_code == 0
+    assert "'name', 'zip'; name such columns as identifiers" in result.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    ("command", "target"),
+    [
+        ("hierarchy make a.csv --column zip -o old.csv", "old.csv"),
+        ("hierarchy make a.csv --column zip -o old.csv.gz", "old.csv.gz"),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.yaml", "old.yaml"),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.json", "old.json"),
+        ("anonymize a.csv --qi age -k 2 -o safe.csv --report old.txt", "old.txt"),
+        ("sample -n 10 -o old.csv", "old.csv"),
+    ],
+)
+def test_disk_full(folder: Path, command: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / target).write_text("what was there before")
+
+    def on_a_full_disk(path: Path) -> None:
+        if path.name == target:
+            path.symlink_to("/dev/full")
+        else:
+            make(path)
+
+    make = _replacing.make_private_file
+    monkeypatch.setattr(_replacing, "make_private_file", on_a_full_disk)
     result = CliRunner().invoke(program, command.split())
     assert result.exit_code == 6, result.output
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before

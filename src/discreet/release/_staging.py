@@ -81,6 +81,7 @@ class _StagedFile:
         self.output = output
         self.unfinished = unfinished
         self._schema = pl.Schema()
+        self._file: TableFile | None = None
 
     def write(self, data: Any) -> None:
         """Write the file."""
@@ -88,11 +89,12 @@ class _StagedFile:
 
     def reopened(self) -> TableFile:
         """Open the file; JSON lines without a line say nothing, not even which columns there are."""
-        if self.unfinished.stat().st_size:
-            return open_file(self.unfinished, self.output.format)
-        return TableFile(
-            self.unfinished, self.output.format, tuple(self._schema), table=pl.DataFrame(schema=self._schema)
-        )
+        path, layout = self.unfinished, self.output.format
+        if self._file is None and path.stat().st_size:
+            self._file = open_file(path, layout)
+        elif self._file is None:
+            self._file = TableFile(path, layout, tuple(self._schema), table=pl.DataFrame(schema=self._schema))
+        return self._file
 
     def read_back(self, table: pl.DataFrame) -> pl.DataFrame | None:
         """Write another file; Parquet holds all values as they are."""
