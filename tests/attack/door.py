@@ -43,6 +43,8 @@ VALUES: dict[str, list[Any]] = {
     "days": [date(2020, 1, 1), date(1900, 2, 28), date(1900, 3, 1), date(1, 1, 1), None],
     "times": [START, START + timedelta(microseconds=1), START.replace(hour=0, minute=0), None],
     "hours": [START + timedelta(hours=number) for number in range(4)],
+    "empty": ["", None],
+    "digits": [0.3, 0.1 + 0.2],
     "exact": [Decimal("1.10"), Decimal("1.11"), Decimal("0.00000000000000001"), Decimal("0.00000000000000002"), None],
 }
 
@@ -65,7 +67,10 @@ def draw(rng: random.Random) -> tuple[pl.DataFrame, dict[str, Any], list[str], s
     """Draw a table and what to ask of it; return its quasi-identifiers and sensitive column too."""
     rows = rng.choice([8, 16, 30])
     names = rng.choice([("q", "r", "s"), ("=q", "r", "=s"), ("-q", "number", "value")])
-    kinds = [*rng.choices([kind for kind in VALUES if kind != "hours"], k=2), rng.choice(list(VALUES))]
+    kinds = [
+        *rng.choices([kind for kind in VALUES if kind != "hours"], k=2),
+        rng.choice([*VALUES, *["empty", "digits"] * 3]),
+    ]
     table = pl.DataFrame({name: column(rng, rows, kind) for name, kind in zip(names, kinds, strict=True)})
     quasi = list(names[: rng.choice([1, 2])])
     secret = names[2]
