@@ -41,7 +41,7 @@ JOB: dict[str, Any] = {
     "suppression": "budget(0.05)",
 }
 ROWS = 150_000
-_LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.(part(\.rows\.part)?|before)")
+_LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.(part|before)")
 _NURSERY = """
 import json, os, sys, traceback
 import numba, polars

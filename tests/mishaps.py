@@ -519,7 +519,7 @@ STAGES = {
     "problem": "discreet.release._anonymize:Problem.build",
     "solve": "discreet.release._anonymize:_solve",
     "recode": "discreet.release._make:make_recoding",
-    "write": "discreet.release._publish:write_data",
+    "write": "discreet.release._staging:write_data",
     "audit": "discreet.release._publish:audit_table",
     "tell": "discreet.release._make:tell_columns",
 }

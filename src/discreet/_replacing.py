@@ -1,7 +1,10 @@
 """Files and folders that appear whole or not at all: made under a hidden name, and renamed when they are complete.
 
-A process that is killed leaves what it was making behind, under that hidden name. Makers hold a lock on it, which the
-operating system takes back when they die, so that the next one for the same target can tell and clear up.
+What is being made lies in a hidden folder beside its target that only its maker can enter, whatever the umask: it may
+hold what no audit has seen. Who else may read it is decided at the moment it gets its name (``_modes``).
+
+A process that is killed leaves that folder behind. Makers hold a lock on it, which the operating system takes back when
+they die, so that the next one for the same target can tell and clear up.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet._exchange import exchange
+from discreet._modes import PRIVATE_FOLDER, make_private_file, set_mode
 from discreet.errors import OutputError
 
 try:
@@ -37,19 +41,17 @@ __all__ = [
     "remove",
     "remove_unlocked",
     "replacing",
-    "replacing_alone",
+    "replacing_database",
     "replacing_folder",
     "rows_beside",
 ]
 
-_ROWS = ".rows.part"
-"""How the name ends of what an engine writes beside an unfinished file, for it to be made of."""
 _LONGEST = 220
 """The most bytes of a name: most file systems allow 255, and what is being written has a longer name."""
 _BEFORE = "before"
 """How the name ends of a folder that was moved out of the way."""
 _UNFINISHED: dict[Path, Path] = {}
-"""What is being made by this process, and what for."""
+"""The hidden folders of this process, and the target of each."""
 
 
 def leading_to(path: Path) -> Path:
@@ -90,7 +92,7 @@ def check_parent(path: Path) -> Path:
         )
     trial = _temporary(target)
     try:
-        trial.touch(exist_ok=False)
+        make_private_file(trial)
     except OSError:
         raise OutputError(
             f"The folder '{folder}'{leads} cannot be written to; choose another.", topic="output-folder"
@@ -100,16 +102,16 @@ def check_parent(path: Path) -> Path:
 
 
 def rows_beside(unfinished: Path) -> Path:
-    """Return where an engine may write the rows of an unfinished file; it goes with that file, if not before."""
-    return unfinished.with_name(unfinished.name + _ROWS)
+    """Return where an engine may write the rows of an unfinished file: beside it, in the folder that goes with it."""
+    return unfinished.with_name(unfinished.name + ".rows")
 
 
 @contextmanager
 def replacing(target: Path, *, private: bool = False) -> Iterator[Path]:
-    """Give out a hidden name beside the target; it becomes the target if all goes well, and goes if not.
+    """Yield an empty file in a hidden folder beside the target, which becomes the target if all goes well.
 
-    A ``private`` file can be read by its owner alone, from its first byte on. What the operating system refuses on the
-    way is an OutputError.
+    An existing target keeps its mode and owner, and a new one gets the usual mode; a ``private`` one gets 0600. What
+    the operating system refuses on the way is an OutputError.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "note.txt"
@@ -118,20 +120,24 @@ def replacing(target: Path, *, private: bool = False) -> Iterator[Path]:
     >>> [file.name for file in target.parent.iterdir()]
     ['note.txt']
     """
-    with _making(target, folder=False, private=private) as unfinished:
+    with _making(target) as unfinished:
+        make_private_file(unfinished)
         yield unfinished
-        _flush(unfinished)
-        unfinished.replace(target)
+        _finish_file(unfinished, target, private)
 
 
 @contextmanager
-def replacing_alone(target: Path) -> Iterator[Path]:
-    """Do the same for a file whose maker keeps other files beside it while it works: it gets a folder of its own."""
-    with _making(target, folder=True) as place:
-        unfinished = place / target.name
+def replacing_database(target: Path) -> Iterator[Path]:
+    """Do the same for the file of a database, which the database has to make itself."""
+    with _making(target) as unfinished:
         yield unfinished
-        _flush(unfinished)
-        unfinished.replace(target)
+        _finish_file(unfinished, target)
+
+
+def _finish_file(unfinished: Path, target: Path, private: bool = False) -> None:
+    _flush(unfinished)
+    set_mode(unfinished, target, private=private)
+    unfinished.replace(target)
 
 
 @contextmanager
@@ -142,11 +148,13 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     leaves none, and the next one begins by putting the old one back.
     """
     put_back(target)
-    with _making(target, folder=True) as unfinished:
+    with _making(target) as unfinished:
+        unfinished.mkdir(mode=PRIVATE_FOLDER)
         yield unfinished
         for file in unfinished.iterdir():
             _flush(file)
         _flush_folder(unfinished)
+        set_mode(unfinished, target)
         _put(unfinished, target)
 
 
@@ -159,7 +167,7 @@ def _put(unfinished: Path, target: Path) -> None:
         except OSError:
             if not target.exists():  # else somebody was faster
                 raise
-    if exchange(unfinished, target):  # what was there has the hidden name now, and goes with it
+    if exchange(unfinished, target):  # what was there is in the hidden folder now, and goes with it
         return
     old = _temporary(target, _BEFORE)
     with ExitStack() as held:
@@ -188,28 +196,25 @@ def put_back(target: Path) -> None:
 
 
 @contextmanager
-def _making(target: Path, folder: bool, private: bool = False) -> Iterator[Path]:
-    """Make an empty file or folder under a hidden name, hold a lock on it, and have it gone in the end."""
-    unfinished = _temporary(target)
+def _making(target: Path) -> Iterator[Path]:
+    """Make a hidden folder, hold a lock on it, yield a path inside that has the target's name, and remove it all."""
+    hidden = _temporary(target)
     try:
         _clear_up(target)
         with ExitStack() as held:
             while True:
-                _UNFINISHED[unfinished] = target
-                if folder:
-                    unfinished.mkdir()
-                else:
-                    unfinished.touch(mode=0o600 if private else 0o666)
-                if locked(unfinished, held):
+                _UNFINISHED[hidden] = target
+                hidden.mkdir(mode=PRIVATE_FOLDER)
+                if locked(hidden, held):
                     break
-                unfinished = _temporary(target)  # somebody clearing up took it for a left-over, and it is gone
-            yield unfinished
+                hidden = _temporary(target)  # somebody clearing up took it for a left-over, and it is gone
+            yield hidden / target.name
         _flush_folder(target.parent)
     except OSError as error:
         raise not_written(f"'{target.name}'", error) from None
     finally:
-        remove(unfinished)
-        _UNFINISHED.pop(unfinished, None)
+        remove(hidden)
+        _UNFINISHED.pop(hidden, None)
 
 
 def abandon() -> None:
@@ -217,11 +222,9 @@ def abandon() -> None:
 
     Each gets another name first: a folder must not get its own while it is being emptied.
     """
-    for unfinished, target in list(_UNFINISHED.items()):
+    for hidden, target in list(_UNFINISHED.items()):
         with suppress(OSError):
-            remove(unfinished.rename(_temporary(target)))
-        with suppress(OSError):
-            remove(rows_beside(unfinished))
+            remove(hidden.rename(_temporary(target)))
 
 
 def not_written(what: str, error: Exception) -> OutputError:
@@ -249,14 +252,9 @@ def _clear_up(target: Path) -> None:
     if fcntl is None:
         return
     form = _form(target)
-    there = list(target.parent.iterdir())
-    for entry in there:
+    for entry in list(target.parent.iterdir()):
         if form.fullmatch(entry.name):
             remove_unlocked(entry)
-    for entry in there:
-        name = entry.name.removesuffix(_ROWS)
-        if name != entry.name and form.fullmatch(name) and not entry.with_name(name).exists():
-            remove(entry)
 
 
 def remove_unlocked(path: Path) -> None:

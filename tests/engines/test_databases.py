@@ -315,7 +315,7 @@ def test_a_release_that_fails_its_audit_leaves_nothing(
     old = fill(place(kind, "old"), pl.DataFrame({"a": [1]}))
     before = tables(source)
 
-    def refuse(self: Promises, data: Any, categories: Any = ()) -> None:
+    def refuse(self: Promises, data: Any, *rest: Any) -> None:
         assert data.count(["age"]).height
         raise AuditError("The audit found k(4) broken.")
 

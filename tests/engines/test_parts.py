@@ -228,7 +228,7 @@ def test_an_older_folder_stays_until_the_new_one_is_proven(
     dc.anonymize(table, **JOB, output=f"{tmp_path}/safe/")
     before = pl.read_parquet(tmp_path / "safe")
 
-    def refuse(self: Promises, data: Any, categories: Any = ()) -> None:
+    def refuse(self: Promises, data: Any, *rest: Any) -> None:
         raise AuditError("The audit found k(3) broken.")
 
     with monkeypatch.context() as patch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +126,10 @@ def test_what_is_no_output(output: Any, error: type[Exception], message: str, so
 
 
 def test_a_folder_that_cannot_be_written_to(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, **_: Any) -> None:
+    def refuse(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr(replacing_module, "make_private_file", refuse)
     with pytest.raises(OutputError, match="cannot be written to"):
         anonymize(source, **JOB, output=tmp_path / "safe.csv")
     assert not (tmp_path / "safe.csv").exists()
@@ -137,15 +138,15 @@ def test_a_folder_that_cannot_be_written_to(source: Path, tmp_path: Path, monkey
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.bz2", "parquet", "jsonl", "xlsx"])
 def test_disk_full(suffix: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = iter(range(10))
+    made = replacing_module.make_private_file
 
-    def on_a_full_disk(target: Path) -> Path:
-        place = target.with_name(f".{target.name}.{next(names)}.part")
-        if place.name.endswith("1.part"):  # the first is the trial before the work starts
-            place.symlink_to("/dev/full")
-        return place
+    def on_a_full_disk(path: Path) -> None:
+        if path.name.startswith("."):  # the trial before the work starts
+            made(path)
+        else:
+            path.symlink_to("/dev/full")
 
-    monkeypatch.setattr(replacing_module, "_temporary", on_a_full_disk)
+    monkeypatch.setattr(replacing_module, "make_private_file", on_a_full_disk)
     with pytest.raises(OutputError, match=f"The disk is full: 'safe.{suffix}' was not written"):
         anonymize(source, **JOB, output=tmp_path / f"safe.{suffix}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
@@ -226,10 +227,10 @@ def test_whatever_happens_while_writing_nothing_stays(
 def test_the_audit_comes_before_the_name(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check = publishing.Promises.check
 
-    def watched(self: Any, data: Any, categories: Any = ()) -> Audit:
+    def watched(self: Any, data: Any, *rest: Any) -> Audit:
         assert not (tmp_path / "safe.csv").exists()
         assert [path.name[:10] for path in tmp_path.glob(".*")] == [".safe.csv."]
-        return check(self, data, categories)
+        return check(self, data, *rest)
 
     monkeypatch.setattr(publishing.Promises, "check", watched)
     anonymize(source, **JOB, output=tmp_path / "safe.csv")
@@ -269,8 +270,8 @@ def test_replacing_is_all_or_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     with replacing(target) as unfinished:
         unfinished.write_text("whole")
-        assert unfinished.parent == tmp_path
-        assert unfinished.name.startswith(".")
+        assert unfinished.parent.parent == tmp_path
+        assert unfinished.parent.name.startswith(".")
     assert target.read_text() == "whole"
 
 
@@ -308,23 +309,19 @@ def test_two_makers_of_one_file_do_not_clear_up_each_other(tmp_path: Path) -> No
 def test_rows_an_engine_left_beside_an_unfinished_file_are_cleared_up(tmp_path: Path) -> None:
     """They go with the file they are for, whose maker may still be at work."""
     target = tmp_path / "safe.csv"
-    dead, lonely = tmp_path / ".safe.csv.0123456789ab.part", tmp_path / ".safe.csv.ba9876543210.part"
-    dead.touch()
-    rows_beside(dead).mkdir()
-    (rows_beside(dead) / "part-0.parquet").write_text("rows")
-    rows_beside(lonely).write_text("rows")
-    other = rows_beside(tmp_path / ".other.csv.0123456789ab.part")
-    other.touch()
+    dead, other = tmp_path / ".safe.csv.0123456789ab.part", tmp_path / ".other.csv.0123456789ab.part"
+    for folder in (dead, other):
+        rows_beside(folder / "safe.csv").mkdir(parents=True)
+        (rows_beside(folder / "safe.csv") / "part-0.parquet").write_text("rows")
     with replacing(target) as alive:
-        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, other.name])
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.parent.name, other.name])
         rows_beside(alive).touch()
         with replacing(target) as second:
             assert rows_beside(alive).exists()
             second.write_text("second")
-        rows_beside(alive).unlink()
         alive.write_text("first")
     assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "safe.csv"]
-    other.unlink()
+    shutil.rmtree(other)
 
 
 def test_input_that_changes_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,7 +157,7 @@ def test_a_step_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: py
     before = Path.replace
 
     def failing(self: Path, to: Path) -> Path:
-        if self.name.endswith(".part"):
+        if self.parent.name.endswith(".part"):
             raise PermissionError(13, "not now")
         return before(self, to)
 

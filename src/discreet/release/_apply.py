@@ -19,10 +19,10 @@ from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
-from discreet.release._output import check_output
+from discreet.release._output import Written, check_output
 from discreet.release._pickling import released_rows
 from discreet.release._publish import Promises, publish
-from discreet.release._release import Release, Written
+from discreet.release._release import Release
 from discreet.release._small import few
 from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
 
@@ -152,6 +152,7 @@ def apply_mapping(
         unknown=None,
         rows=None,
         weights=told.get("weights"),
+        values={name: column.map.released for name, column in recoded.items()},
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":

@@ -6,7 +6,7 @@ Nothing here knows how a release was searched, counted or recoded.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +21,7 @@ from discreet.engines import (
     ADDED,
     Engine,
     EngineName,
+    Format,
     Pieces,
     TableFile,
     TableFiles,
@@ -210,10 +211,14 @@ def audit_table(
     population: Any = None,
     engine: Engine | None = None,
     categories: Sequence[str] = (),
+    read_back: Callable[[str, pl.Series], pl.Series] | None = None,
+    made_for: Format | None = None,
 ) -> Audit:
     """Do the audit of a frame, an opened file or a table of a database.
 
-    ``categories`` are columns known to have few values. The ``engine`` is for the file of a population.
+    ``categories`` are columns known to have few values. The ``engine`` is for the file of a population. ``read_back``
+    takes a column and values as they were read, and returns what they were before they were written. ``made_for`` is
+    the format whose values the ``reference`` holds.
     """
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
@@ -236,7 +241,9 @@ def audit_table(
     elif weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     classes = _read(data, columns, secrets, weights, categories)
-    layout = data.format if isinstance(data, TableFile | TableFiles) else None
+    layout = data.format if isinstance(data, TableFile | TableFiles) else made_for
+    if read_back is not None:
+        classes, layout = classes.translated(columns, read_back), made_for
     trees = sensitive if isinstance(sensitive, Mapping) else {}
     people = classes.people
     if looking is not None and people is None:
@@ -272,6 +279,12 @@ class _Classes:
     count: NDArray[np.int64]
     values: Mapping[str, pl.Series]
     people: NDArray[np.float64] | None = None
+
+    def translated(self, columns: Sequence[str], read_back: Callable[[str, pl.Series], pl.Series]) -> _Classes:
+        """Return the same classes, told by the values they were written from."""
+        keys = [read_back(column, values) for column, values in zip(columns, self.keys, strict=True)]
+        values = {column: read_back(column, values) for column, values in self.values.items()}
+        return replace(self, keys=pl.DataFrame(dict(zip(self.keys.columns, keys, strict=True))), values=values)
 
     def attribute(self, parts: Sequence[str]) -> pl.Series:
         """Return the values of a column, or of several together."""
@@ -397,7 +410,11 @@ def _groups(classes: _Classes, values: pl.Series, told: NDArray[np.bool_], known
 
 
 def _value(column: str, dtype: pl.DataType) -> pl.Expr:
-    return exactly(column).fill_nan(None) if dtype.is_float() else exactly(column)
+    """Return a column as its values are compared: NaN is missing, and -0.0 is 0.0."""
+    if not dtype.is_float():
+        return exactly(column)
+    known = exactly(column).fill_nan(None)
+    return pl.when(known == 0.0).then(pl.lit(0.0, dtype=dtype)).otherwise(known)
 
 
 def _looked_at(models: Sequence[PrivacyModel]) -> list[str]:

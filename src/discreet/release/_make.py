@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
@@ -71,6 +73,8 @@ def make_release(
         weights=schema.weights,
         population=None if counted.people is None else {"counted": counted.people},
         hierarchies={name: _tree(prepared, name) for name in schema.quasi_identifiers},
+        made_for=prepared.written_as,
+        values=_values(counted, recoding),
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     told = text_form({**prepared.told(), **job})
@@ -125,6 +129,7 @@ def make_release(
             missing=prepared.missing,
         ),
         recoding=recoding,
+        promises=replace(promises, read=None),
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         read=prepared.stamp,
@@ -134,6 +139,14 @@ def make_release(
         key=key,
         choices=choices,
     )
+
+
+def _values(counted: Counted, recoding: Recoding) -> dict[str, pl.Series]:
+    """Return all values that quasi-identifiers, and sensitive attributes of one column, may be released with."""
+    shown = {} if recoding.shares is None else recoding.shares.shown
+    changed = {**shown, **{name: column.released for name, column in recoding.maps.items()}}
+    values = {name: counts["value"] for name, counts in counted.reference.items() if name not in recoding.hidden}
+    return {**values, **{name: changed.get(name, domain.values) for name, domain in counted.domains.items()}}
 
 
 def _tree(prepared: Prepared, column: str) -> Any:

@@ -82,7 +82,7 @@ def _no_mapping(why: str) -> UsageError:
 
 
 def write_mapping(release: Release, path: Path) -> Path:
-    """Write the mapping of a release as JSON."""
+    """Write the mapping of a release as JSON that only its owner can read."""
     target = _check(path)
     text = json.dumps(make_mapping(release), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     with replacing(target, private=True) as unfinished:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from os import PathLike, fspath
@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from discreet._places import Place, TableUrl, is_url
-from discreet._replacing import check_parent, check_target, leading_to, put_back, replacing, replacing_folder
-from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
+from discreet._replacing import check_parent, check_target, leading_to, put_back
+from discreet.engines import Format, files_of, files_read, format_of, relation_of
 from discreet.errors import OutputError, UsageError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "SparkOutput",
     "TableOutput",
     "Target",
+    "Written",
     "check_apart",
     "check_output",
     "like_input",
@@ -32,6 +33,20 @@ __all__ = [
 
 _PARQUET = Format("parquet")
 _PART = re.compile(r"part-\d{5,}\.parquet")
+_WHERE = {"csv": "a CSV file", "jsonl": "JSON lines", "xlsx": "an Excel sheet", "parquet": "a Parquet file"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A released table that was written to a place, and is read when it is asked for."""
+
+    place: Place
+    scan: Callable[[], pl.LazyFrame]
+    lazy: bool = False
+
+    def read(self) -> pl.DataFrame | pl.LazyFrame:
+        """Return the table as it is in its place."""
+        return self.scan() if self.lazy else self.scan().collect(engine="streaming")
 
 
 @dataclass(frozen=True)
@@ -46,10 +61,15 @@ class Output:
         """Where it is."""
         return self.path
 
-    def write(self, data: Any) -> None:
-        """Write a frame of any kind; the file appears when it is complete."""
-        with replacing(self.path) as unfinished:
-            write_data(data, unfinished, self.format, self.path.name)
+    @property
+    def where(self) -> str:
+        """What readers get, for messages."""
+        return _WHERE[self.format.kind]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are written as text, so that their types do not matter."""
+        return self.format.kind in ("csv", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -64,11 +84,10 @@ class FolderOutput:
         """Where it is."""
         return f"{self.path}/"
 
-    def write(self, data: Any) -> None:
-        """Write a frame of any kind; the folder appears when it is complete."""
-        name = self.path.name
-        with replacing_folder(self.path) as unfinished, plan_of(data, unfinished, name) as plan:
-            write_parts(plan, unfinished, name)
+    @property
+    def where(self) -> str:
+        """What readers get, for messages."""
+        return _WHERE["parquet"]
 
 
 @dataclass(frozen=True)
@@ -83,12 +102,10 @@ class TableOutput:
         """Where it is, without a password."""
         return str(self.url)
 
-    def write(self, data: Any) -> None:
-        """Write a frame of any kind; the table appears when it is complete."""
-        from discreet.engines.database import replacing_table
-
-        with replacing_table(self.url) as staged:
-            staged.write(data)
+    @property
+    def where(self) -> str:
+        """What readers get, for messages."""
+        return f"a {self.url.database} table"
 
     def scan(self) -> pl.LazyFrame:
         """Return the table as a plan that reads it when it is run."""
@@ -100,13 +117,6 @@ class TableOutput:
 @dataclass(frozen=True)
 class SparkOutput(TableOutput):
     """A table of Spark."""
-
-    def write(self, data: Any) -> None:
-        """Write a frame of any kind; the table appears when it is complete."""
-        from discreet.engines._spark_table import replacing_spark_table
-
-        with replacing_spark_table(self.url, data) as staged:
-            staged.write(data)
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows of the table, which are fetched."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, open_source
+from discreet.engines import UNKNOWN, Counted, Engine, Format, Missing, Source, count, count_people, open_source
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
@@ -56,6 +56,8 @@ class Prepared:
     engine: Engine = field(default_factory=Engine)
     population: Any = None
     """A table of the population, as it was given."""
+    written_as: Format | None = None
+    """The format the table was counted for."""
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
@@ -103,6 +105,7 @@ def prepare(
     if weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     target = None if output is None else check_output(output, data, population)
+    written_as = target.format if target else None
     with clock("read"):
         source = open_source(data, engine)
         stamp = FileStamp.of(data)
@@ -129,14 +132,27 @@ def prepare(
             schema,
             missing=missing,
             hierarchies=trees,
-            written_as=target.format if target else None,
+            written_as=written_as,
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
             apart=apart,
             people=people,
         )
     chosen = engine or Engine()
     return Prepared(
-        data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen, population
+        data,
+        source,
+        schema,
+        counted,
+        trees,
+        each,
+        missing,
+        output,
+        target,
+        stamp,
+        clock,
+        chosen,
+        population,
+        written_as,
     )
 
 

@@ -1,34 +1,30 @@
-"""Carry a recoding out and audit what came of it; nothing leaves here that did not pass."""
+"""The one way out: rows are written under a hidden name, read back from there and audited, and only then get a name.
+
+Everything that is written goes through :func:`write_rows`: the output of a job, a point of a front, other rows that a
+mapping was applied to, and a release in memory that is written later.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from discreet._replacing import replacing, replacing_folder
-from discreet.engines import (
-    Recoding,
-    Source,
-    TableFile,
-    open_file,
-    open_table,
-    plan_of,
-    write_data,
-    write_parts,
-)
+from discreet.engines import Format, Recoding, Source, to_lazy, without_formulas
 from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
-from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, like_input
-from discreet.release._release import Written
+from discreet.release._output import Output, SparkOutput, TableOutput, Target, Written, like_input
+from discreet.release._read_back import ReadBack
+from discreet.release._staging import Staged, StagedInDatabase, staging
 
-__all__ = ["Promises", "publish"]
+__all__ = ["Promises", "Rows", "publish", "write_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +49,27 @@ class Promises:
     population: Any = None
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     """Those of quasi-identifiers, which say what released values stand for."""
+    made_for: Format | None = None
+    """The format the table was counted for: values that it cannot tell apart count as one."""
+    values: Mapping[str, pl.Series] = field(default_factory=dict)
+    """All values that quasi-identifiers and sensitive columns may be released with, where they are known."""
 
-    def check(self, data: Any, categories: Sequence[str] = ()) -> Audit:
+    @property
+    def merged(self) -> dict[str, Format]:
+        """For each sensitive column, the format that may take some of its values for one."""
+        columns = [part for name in self.sensitive for part in (name, *name.split("+"))]
+        return {} if self.made_for is None else dict.fromkeys(columns, self.made_for)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nothing, ()  # they hold values of the original table
+
+    def __copy__(self) -> Promises:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Promises:
+        return self
+
+    def check(self, data: Any, categories: Sequence[str] = (), read_back: ReadBack | None = None) -> Audit:
         """Audit a table and refuse it if it breaks a promise, or if what it was made from has changed meanwhile."""
         if self.read is not None and not self.read.unchanged:
             raise DataError(f"'{self.read.name}' changed while it was being read; run the job again.")
@@ -70,6 +85,8 @@ class Promises:
             rows=self.rows,
             weights=self.weights,
             population=self.population,
+            read_back=read_back,
+            made_for=self.made_for,
         )
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
@@ -78,6 +95,86 @@ class Promises:
                 f"{promised}. Nothing was released; {self.way_out}."
             )
         return verdict
+
+
+def _nothing() -> None:
+    """Stand for what is not pickled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows to be written: a table and what becomes of it, or a released frame."""
+
+    source: Source | None = None
+    recoding: Recoding | None = None
+    frame: Any = None
+    for_spreadsheets: bool = False
+    """Whether text that begins like a formula gets an apostrophe in front."""
+
+    @property
+    def separator(self) -> str | None:
+        """The separator of delimited text they were read from."""
+        return None if self.source is None else self.source.separator
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """Columns known to have few values."""
+        return () if self.recoding is None else self.recoding.categories
+
+    def released(self, target: Target) -> Any:
+        """Return the rows as a frame of any kind; None if the target is a database that recodes its own table."""
+        if self.source is None or self.recoding is None:
+            return self.frame
+        if self._in_database(target):
+            return None
+        return self.source.recode(self.recoding, to_text=isinstance(target, Output) and target.is_text)
+
+    def protected(self, released: Any) -> Any:
+        """Return the rows as they are written."""
+        return without_formulas(released) if self.for_spreadsheets else released
+
+    def write(self, staged: Staged, released: Any) -> None:
+        """Write the rows under a hidden name."""
+        if isinstance(staged, StagedInDatabase) and released is None and self.recoding is not None:
+            staged.recode(self.source, self.recoding)
+        else:
+            staged.write(self.protected(released))
+
+    def reopened(self, staged: Staged, released: Any) -> Any:
+        """Return what was written, from the bytes, under the names of columns that the promises speak of."""
+        data = staged.reopened()
+        if not self.for_spreadsheets:
+            return data
+        names = (to_lazy(rows).collect_schema().names() for rows in (self.protected(released), released))
+        renamed = {safe: name for safe, name in zip(*names, strict=True) if safe != name}
+        return data.scan().rename(renamed) if renamed else data
+
+    def read_back(self, staged: Staged, table: pl.DataFrame) -> pl.DataFrame | None:
+        """Return what readers would get of a small table; None if they get it as it is."""
+        if not self.for_spreadsheets:
+            return staged.read_back(table)
+        protected = self.protected(table).collect()
+        back = staged.read_back(protected)
+        return protected if back is None else back
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Say in one sentence what goes wrong while they are read."""
+        return nullcontext() if self.source is None else self.source.guard()
+
+    def _in_database(self, target: Target) -> bool:
+        if not isinstance(target, TableOutput) or isinstance(target, SparkOutput):
+            return False
+        from discreet.engines.database import DatabaseSource
+
+        return isinstance(self.source, DatabaseSource) and self.source.url.same_database(target.url)
+
+
+class Outcome(NamedTuple):
+    """What was written, as a frame or plan and where it is now, and its audit."""
+
+    released: Any
+    written: Written
+    audit: Audit
 
 
 def publish(
@@ -89,80 +186,29 @@ def publish(
             table = source.collect(source.recode(recoding))
         with clock("audit"):
             return table, promises.check(table)
-    if isinstance(target, SparkOutput):
-        released, verdict = _to_spark(source, recoding, promises, target, clock)
-        written = Written(target.place, target.scan)
-    elif isinstance(target, TableOutput):
-        released, verdict = _to_table(source, recoding, promises, target, clock)
-        written = Written(target.place, target.scan)
-    elif isinstance(target, FolderOutput):
-        released, verdict = _to_folder(source, recoding, promises, target, clock)
-        written = Written(target.place, open_table(target.path).scan)
-    else:
-        released, file, verdict = _to_file(source, recoding, promises, like_input(target, source.separator), clock)
-        written = Written(target.place, replace(file, path=target.path).scan)
+    released, written, verdict = write_rows(Rows(source, recoding), promises, target, clock)
     if not source.read_again:
         return released, verdict
     return replace(written, lazy=source.kind == "polars lazy"), verdict
 
 
-def _to_file(
-    source: Source, recoding: Recoding, promises: Promises, output: Output, clock: Clock
-) -> tuple[Any, TableFile, Audit]:
-    with replacing(output.path) as unfinished:
-        with clock("recode"), source.guard():
-            released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
-            schema = write_data(released, unfinished, output.format, output.path.name)
+def write_rows(rows: Rows, promises: Promises, target: Target, clock: Clock) -> Outcome:
+    """Write rows under a hidden name, read them back from there in their final format, audit them, and name them."""
+    if isinstance(target, Output):
+        target = like_input(target, rows.separator)
+    with clock("recode"), rows.guard():
+        released = rows.released(target)
+    with staging(target, released) as staged:
+        with clock("recode"), rows.guard():
+            rows.write(staged, released)
         with clock("audit"):
-            file = _reopen(unfinished, output, schema)
-            return released, file, promises.check(file, recoding.categories)
-
-
-def _to_folder(
-    source: Source, recoding: Recoding, promises: Promises, output: FolderOutput, clock: Clock
-) -> tuple[Any, Audit]:
-    with replacing_folder(output.path) as unfinished:
-        with clock("recode"), source.guard():
-            released = source.recode(recoding)
-            with plan_of(released, unfinished, output.path.name) as plan:
-                write_parts(plan, unfinished, output.path.name)
-        with clock("audit"):
-            return released, promises.check(open_table(unfinished))
-
-
-def _to_table(
-    source: Source, recoding: Recoding, promises: Promises, output: TableOutput, clock: Clock
-) -> tuple[Any, Audit]:
-    from discreet.engines.database import DatabaseSource, replacing_table
-
-    with replacing_table(output.url) as staged:
-        with clock("recode"), source.guard():
-            released = None
-            if isinstance(source, DatabaseSource) and source.url.same_database(output.url):
-                staged.recode(source, recoding)
-            else:
-                released = source.recode(recoding)
-                staged.write(released)
-        with clock("audit"):
-            return released, promises.check(staged)
-
-
-def _to_spark(
-    source: Source, recoding: Recoding, promises: Promises, output: SparkOutput, clock: Clock
-) -> tuple[Any, Audit]:
-    from discreet.engines._spark_table import replacing_spark_table
-
-    with source.guard():
-        released = source.recode(recoding)
-    with replacing_spark_table(output.url, released) as staged:
-        with clock("recode"), source.guard():
-            staged.write(released)
-        with clock("audit"):
-            return released, promises.check(staged.relation())
-
-
-def _reopen(path: Path, output: Output, schema: pl.Schema) -> TableFile:
-    """Open what was just written; JSON lines without a line say nothing, not even which columns there are."""
-    if path.stat().st_size:
-        return open_file(path, output.format)
-    return TableFile(path, output.format, tuple(schema), table=pl.DataFrame(schema=schema))
+            read_back = ReadBack(
+                partial(rows.read_back, staged),
+                released,
+                promises.values if rows.recoding is not None else {},
+                promises.merged,
+                target.where,
+            )
+            verdict = promises.check(rows.reopened(staged, released), rows.categories, read_back)
+        written = staged.finished()
+    return Outcome(released, written, verdict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -14,19 +14,22 @@ import numpy as np
 import polars as pl
 
 from discreet._places import Place, as_path
-from discreet.engines import Recoding, recode, to_lazy, unused, without_formulas
+from discreet.engines import Recoding, recode, to_lazy, unused
+from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, roles, unknown
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
+from discreet.release._clock import Clock
 from discreet.release._columns import ReleasedColumn
 from discreet.release._key import KeyPlace, key_place
 from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe, make_mapping, write_mapping
 from discreet.release._notebook import release_html
-from discreet.release._output import Output, check_apart, check_output, place_files
+from discreet.release._output import Output, TableOutput, Written, check_apart, check_output, place_files
 from discreet.release._pickling import pickled_release, unpickled
+from discreet.release._publish import Promises, Rows, write_rows
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
@@ -38,20 +41,7 @@ if TYPE_CHECKING:
     from discreet.release._sections import Evaluation, Section
     from discreet.solve import Progress, Status
 
-__all__ = ["Release", "Written"]
-
-
-@dataclass(frozen=True)
-class Written:
-    """A released table that was written to a place, and is read when it is asked for."""
-
-    place: Place
-    scan: Callable[[], pl.LazyFrame]
-    lazy: bool = False
-
-    def read(self) -> pl.DataFrame | pl.LazyFrame:
-        """Return the table as it is in its place."""
-        return self.scan() if self.lazy else self.scan().collect(engine="streaming")
+__all__ = ["Release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +107,8 @@ class Release:
     """What was asked for and what was found, by which the record of releases tells one release from another."""
     unpickled: bool = field(default=False, repr=False)
     """Whether it comes from a pickle, which leaves behind what the release was made from."""
+    promises: Promises | None = field(default=None, repr=False)
+    """What whatever is written of it has to keep; it holds values of the original table and is not pickled."""
 
     @property
     def frame(self) -> Any:
@@ -163,18 +155,24 @@ class Release:
         return recode(frame.with_row_index(number), self.recoding).select(number).collect().to_series()
 
     def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> Place:
-        """Write the released table to a file, a folder or a database; it appears there when it is complete.
+        """Write the released table to a file, a folder or a database; it appears there once it passed its audit.
 
-        With ``for_spreadsheets`` no cell can be taken for a formula: text that begins like one gets a ``'`` in front,
-        which spreadsheets do not show.
+        What was written is read back in its format, as for the ``output`` of :func:`discreet.anonymize`. Values that
+        the format cannot tell apart are refused. With ``for_spreadsheets`` no cell can be taken for a formula: text
+        that begins like one gets a ``'`` in front, which spreadsheets do not show.
         """
-        output = check_output(path, self.table.place if isinstance(self.table, Written) else None)
+        if self.promises is None:
+            raise unpickled("what an audit compares with", "write it before it is pickled, or make it again")
+        target = check_output(path, self.table.place if isinstance(self.table, Written) else None)
         read = self.job.get("input")
-        if isinstance(output, Output):
-            check_apart([output.path], [] if read is None else place_files(read))
-        output.write(without_formulas(self.frame) if for_spreadsheets else self.frame)
-        self._record(output.place)
-        return output.place
+        if isinstance(target, Output):
+            check_apart([target.path], [] if read is None else place_files(read))
+        if for_spreadsheets and isinstance(target, TableOutput):
+            raise UsageError("No spreadsheet opens a table of a database; write a file, such as safe.csv.")
+        rows = Rows(frame=self.frame, for_spreadsheets=for_spreadsheets)
+        write_rows(rows, self.promises, target, Clock())
+        self._record(target.place)
+        return target.place
 
     def _record(self, place: Place) -> None:
         """Enter a release that was written in the ledger beside the key, and note if it is a second one."""

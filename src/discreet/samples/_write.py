@@ -20,6 +20,7 @@ def write_sample(path: Place, n: int = 1000, seed: int = 0) -> Place:
     It appears under its name when it is complete. The same ``n`` and ``seed`` give the same bytes.
     """
     from discreet.release._output import check_output
+    from discreet.release._staging import staging
 
     check_size(n, seed)
     target = check_output(path, None)
@@ -30,5 +31,6 @@ def write_sample(path: Place, n: int = 1000, seed: int = 0) -> Place:
         yield from chunks(n, seed)
 
     people = register_io_source(parts, schema=next(chunks(0, seed)).schema)
-    target.write(people)
+    with staging(target, people) as staged:  # nobody is in it, and so nothing is promised about anybody
+        staged.write(people)
     return path if is_url(path) else Path(path)

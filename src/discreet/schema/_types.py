@@ -88,9 +88,15 @@ def _infer_text(values: pl.Series) -> Type:
     if not numbers.null_count() and not numbers.is_nan().any():
         code = values.str.contains(_LEADING_ZERO).any() or values.str.contains(_EXPONENT_WITHOUT_SIGN).any()
         return Type.TEXT if code or numbers.is_infinite().all() else Type.DECIMAL
-    if _DATE.fullmatch(values[0]) and not parse_dates(values).null_count():
+    if _DATE.fullmatch(values[0]) and _are_dates(values):
         return Type.DATE
     return Type.TEXT
+
+
+def _are_dates(values: pl.Series) -> bool:
+    """Whether all are written like dates and are some; polars also reads 2024-3-1, which is no ISO date."""
+    alike = values.str.contains(f"^(?:{_DATE.pattern})$").all()
+    return bool(alike) and not parse_dates(values).null_count()
 
 
 def parse_dates(text: pl.Series) -> pl.Series:

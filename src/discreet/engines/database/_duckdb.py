@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from discreet._places import TableName, TableUrl
+from discreet._temporary import private_folder
 from discreet.engines.database._session import Column, Session, quoted
 from discreet.errors import DataError, DiscreetError, OutputError, UsageError
 
@@ -54,13 +57,11 @@ def connect(url: TableUrl, *, write: bool = False) -> Iterator[DuckdbSession]:
     if not write and not path.is_file():
         raise DataError(f"There is no database '{path}'.", topic="no-such-file")
     try:
-        connection = duckdb.connect(str(path), read_only=not write)
-        try:
+        with private_folder() as folder, closing(duckdb.connect(str(path), read_only=not write)) as connection:
             session = DuckdbSession(url, connection)
+            session.execute(f"SET temp_directory = {_text(str(folder))}")  # rows that do not fit into memory go there
             session.execute("SET TimeZone = 'UTC'")
             yield session
-        finally:
-            connection.close()
     except duckdb.Error as error:
         raise _explained(url, error, write) from None
 
@@ -146,7 +147,15 @@ class DuckdbSession(Session):
         except BaseException:
             self.execute("ROLLBACK")
             raise
+        self._keep_log_private()
         self.execute("COMMIT")
+
+    def _keep_log_private(self) -> None:
+        """Make the log of the transaction with the mode of the database; DuckDB would make it readable to others."""
+        path = Path(self.connection.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall()[0][0])
+        with suppress(FileExistsError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            os.close(os.open(path.with_name(path.name + ".wal"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
 
     def rename(self, old: TableName, new: TableName) -> None:
         """Rename a table."""

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from discreet._places import TableName, TableUrl
-from discreet._replacing import check_parent, replacing_alone
+from discreet._replacing import check_parent, replacing_database
 from discreet._temporary import private_folder
 from discreet.engines._recoding import Recoding
 from discreet.engines._write import plan_of
@@ -59,6 +59,19 @@ class StagedTable:
         """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
         return count_rows(self.session, self.staging, self.session.columns(self.staging), by, weights)
 
+    def reopened(self) -> StagedTable:
+        """Return the table as the audit counts it."""
+        return self
+
+    def read_back(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Put a small table, of which no two rows are the same, into the database and return it as it is read there."""
+        trial = StagedTable(self.session, self.url)
+        self.session.create(trial._quoted, table.schema)
+        self.session.load(trial._quoted, table.lazy())
+        rows = trial.count(table.columns).select(table.columns)
+        self.session.execute(f"DROP TABLE {trial._quoted}")
+        return rows
+
     @property
     def _quoted(self) -> str:
         return quoted(self.staging.schema, self.staging.name)
@@ -71,7 +84,7 @@ def replacing_table(url: TableUrl) -> Iterator[StagedTable]:
     A file that is not there yet appears when it is complete.
     """
     if url.path is not None and not url.path.exists():
-        with replacing_alone(url.path.resolve()) as unfinished, _staged(url.moved_to(unfinished), url) as staged:
+        with replacing_database(url.path.resolve()) as unfinished, _staged(url.moved_to(unfinished), url) as staged:
             yield staged
     else:
         with _staged(url, url) as staged:
