@@ -50,7 +50,10 @@ def utility(
     original, released
         Both tables: paths or frames; for ``released`` also a :class:`discreet.Release`.
     quasi_identifiers
-        The columns that were made coarser, as a list or as a mapping to hierarchies, those of the release.
+        The columns that were made coarser, as a list or as a mapping to the hierarchies they were released with.
+        Without those, released values are read as ranges, sets and original values, or as nodes of an automatic
+        hierarchy; where that cannot be right, as with rounded numbers, ``unclear`` names the column, and costs that
+        need to know what its values stand for are left out. :meth:`discreet.Release.utility` knows what they do.
     sensitive
         Further columns whose distributions and associations matter. Classifiers learn from them too.
     class_attribute
@@ -86,8 +89,9 @@ def utility(
             raise UsageError("What classifiers should predict was not said; name its column as class_attribute.")
         chosen = []
     check_models(chosen)
-    asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "types": types}
-    pair = read_pair(original, released, sensitive=sensitive, class_attribute=class_attribute, **asked)
+    roles: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "class_attribute": class_attribute}
+    pair = read_pair(original, released, sensitive=sensitive, types=types, **roles)
+    asked: dict[str, Any] = {"quasi_identifiers": pair.hierarchies, "types": types}
     tested = None if held_out is None else read_rows(held_out, pair.before)
     costing = Costing.of(pair)
     dimensions = min(_DIMENSIONS, len(pair.quasi_identifiers))
@@ -96,6 +100,7 @@ def utility(
         released_rows=pair.rows,
         suppressed_values=pair.suppressed_values,
         linked=pair.link is not None,
+        unclear=pair.unclear,
         costs=costing.table(costs),
         attributes=_attributes(pair, costing),
         associations=associations(list(pair.before.values()), list(pair.after.values())),

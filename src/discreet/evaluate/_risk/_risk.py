@@ -94,7 +94,7 @@ def risk(
         people, risks = population_risk(cells, population, asked.hierarchies, asked.types)
     elif cells.people is not None:
         people, risks = weighted_risk(cells, cells.people)
-    before = None
+    before = first = None
     if original is not None:
         first = read_cells(open_source(original), asked.names)
         before = record_risk(first.sizes, 1 / first.sizes, limit)
@@ -116,6 +116,7 @@ def risk(
             for column, tree in asked.sensitive.items()
         },
         warnings=identifier_warnings(asked.table),
+        original_rows=None if first is None else first.rows,
     )
 
 

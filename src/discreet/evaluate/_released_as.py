@@ -1,0 +1,88 @@
+"""What the released values of a column stand for, where that is known from the release itself and need not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.evaluate._attribute import Attribute
+from discreet.schema import Hierarchy, make_domain
+from discreet.schema._column import plain, text_of
+
+__all__ = ["ReleasedAs", "bind", "split"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedAs:
+    """The hierarchy a column was released with, and the original values each released value stands for.
+
+    It may be given wherever a hierarchy of a quasi-identifier is. The text of a released value alone may mislead: with
+    numbers that are rounded, ``10`` may be the value 10, or all from 8 to 12.
+    """
+
+    hierarchy: Any
+    """As it was given; None where there was none."""
+    values: Mapping[str, Sequence[str | None]]
+    """For each released value the original ones, as text; None is a missing one."""
+    automatic: bool = False
+    """Whether the hierarchy was made from the values of the table."""
+
+    def among(self, column: pl.Series) -> ReleasedAs:
+        """Return the same for a part of the table: an automatic hierarchy is left with the values that are there."""
+        if not self.automatic or not isinstance(self.hierarchy, Hierarchy):
+            return self
+        found = self.hierarchy.find(text_of(plain(column.name, column.drop_nulls().unique())))
+        return replace(self, hierarchy=_pruned(self.hierarchy, np.unique(found[found >= 0])))
+
+
+def _pruned(tree: Hierarchy, leaves: NDArray[np.integer]) -> Hierarchy:
+    """Return a hierarchy with some of its leaves."""
+    labels, ancestors = [], []
+    for names, blocks in zip(tree.labels, tree.ancestors, strict=True):
+        _, first, inverse = np.unique(blocks[leaves], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        ancestors.append(place[inverse])
+        labels.append([names[block] for block in blocks[leaves][first[order]].tolist()])
+    return Hierarchy(labels, np.array(ancestors, dtype=np.int32))
+
+
+def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:
+    """Return quasi-identifiers with plain hierarchies, and those of which more is known."""
+    if not isinstance(quasi_identifiers, Mapping):
+        return quasi_identifiers, {}
+    known = {name: tree for name, tree in quasi_identifiers.items() if isinstance(tree, ReleasedAs)}
+    given = {name: known[name].hierarchy if name in known else tree for name, tree in quasi_identifiers.items()}
+    return given, known
+
+
+def bind(
+    name: str, values: pl.Series, rows: NDArray[np.int64], hierarchy: Any, kind: Any, released: pl.Series
+) -> tuple[Attribute, Any]:
+    """Bind a column of the original table to its hierarchy; return it, and the hierarchy that explains the release.
+
+    Where none was given and released values cannot be read without one, it is the automatic one if that explains them.
+    """
+    if isinstance(hierarchy, ReleasedAs):
+        domain = make_domain(name, values, hierarchy.hierarchy, type=kind, rows=rows, needed=False)
+        return Attribute(domain, hierarchy.values), hierarchy
+    attribute = Attribute(make_domain(name, values, hierarchy, type=kind, rows=rows, needed=False))
+    if hierarchy is not None:
+        return attribute, hierarchy
+    try:
+        attribute.released(released)
+    except DataError:
+        automatic = Attribute(make_domain(name, values, "auto", type=kind, rows=rows))
+        try:
+            automatic.released(released)
+        except DataError:
+            return attribute, None  # the sentence about the column without a hierarchy is the one to show
+        return automatic, "auto"
+    return attribute, None
