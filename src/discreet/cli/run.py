@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli._execute import execute
-from discreet.cli._options import certificate_option, json_option, mapping_option, quiet_option
+from discreet.cli._options import certificate_option, json_option, mapping_option, quiet_option, verbose_option
 
 __all__ = ["run"]
 
@@ -28,12 +28,21 @@ Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",
 @certificate_option
 @mapping_option
 @json_option
+@verbose_option
 @quiet_option
-def run(job_file: str, dry_run: bool, certificate: str | None, mapping: str | None, as_json: bool, quiet: bool) -> None:
+def run(
+    job_file: str,
+    dry_run: bool,
+    certificate: str | None,
+    mapping: str | None,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
     """Do what the job file JOB (YAML or JSON) says."""
     from discreet.job import Job
 
     given = {"certificate": certificate, "mapping": mapping}
     more = {key: str(Path(name).resolve()) for key, name in given.items() if name is not None}
     job = Job.load(job_file).model_copy(update=more)
-    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet)
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose)

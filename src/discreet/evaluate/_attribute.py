@@ -188,11 +188,21 @@ class Attribute:
             return None
         if self.domain.positions is not None and not self.given and isinstance(parse_block(text, self.tree), Interval):
             return None
-        texts = self.known[text]
-        leaves = self.tree.find(pl.Series([value for value in texts if value is not None], dtype=pl.String))
-        also = self._missing_leaf() if None in texts else NO_LEAVES
-        found = np.unique(np.concatenate([leaves[leaves >= 0].astype(np.int64), also]))
+        found = self._known_leaves[text]
         return Meaning(found) if found.size else None
+
+    @cached_property
+    def _known_leaves(self) -> dict[str, IntArray]:
+        """The leaves of each released value that is known; original values that the table lacks are none."""
+        known = self.known or {}
+        texts = [value for values in known.values() for value in values if value is not None]
+        leaves = self.tree.find(pl.Series(texts, dtype=pl.String)).astype(np.int64)
+        ends = np.cumsum([sum(value is not None for value in values) for values in known.values()], dtype=np.int64)
+        found = {}
+        for (text, values), some in zip(known.items(), np.split(leaves, ends[:-1]) if known else [], strict=True):
+            also = self._missing_leaf() if None in values else NO_LEAVES
+            found[text] = np.unique(np.concatenate([some[some >= 0], also]))
+        return found
 
     def _missing_leaf(self) -> IntArray:
         return np.array([self.domain.ancestors.shape[1] - 1]) if self.may_miss else NO_LEAVES

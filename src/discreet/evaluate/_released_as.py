@@ -15,7 +15,7 @@ from discreet.evaluate._attribute import Attribute
 from discreet.schema import Hierarchy, make_domain
 from discreet.schema._column import plain, text_of
 
-__all__ = ["ReleasedAs", "bind", "split"]
+__all__ = ["ReleasedAs", "bind", "split", "with_mapping"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,47 @@ def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:
     known = {name: tree for name, tree in quasi_identifiers.items() if isinstance(tree, ReleasedAs)}
     given = {name: known[name].hierarchy if name in known else tree for name, tree in quasi_identifiers.items()}
     return given, known
+
+
+def with_mapping(quasi_identifiers: Any, mapping: Any) -> Any:
+    """Return quasi-identifiers, those without a hierarchy as a mapping of the release knows them.
+
+    All columns of the mapping are meant where none is named.
+    """
+    if mapping is None:
+        return quasi_identifiers
+    known = mapping_columns(mapping)
+    if not quasi_identifiers:
+        return known
+    if isinstance(quasi_identifiers, Mapping):
+        return {name: known.get(name) if tree is None else tree for name, tree in quasi_identifiers.items()}
+    names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else list(quasi_identifiers)
+    return {name: known.get(name) for name in names}
+
+
+def mapping_columns(mapping: Any) -> dict[str, ReleasedAs]:
+    """Return what a mapping, as a file or as plain data, says about the columns it recodes."""
+    from discreet.release._mapping import read_mapping
+
+    told = read_mapping(mapping)
+    try:
+        return {str(name): _from_mapping(column) for name, column in told["columns"].items()}
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise DataError("The mapping is not as it was written; write it again.", topic="mapping") from None
+
+
+def _from_mapping(column: Mapping[str, Any]) -> ReleasedAs:
+    released = column["values"] if column["released"] is None else column["released"]
+    values: dict[str, list[str | None]] = {}
+    for text, value in zip(released, column["values"], strict=True):
+        values.setdefault(text, []).append(value)
+    absent = (column["missing"] or {}).get("released")
+    if absent is not None:
+        values.setdefault(absent, []).append(None)
+    tree = column.get("hierarchy")
+    if tree is None:
+        return ReleasedAs(None, values)
+    return ReleasedAs(Hierarchy.from_rows(tree["rows"]), values, bool(tree["automatic"]))
 
 
 def bind(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.release._release import Release
     from discreet.solve import Solution
 
-__all__ = ["Behind", "is_at_hand", "recoded", "released_people", "roles", "unknown"]
+__all__ = ["Behind", "is_at_hand", "job_hierarchies", "recoded", "released_people", "roles", "unknown"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,14 +81,14 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
     if behind is None:
         if original is None:
             _missing()
-        told = {"quasi_identifiers": _of_job(job), "sensitive": job.get("sensitive") or {}}
+        told = {"quasi_identifiers": job_hierarchies(job), "sensitive": job.get("sensitive") or {}}
     else:
         told = {"quasi_identifiers": dict(behind.released_as), "sensitive": dict(behind.sensitive)}
         original = behind.data if original is None else original
     return original, {**told, "types": job.get("types") or None}
 
 
-def _of_job(job: Mapping[str, Any]) -> dict[str, Any]:
+def job_hierarchies(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the quasi-identifiers of a job with their hierarchies: the automatic one where the scheme needs one."""
     scheme = job["scheme"]
     of = scheme if isinstance(scheme, Mapping) else dict.fromkeys(job["quasi_identifiers"], scheme)
@@ -109,9 +109,7 @@ def released_people(release: Release, told: dict[str, Any], original: Any) -> tu
     if release.recoding is None:
         raise UsageError("This release does not know how it was made; make it again.")
     if not is_at_hand(original):
-        raise UsageError(
-            "Tables of databases and clusters are not read once more; name a file or a frame as original."
-        )
+        raise UsageError("Tables of databases and clusters are not read once more; name a file or a frame as original.")
     plan = to_lazy(original)
     number = unused("row", plan.collect_schema())
     kept = release.rows_of(original)

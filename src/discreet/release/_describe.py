@@ -109,7 +109,7 @@ def notes(
             if rows is None:
                 yield f"Column '{name}' has missing values; missing counts as a value of its own."
             elif rows:
-                yield f"Column '{name}' has no value in {few(rows)} released rows; missing counts as a value of its own."
+                yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
     if counted.people is not None and not problem.looks_at_population:
         yield (
             "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "

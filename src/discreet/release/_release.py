@@ -129,10 +129,10 @@ class Release:
 
     @property
     def released_values(self) -> dict[str, int]:
-        """For each quasi-identifier, how many different values the release has."""
+        """For each quasi-identifier, how many values its original ones are released as."""
         if "shown" in self.stats:
             return dict(self.stats["shown"])
-        return {column.name: column.values for column in self.columns}
+        return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
 
     def rows_of(self, data: Any) -> pl.Series:
         """Return for each released row, in order, which row of the original table it is, from 0 on.
@@ -227,7 +227,7 @@ class Release:
     def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
         """Return the original table, the released one, and what their columns are."""
         table, told = roles(self, original)
-        if only_released:
+        if only_released and LeftOut.of(self).total:
             return released_people(self, told, table)
         written = isinstance(self.table, Written) and self.recoding is not None and is_at_hand(table)
         return table, recoded(self, table) if written else self.frame, told

@@ -45,7 +45,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "classes": release.classes,
         "scheme": plain_data(release.job["scheme"]),
         "levels": dict(release.levels),
-        "released_values": dict(release.released_values),
+        "released_values": {column.name: column.values for column in release.columns},
         "audit": _audit(release, exact),
         "notes": [*release.notes, *([WITHHELD] if people.few and not exact else [])],
         "seconds": release.stats["seconds"],
@@ -183,11 +183,10 @@ def _recoded(release: Release) -> tuple[str, str]:
     """Return how coarse each attribute became: its level, or how many values it is released as."""
     if release.levels:
         return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
-    counts = (
-        f"{column.name} {column.values:,}"
-        + ("" if column.of is None or column.name not in release.partition else f" of {column.of:,}")
-        for column in release.columns
-    )
+    counts = []
+    for column in release.columns:
+        of = "" if column.of is None or column.name not in release.partition else f" of {column.of:,}"
+        counts.append(f"{column.name} {column.values:,}{of}")
     return "released", f"different values: {', '.join(counts)}"
 
 

@@ -281,8 +281,8 @@ def _audit(release: Release) -> Iterator[Block]:
     yield Table(["promise", "promised", "reached", "verdict"], rows)
     if hidden:
         yield Text(
-            "Promises that compare classes with the whole table: what exactly they reach is not shown, because it would "
-            "tell about people who were left out."
+            "What promises reach that compare classes with the whole table is not shown: it would tell about people "
+            "who were left out."
         )
 
 
