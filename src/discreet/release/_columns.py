@@ -406,7 +406,7 @@ def _tree(
     automatic one are made of all values, also of people left out. Of nodes that too few people have, those beside
     each other under one node are one box.
     """
-    states = _states(domain, block, level)
+    states = _states(domain, block, level, rows, names)
     if (
         not domain.text
         or not rows.any()
@@ -446,24 +446,42 @@ def _inhabited(domain: Domain, level: int, rows: IntArray) -> int:
     return len(np.unique(domain.ancestors[level][rows > 0]))
 
 
-def _states(domain: Domain, block: IntArray, level: int | None) -> list[list[State]] | None:
-    """Return for each node of each level where it is with regard to what is released; None if that is no cut."""
+def _states(
+    domain: Domain, block: IntArray, level: int | None, rows: IntArray, names: Sequence[str | None]
+) -> list[list[State]] | None:
+    """Return for each node of each level where it is with regard to what is released; None if that is no cut.
+
+    Only values of released people count: what became of others must not show. Of nodes that hold the same of these,
+    the one with the released name is taken for the released one, or else the lowest.
+    """
     if level is not None:
         return [
-            ["below" if height < level else "above" if height > level else "released"] * len(names)
-            for height, names in enumerate(domain.labels)
+            ["below" if height < level else "above" if height > level else "released"] * len(labels)
+            for height, labels in enumerate(domain.labels)
         ]
-    size = np.bincount(block)
-    found = np.zeros(size.size, dtype=np.bool_)
+    had = np.flatnonzero(rows > 0)
+    own = block[had]
+    size = np.bincount(own, minlength=len(names))
+    chosen = np.full(len(names), -1)
+    named = np.zeros(len(names), dtype=np.bool_)
+    alone: list[IntArray] = []
+    for height, ancestors in enumerate(domain.ancestors):
+        nodes = ancestors[had]
+        there, first = np.unique(nodes, return_index=True)
+        leaves = np.bincount(nodes)
+        kinds = np.unique(nodes.astype(np.int64) * len(names) + own) // len(names)
+        whose = np.full(len(domain.labels[height]), -1)
+        whose[there] = np.where(np.bincount(kinds, minlength=int(nodes.max(initial=0)) + 1)[there] == 1, own[first], -1)
+        alone.append(whose)
+        for node in there[whose[there] >= 0].tolist():
+            number = whose[node]
+            if leaves[node] == size[number] and not named[number]:
+                named[number] = domain.labels[height][node] == names[number]
+                chosen[number] = height if named[number] or chosen[number] < 0 else chosen[number]
+    if (chosen[own] < 0).any():
+        return None
     states: list[list[State]] = []
-    for nodes in domain.ancestors:
-        first = np.unique(nodes, return_index=True)[1]
-        pairs = np.unique(nodes.astype(np.int64) * size.size + block) // size.size
-        alone = np.bincount(pairs, minlength=first.size) == 1
-        own = block[first]
-        whole = alone & (np.bincount(nodes) == size[own])
-        released = whole & ~found[own]
-        found[own[whole]] = True
-        kind = np.where(released, 0, np.where(alone & ~whole, 1, 2)).tolist()
-        states.append([_STATES[number] for number in kind])
-    return states if found.all() else None
+    for height, whose in enumerate(alone):
+        step = np.sign(height - chosen[whose])
+        states.append([_STATES[kind] for kind in np.where(whose < 0, 2, np.where(step > 0, 2, -step)).tolist()])
+    return states
