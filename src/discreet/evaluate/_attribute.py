@@ -109,7 +109,7 @@ class Attribute:
             )
         return Spread.of(known, whole=self.whole)
 
-    def unclear(self, values: pl.Series, rows: IntArray, before: IntArray) -> bool:
+    def unclear(self, values: pl.Series, rows: FloatArray, before: FloatArray) -> bool:
         """Whether it cannot be told what the released values stand for, of which there are so many ``rows``.
 
         Without a hierarchy a released value that is an original one is taken for it. That cannot be so if more rows

@@ -79,10 +79,8 @@ def _of_groups(domain: Domain, cover: Cover, recoding: Recoding) -> dict[str, Se
         groups = groups.unique("text", maintain_order=True)
     found: dict[str, Sequence[str | None]] = {}
     for text, first, second in groups.drop_nulls("text").iter_rows():
-        if cover.form == "node":
-            leaves = np.flatnonzero(domain.ancestors[first] == second)
-        else:
-            leaves = cover.leaves[first:second]
+        node = cover.form == "node"
+        leaves: IntArray = np.flatnonzero(domain.ancestors[first] == second) if node else cover.leaves[first:second]
         values = [domain.labels[0][leaf] for leaf in leaves.tolist()]
         if found.setdefault(text, values) != values:
             raise DataError(

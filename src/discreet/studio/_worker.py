@@ -237,7 +237,7 @@ def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     asked = {"sensitive": told["sensitive"], "types": told["types"]}
     before = risk(job.input, quasi_identifiers=told["quasi_identifiers"], depth=2, **asked)
     attacked = release.attacks(job.input) if release.n <= _ATTACKED and told["sensitive"] else None
-    return report, risk_result(report, before, attacked)
+    return _handed_over(release, report, release.risk, job.input), risk_result(report, before, attacked)
 
 
 def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
@@ -248,7 +248,14 @@ def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     able = job.class_attribute is not None and find_spec("sklearn") is not None
     options = {"models": ["tree"]} if able else {"class_attribute": None}
     report = release.utility(job.input, **options)
-    return report, utility_result(report)
+    return _handed_over(release, report, release.utility, job.input, **options), utility_result(report)
+
+
+def _handed_over(release: Any, report: Any, measure: Any, original: Any, **options: Any) -> Any:
+    """Return a measure for the report, which is about released people alone; the page shows the whole table."""
+    if report.original_rows == release.audit.rows:
+        return report
+    return measure(original, only_released=True, **options)
 
 
 def _keep(found: Any, name: str) -> None:
