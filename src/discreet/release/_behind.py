@@ -48,7 +48,9 @@ class Behind:
         domains, quasi = prepared.counted.domains, schema.quasi_identifiers
         small = problem.whole.tuples <= MOST_KEPT and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
-        find = partial(meanings, domains, quasi, solution, recoding)
+        groups = solution.groups
+        covers = () if groups is None or groups.show != "cover" else groups.covers
+        find = partial(meanings, domains, quasi, solution.blocks, covers, recoding)
         return cls(prepared.data, quasi, secrets, problem if small else None, find)
 
     @cached_property

@@ -17,25 +17,31 @@ if TYPE_CHECKING:
     from discreet.engines import Recoding
     from discreet.evaluate._released_as import ReleasedAs
     from discreet.schema import Domain
-    from discreet.solve import Cover, Solution
+    from discreet.solve import Cover
 
 __all__ = ["meanings", "own_hierarchy"]
 
 
 def meanings(
-    domains: Mapping[str, Domain], given: Mapping[str, Any], solution: Solution, recoding: Recoding
+    domains: Mapping[str, Domain],
+    given: Mapping[str, Any],
+    blocks: Sequence[IntArray],
+    covers: Sequence[Cover],
+    recoding: Recoding,
 ) -> dict[str, ReleasedAs]:
-    """Return for each quasi-identifier the hierarchy it was released with, and what its released values stand for."""
+    """Return for each quasi-identifier the hierarchy it was released with, and what its released values stand for.
+
+    They stand for ``blocks`` of a global recoding or for ``covers`` of a local one; without either they are means.
+    """
     from discreet.evaluate._released_as import ReleasedAs
 
     found = {}
     for number, (name, domain) in enumerate(domains.items()):
-        if solution.groups is None:
-            values = _of_blocks(domain, solution.blocks[number], recoding)
-        elif solution.groups.show == "cover":
-            values = _of_groups(domain, solution.groups.covers[number], recoding)
-        else:
-            values = {}
+        values: dict[str, Sequence[str | None]] = {}
+        if blocks:
+            values = _of_blocks(domain, blocks[number], recoding)
+        elif covers:
+            values = _of_groups(domain, covers[number], recoding)
         found[name] = ReleasedAs(own_hierarchy(domain, given[name]), values, domain.automatic)
     return found
 
