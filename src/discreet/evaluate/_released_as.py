@@ -14,6 +14,7 @@ from discreet.errors import DataError
 from discreet.evaluate._attribute import Attribute
 from discreet.schema import Hierarchy, make_domain
 from discreet.schema._column import plain, text_of
+from discreet.schema._hierarchy import ROOT
 
 __all__ = ["ReleasedAs", "bind", "split", "with_mapping"]
 
@@ -34,24 +35,18 @@ class ReleasedAs:
     """Whether the hierarchy was made from the values of the table."""
 
     def among(self, column: pl.Series) -> ReleasedAs:
-        """Return the same for a part of the table: an automatic hierarchy is left with the values that are there."""
-        if not self.automatic or not isinstance(self.hierarchy, Hierarchy):
+        """Return the same for a part of the table, so that nothing depends on the other rows.
+
+        An automatic hierarchy is left with the values that are there and with what they are released as, for its
+        other groups were made from all rows.
+        """
+        if not self.automatic or not column.drop_nulls().len():
             return self
-        found = self.hierarchy.find(text_of(plain(column.name, column.drop_nulls().unique())))
-        return replace(self, hierarchy=_pruned(self.hierarchy, np.unique(found[found >= 0])))
-
-
-def _pruned(tree: Hierarchy, leaves: NDArray[np.integer]) -> Hierarchy:
-    """Return a hierarchy with some of its leaves."""
-    labels, ancestors = [], []
-    for names, blocks in zip(tree.labels, tree.ancestors, strict=True):
-        _, first, inverse = np.unique(blocks[leaves], return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        ancestors.append(place[inverse])
-        labels.append([names[block] for block in blocks[leaves][first[order]].tolist()])
-    return Hierarchy(labels, np.array(ancestors, dtype=np.int32))
+        found = text_of(plain(column.name, column.drop_nulls().unique().sort())).to_list()
+        released = {value: text for text, values in self.values.items() for value in values}
+        return replace(
+            self, hierarchy=Hierarchy.from_rows([[value, released.get(value, ROOT), ROOT] for value in found])
+        )
 
 
 def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:

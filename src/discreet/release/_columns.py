@@ -7,7 +7,7 @@ those left out. "Before" are the original values of released people.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from discreet.problem import Scheme
     from discreet.solve import Cover, Groups, Solution
 
-__all__ = ["MOST_KEPT", "Bar", "Box", "ReleasedColumn", "Told", "kept_rows", "released_names", "tell_columns"]
+__all__ = [
+    "MOST_KEPT",
+    "Bar",
+    "Box",
+    "ReleasedColumn",
+    "Told",
+    "is_automatic",
+    "kept_rows",
+    "released_names",
+    "tell_columns",
+]
 
 MOST_KEPT = 300_000
 """What is known about problems of more tuples is not kept for later."""
@@ -138,10 +148,12 @@ def _tell(
     table = counted.table
     kept = kept_rows(table, solution)
     sizes = None if solution.groups is None else _sizes(solution.groups)
+    everybody = table.n - solution.suppressed_rows
     columns = []
     for number, (name, domain) in enumerate(counted.domains.items()):
         rows = None if kept is None else add_up(table.codes[number], kept, domain.ancestors.shape[1])
         level = None if solution.levels is None else int(solution.levels[number])
+        told = not (everybody < table.n and is_automatic(domain))
         facts = {
             "name": name,
             "type": str(domain.type),
@@ -149,17 +161,21 @@ def _tell(
             "hierarchy": shown_hierarchy(domain.text or None),
             "automatic": domain.automatic,
             "of": None if rows is None else int((rows > 0).sum()),
-            "level": level,
-            "height": None if level is None else domain.height,
+            "level": level if told else None,
+            "height": domain.height if level is not None and told else None,
         }
         if solution.blocks:
             released = _released_rows(table, solution, number)
-            columns.append(
-                _global_column(domain, solution.blocks[number], level, rows, released, recoding, least, facts)
-            )
+            column = _global_column(domain, solution.blocks[number], level, rows, released, recoding, least, facts)
+            columns.append(column if told else replace(column, tree=()))
         elif solution.groups is not None and sizes is not None and rows is not None:
             columns.append(_local_column(domain, solution.groups, sizes, number, recoding, rows, least, facts))
     return tuple(columns)
+
+
+def is_automatic(domain: Domain) -> bool:
+    """Whether the hierarchy was made from all values of the column, so that its shape depends on people left out."""
+    return domain.automatic or domain.text.startswith("auto")
 
 
 def kept_rows(table: CountTable, solution: Solution) -> IntArray | None:

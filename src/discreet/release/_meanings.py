@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from discreet.errors import DataError
-from discreet.release._columns import released_names
+from discreet.release._columns import is_automatic, released_names
 from discreet.schema import Hierarchy
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def meanings(
             values = _of_blocks(domain, blocks[number], recoding)
         elif covers:
             values = _of_groups(domain, covers[number], recoding)
-        found[name] = ReleasedAs(own_hierarchy(domain, given[name]), values, domain.automatic)
+        found[name] = ReleasedAs(own_hierarchy(domain, given[name]), values, is_automatic(domain))
     return found
 
 
 def own_hierarchy(domain: Domain, given: Any) -> Any:
     """Return the hierarchy a column was released by, also an automatic one; None where there was none."""
-    if not domain.automatic:
+    if not is_automatic(domain):
         return given
     if domain.labels[0][-1] is not None:
         return Hierarchy(domain.labels, domain.ancestors.copy())  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "suppressed_values": release.suppressed_values,
         "classes": release.classes,
         "scheme": plain_data(release.job["scheme"]),
-        "levels": dict(release.levels),
+        "levels": dict(release.levels) if exact or not people.total else _levels(release),
         "released_values": {column.name: column.values for column in release.columns},
         "audit": _audit(release, exact),
         "notes": [*release.notes, *([WITHHELD] if people.few and not exact else [])],
@@ -66,6 +66,11 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         told["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
         told["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
     return told
+
+
+def _levels(release: Release) -> dict[str, int | None]:
+    """Return the levels; None where the hierarchy was made of the values of people left out too."""
+    return {column.name: column.level for column in release.columns} if release.levels else {}
 
 
 def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
@@ -181,8 +186,10 @@ def _scheme(release: Release) -> str:
 
 def _recoded(release: Release) -> tuple[str, str]:
     """Return how coarse each attribute became: its level, or how many values it is released as."""
-    if release.levels:
+    if release.levels and not LeftOut.of(release).total:
         return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
+    if release.levels and all(column.level is not None for column in release.columns):
+        return "levels", ", ".join(f"{column.name} {column.level}" for column in release.columns)
     counts = []
     for column in release.columns:
         of = "" if column.of is None or column.name not in release.partition else f" of {column.of:,}"

@@ -204,7 +204,7 @@ def _done(release: Release) -> Iterator[Block]:
             column.name,
             *([column.scheme] if several else []),
             column.hierarchy or "none",
-            *([f"{column.level} of {column.height}"] if release.levels else []),
+            *(["–" if column.level is None else f"{column.level} of {column.height}"] if release.levels else []),
             "–" if column.of is None else f"{column.of:,}",
             f"{column.values:,}",
         ]
