@@ -161,7 +161,7 @@ def _tell(
             "hierarchy": shown_hierarchy(domain.text or None),
             "automatic": domain.automatic,
             "of": None if rows is None else int((rows > 0).sum()),
-            "level": level if told else None,
+            "level": level if told or level == 0 else None,  # that values stay as they are is there to see
             "height": domain.height if level is not None and told else None,
         }
         if solution.blocks:

@@ -204,7 +204,7 @@ def _done(release: Release) -> Iterator[Block]:
             column.name,
             *([column.scheme] if several else []),
             column.hierarchy or "none",
-            *(["–" if column.level is None else f"{column.level} of {column.height}"] if release.levels else []),
+            *([_level(column)] if release.levels else []),
             "–" if column.of is None else f"{column.of:,}",
             f"{column.values:,}",
         ]
@@ -215,6 +215,12 @@ def _done(release: Release) -> Iterator[Block]:
         yield Text("Values are counted among the people who are in the release.")
     if release.notes:
         yield Items(release.notes)
+
+
+def _level(column: ReleasedColumn) -> str:
+    if column.level is None:
+        return "–"
+    return f"{column.level}" if column.height is None else f"{column.level} of {column.height}"
 
 
 def _proof(release: Release) -> Iterator[Block]:
@@ -344,7 +350,8 @@ def _card(column: ReleasedColumn, total: int) -> Card:
     elif column.detail:
         left = f"{amount(column.values, 'different released value')}, of {amount(column.of, 'original one')}"
     else:
-        left = Recoded(column.name, column.values, column.of, column.level, column.height).words
+        level = None if column.height is None else column.level
+        left = Recoded(column.name, column.values, column.of, level, column.height).words
     made = (
         "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{', made automatically' * column.automatic}"
     )
