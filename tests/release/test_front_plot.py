@@ -135,7 +135,7 @@ class TestSvg:
         for part in (
             "k = 5",
             "80, 8.0 %",
-            "3 of 1,000 rows (0.30 %)",
+            "fewer than 5 rows",
             "40",
             "level 2 of 4: 8 values instead of 72",
             "a better",

@@ -299,10 +299,10 @@ def test_no_value_is_in_a_report(tmp_path: Path) -> None:
         facts = json.loads((tmp_path / "r.json").read_text())
         assert facts["scheme"] == "subtree"
         assert facts["suppressed_values"] == release.suppressed_values
-        assert facts["released_values"] == release.released_values
+        assert facts["released_values"] == {c: release.frame[c].n_unique() for c in release.released_values}
         assert "seed" not in facts
         assert "seed" not in facts["job"]
         text = (tmp_path / "r.txt").read_text()
         assert "scheme" in text
-        assert f"age {release.released_values['age']} of 4" in text
+        assert f"different values: age {release.frame['age'].n_unique()}" in text
         assert ("made unknown" in text) == bool(release.suppressed_values)

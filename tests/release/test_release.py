@@ -75,11 +75,12 @@ def test_job_says_what_was_asked(release: Release, people: pl.DataFrame, tmp_pat
 def test_the_same_job_gives_the_same_release(release: Release, people: pl.DataFrame) -> None:
     again = anonymize(people, **{key: value for key, value in release.job.items() if key not in ("input", "output")})
     assert again.frame.equals(release.frame)
-    first, second = again.to_dict(), release.to_dict()
-    for facts in (first, second):
-        del facts["seconds"]
-        assert [moment.pop("seconds") for moment in facts["trace"]]
-    assert first == second
+    for exact in (False, True):
+        first, second = again.to_dict(exact=exact), release.to_dict(exact=exact)
+        for facts in (first, second):
+            del facts["seconds"]
+            assert bool([moment.pop("seconds") for moment in facts["trace"]]) == exact
+        assert first == second
 
 
 def test_reports(release: Release, tmp_path: Path) -> None:
@@ -310,5 +311,5 @@ def test_the_trace_begins_with_the_search() -> None:
 def test_text_of_which_next_to_nothing_can_stay(different: int, given: str | None, told: bool) -> None:
     table = pl.DataFrame({"remark": [f"person {i % different} came {i % different}" for i in range(100)]})
     release = anonymize(table, quasi_identifiers={"remark": given}, privacy="k(3)")
-    sentence = f"Column 'remark' has {different} distinct values in 100 rows: "
+    sentence = "Column 'remark' has a different value in most rows: "
     assert any(note.startswith(sentence) for note in release.notes) == told

@@ -37,7 +37,7 @@ def test_bars_of_texts(different: int, least: int) -> None:
         texts = [None if number == 0 else f"v{number}" for number in rng.integers(0, different, 500).tolist()]
         rows = rng.integers(0, most + 1, 500)
         names, counts = _columns._most_first(pl.Series(texts, dtype=pl.String), rows)
-        bars = _columns._bars(names, counts, 0 * counts, None, counts, least)
+        bars = _columns._bars(names, counts, None, None, least)
         assert [(bar.name, bar.rows, bar.values) for bar in bars] == naive_bars(texts, rows.tolist(), least)
 
 

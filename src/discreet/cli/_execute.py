@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet._places import Place, is_url, shown
 from discreet.cli._answer import answer, end_early
@@ -13,12 +13,15 @@ from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
     from discreet.job import Job
+    from discreet.release import Release
 
 __all__ = ["execute"]
 
 
-def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str | None = None) -> None:
-    """Do the job, or with ``dry_run`` say what it would do."""
+def execute(
+    job: Job, *, dry_run: bool, as_json: bool, quiet: bool, verbose: bool = False, save_as: str | None = None
+) -> None:
+    """Do the job, or with ``dry_run`` say what it would do; ``verbose`` says what is for the owner of the data too."""
     if save_as is not None:
         job = job.with_seed()  # so that the file repeats this very release
     if dry_run:
@@ -49,8 +52,23 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
     where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
         where.append(f"Your key is in {_told(release.key.path)}: keep it, and never hand it over.")
-    answer(release, *where, as_json=as_json, quiet=quiet)
+    answer(_Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet)
     end_early(watch, "the best release found so far was written")
+
+
+class _Exact:
+    """A release that says all it knows."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for programs."""
+        return self.release.to_dict(exact=True)
+
+    def summary(self) -> str:
+        """Return what matters, for people."""
+        return self.release.summary(exact=True)
 
 
 def _stamp(job: Job) -> tuple[int, int] | None:

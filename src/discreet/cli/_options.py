@@ -29,6 +29,7 @@ __all__ = [
     "scheme_option",
     "sensitive_option",
     "suppression_option",
+    "verbose_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,6 +96,12 @@ ENGINE_OPTIONS = (
 )
 """Which engine works on a file, and what it may take."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+verbose_option = click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Print also how few were left out, what that costs and how the search went. Not to be handed on.",
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 

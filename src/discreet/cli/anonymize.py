@@ -18,6 +18,7 @@ from discreet.cli._options import (
     save_job_option,
     scheme_option,
     suppression_option,
+    verbose_option,
 )
 from discreet.cli._table import schemes_of, table_fields, table_options
 
@@ -78,11 +79,12 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
 @save_job_option
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing.")
 @json_option
+@verbose_option
 @quiet_option
-def anonymize(save_job: str | None, dry_run: bool, as_json: bool, quiet: bool, **options: Any) -> None:
+def anonymize(save_job: str | None, dry_run: bool, as_json: bool, verbose: bool, quiet: bool, **options: Any) -> None:
     """Make a copy of the table INPUT that is safe to share."""
     job = _job(**options)
-    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, save_as=save_job)
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job)
 
 
 def _job(

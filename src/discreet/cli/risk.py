@@ -8,6 +8,7 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
+from discreet.cli._release_roles import job_roles, known_options
 from discreet.errors import UsageError
 
 __all__ = ["risk"]
@@ -20,6 +21,7 @@ Examples:
   discreet risk safe.csv --qi birth_date,sex,zip --population 330000
   discreet risk safe.csv --qi birth_date,zip --sensitive diagnosis --original people.csv \\
       --hierarchy 'birth_date=dates(year, decade)' --hierarchy 'zip=mask(digits=5)'
+  discreet risk safe.csv --mapping mapping.json --original people.csv
 
 \b
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
@@ -56,6 +58,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     help="How a column was generalized, or the hierarchy of a sensitive one. Repeatable.",
 )
 @click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
+@known_options
 @click.option("--unknown", metavar="TEXT", help="What stands for a sensitive value that was suppressed, as in '*'.")
 @click.option(
     "--depth",
@@ -77,12 +80,16 @@ def risk(
     privacy: tuple[str, ...],
     forms: tuple[str, ...],
     types: tuple[str, ...],
+    mapping: str | None,
+    job: str | None,
     unknown: str | None,
     depth: int,
     as_json: bool,
 ) -> None:
     """Measure how likely people are found in the table FILE, and what it tells about them."""
-    attributes, secrets = once("--qi", columns(qi)), once("--sensitive", columns(sensitive))
+    roles = job_roles(job, mapping)
+    attributes = once("--qi", columns(qi)) or list(roles["quasi_identifiers"])
+    secrets = once("--sensitive", columns(sensitive)) or list(roles["sensitive"])
     if not attributes:
         raise UsageError(
             f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.",
@@ -97,9 +104,10 @@ def risk(
                 topic="not-a-quasi-identifier",
             )
     asked: dict[str, Any] = {
-        "quasi_identifiers": {name: trees.get(name) for name in attributes},
-        "sensitive": {name: trees.get(name) for name in secrets},
-        "types": pairs("--type", types),
+        "quasi_identifiers": {name: trees.get(name, roles["quasi_identifiers"].get(name)) for name in attributes},
+        "mapping": mapping,
+        "sensitive": {name: trees.get(name, roles["sensitive"].get(name)) for name in secrets},
+        "types": {**roles["types"], **pairs("--type", types)},
         "unknown": unknown,
     }
 

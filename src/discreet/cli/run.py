@@ -14,6 +14,7 @@ from discreet.cli._options import (
     mapping_option,
     quiet_option,
     save_job_option,
+    verbose_option,
 )
 
 __all__ = ["run"]
@@ -37,6 +38,7 @@ Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",
 @key_option
 @save_job_option
 @json_option
+@verbose_option
 @quiet_option
 def run(
     job_file: str,
@@ -46,6 +48,7 @@ def run(
     key: str | None,
     save_job: str | None,
     as_json: bool,
+    verbose: bool,
     quiet: bool,
 ) -> None:
     """Do what the job file JOB (YAML or JSON) says."""
@@ -54,4 +57,4 @@ def run(
     given = {"certificate": certificate, "mapping": mapping, "key": key}
     more = {field: str(Path(name).resolve()) for field, name in given.items() if name is not None}
     job = Job.load(job_file).model_copy(update=more)
-    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, save_as=save_job)
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job)

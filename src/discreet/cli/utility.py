@@ -7,6 +7,7 @@ import click
 from discreet._places import shown
 from discreet.cli._answer import answer
 from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
+from discreet.cli._release_roles import job_roles, known_options
 from discreet.cli._table import hierarchy_files
 from discreet.errors import UsageError
 
@@ -17,11 +18,13 @@ __all__ = ["utility"]
     epilog="""\b
 Examples:
   discreet utility people.csv safe.csv --qi birth_date,sex,zip --hierarchy 'zip=mask(digits=5)'
-  discreet utility people.csv safe.csv --qi zip,sex --class-attribute diagnosis --model tree --json
+  discreet utility people.csv safe.csv --mapping mapping.json
+  discreet utility people.csv safe.csv --job job.yaml --class-attribute diagnosis --model tree --json
 
 \b
-Name the hierarchies the release was made with (auto for those it chose itself): they tell what a released
-value stands for. Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
+Name the hierarchies the release was made with, its job or its mapping: they tell what a released value
+stands for. Ranges, sets and automatic hierarchies are read without; rounded numbers cannot be.
+Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 )
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
@@ -33,6 +36,7 @@ value stands for. Classifiers need scikit-learn: pip install 'discreet[learn]'."
 )
 @click.option("--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.")
 @click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
+@known_options
 @click.option("--cost", "costs", multiple=True, metavar="COST", help="A cost to tell, instead of all. Repeatable.")
 @click.option(
     "--queries",
@@ -63,6 +67,8 @@ def utility(
     forms: tuple[str, ...],
     hierarchies: str | None,
     types: tuple[str, ...],
+    mapping: str | None,
+    job: str | None,
     costs: tuple[str, ...],
     queries: int,
     models: tuple[str, ...],
@@ -71,10 +77,12 @@ def utility(
     as_json: bool,
 ) -> None:
     """Tell what the table RELEASED, made from ORIGINAL, is still good for."""
-    attributes = once("--qi", columns(qi))
+    roles = job_roles(job, mapping)
+    attributes = once("--qi", columns(qi)) or list(roles["quasi_identifiers"])
     if not attributes:
         raise UsageError(
-            f"Which columns were made coarser? Name them with --qi; 'discreet info {shown(original)}' helps.",
+            f"Which columns were made coarser? Name them with --qi, or the job or mapping of the release; "
+            f"'discreet info {shown(original)}' helps.",
             topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", forms)
@@ -91,14 +99,15 @@ def utility(
     report = measure(
         original,
         released,
-        quasi_identifiers={name: known.get(name) for name in attributes},
-        sensitive=once("--sensitive", columns(sensitive)),
-        class_attribute=label,
+        quasi_identifiers={name: known.get(name, roles["quasi_identifiers"].get(name)) for name in attributes},
+        mapping=mapping,
+        sensitive=once("--sensitive", columns(sensitive)) or list(roles["sensitive"]),
+        class_attribute=label or roles["class_attribute"],
         costs=costs or None,
         queries=queries,
         models=chosen,
         held_out=held_out,
-        types=pairs("--type", types),
+        types={**roles["types"], **pairs("--type", types)},
         seed=seed,
     )
     answer(report, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.engines import open_source
 from discreet.errors import UsageError
+from discreet.evaluate._released_as import split
 from discreet.schema import Schema
 
 __all__ = ["Asked", "Columns"]
@@ -45,10 +46,11 @@ class Asked:
         named = list(trees) if trees else secrets or ()
         if job and isinstance(quasi, Mapping):
             quasi = {column: _made(job, column) if tree is None else tree for column, tree in quasi.items()}
-        schema = Schema.make(open_source(table).columns, quasi_identifiers=quasi, sensitive=named, types=dict(kinds))
+        given, known = split(quasi)
+        schema = Schema.make(open_source(table).columns, quasi_identifiers=given, sensitive=named, types=dict(kinds))
         return cls(
             table,
-            schema.quasi_identifiers,
+            {**schema.quasi_identifiers, **known},
             {column: trees.get(column) for column in schema.sensitive},
             schema.types,
             job,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +29,8 @@ class Attribute:
     """A quasi-identifier of the original table, which knows what released values and predicates mean."""
 
     domain: Domain
+    known: Mapping[str, Sequence[str | None]] | None = None
+    """For each released value the original ones it stands for, where that need not be read from its text."""
 
     @property
     def name(self) -> str:
@@ -93,18 +95,38 @@ class Attribute:
         named = texts.drop_nulls()
         leaf_of = dict(zip(named.to_list(), self._leaves_named(named), strict=True))
         meanings = [
-            self._meaning(parse_block(text, self.tree)) if leaf_of.get(text, -1) < 0 else _leaf(leaf_of[text])
+            self._known(text)
+            or (_leaf(leaf_of[text]) if leaf_of.get(text, -1) >= 0 else self._meaning(parse_block(text, self.tree)))
             for text in texts.to_list()
         ]
         known = [meaning for meaning in meanings if meaning is not None]
         if len(known) < len(meanings):
             raise DataError(
                 f"Column '{self.name}' of the release has {amount(len(meanings) - len(known), 'value')} that neither "
-                "the original table nor its hierarchy knows; give the hierarchy it was released with, or auto() if "
-                "none was chosen.",
+                "the original table nor its hierarchy knows; give the hierarchy it was released with, or the mapping "
+                "of the release.",
                 column=self.name,
             )
         return Spread.of(known, whole=self.whole)
+
+    def unclear(self, values: pl.Series, rows: FloatArray, before: FloatArray) -> bool:
+        """Whether it cannot be told what the released values stand for, of which there are so many ``rows``.
+
+        Without a hierarchy a released value that is an original one is taken for it. That cannot be so if more rows
+        have it than had it ``before``, by leaf: rounded numbers are such values. Neither are other numbers clear.
+        """
+        if self.given or self.known is not None:
+            return False
+        texts = text_of(plain(self.name, values))
+        there = texts.is_not_null().to_numpy()
+        leaves = self.tree.find(texts.filter(there))
+        named = leaves >= 0
+        after = np.bincount(leaves[named], weights=rows[there][named], minlength=before.size)
+        if (after > before).any():
+            return True
+        others = texts.filter(there).filter(pl.Series(~named, dtype=pl.Boolean)).to_list()
+        blocks = [parse_block(text, self.tree) for text in others]
+        return any(isinstance(block, ValueSet) and not block.everything and len(block.values) == 1 for block in blocks)
 
     def predicate(self, asked: object) -> Predicate:
         """Return what is asked: a block, its text, a node of the hierarchy, a value or several values."""
@@ -159,6 +181,28 @@ class Attribute:
         """Return the leaf each text names, -1 where it names none, or may name a group too."""
         found = self.tree.find(texts).tolist()
         return [-1 if self.tree.nodes(text)[1:] else leaf for text, leaf in zip(texts.to_list(), found, strict=True)]
+
+    def _known(self, text: str | None) -> Meaning | None:
+        """Return what a released value is known to stand for; ranges of numbers without a hierarchy are read."""
+        if self.known is None or text is None or text not in self.known:
+            return None
+        if self.domain.positions is not None and not self.given and isinstance(parse_block(text, self.tree), Interval):
+            return None
+        found = self._known_leaves[text]
+        return Meaning(found) if found.size else None
+
+    @cached_property
+    def _known_leaves(self) -> dict[str, IntArray]:
+        """The leaves of each released value that is known; original values that the table lacks are none."""
+        known = self.known or {}
+        texts = [value for values in known.values() for value in values if value is not None]
+        leaves = self.tree.find(pl.Series(texts, dtype=pl.String)).astype(np.int64)
+        ends = np.cumsum([sum(value is not None for value in values) for values in known.values()], dtype=np.int64)
+        found = {}
+        for (text, values), some in zip(known.items(), np.split(leaves, ends[:-1]) if known else [], strict=True):
+            also = self._missing_leaf() if None in values else NO_LEAVES
+            found[text] = np.unique(np.concatenate([some[some >= 0], also]))
+        return found
 
     def _missing_leaf(self) -> IntArray:
         return np.array([self.domain.ancestors.shape[1] - 1]) if self.may_miss else NO_LEAVES

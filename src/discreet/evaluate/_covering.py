@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from discreet._numbers import add_up, numbered
 from discreet.counts import IntArray
-from discreet.evaluate._attribute import Attribute
 from discreet.evaluate._cells import Cells
+from discreet.evaluate._released_as import bind
 from discreet.evaluate._spread import Spread
-from discreet.schema import Domain, make_domain
+from discreet.schema import Domain
 
 __all__ = ["Candidates", "find_candidates"]
 
@@ -160,6 +160,7 @@ def _single(cover: Cover) -> IntArray:
 def _cover(original: Cells, released: Cells, place: int, hierarchy: Any, kind: Any) -> Cover:
     column = original.columns[place]
     rows = add_up(original.codes[place], original.sizes, original.width(column))
-    domain = make_domain(column, original.values[column], hierarchy, type=kind, rows=rows, needed=False)
-    spread = Attribute(domain).released(released.values[column])
-    return Cover(domain, spread, domain.codes[original.codes[place]], released.codes[place])
+    values = released.values[column]
+    attribute, _ = bind(column, original.values[column], rows, hierarchy, kind, values)
+    domain = attribute.domain
+    return Cover(domain, attribute.released(values), domain.codes[original.codes[place]], released.codes[place])

@@ -18,6 +18,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.engines import Source, open_source
 from discreet.errors import MissingColumnError, UsageError
 from discreet.evaluate._attribute import Attribute
+from discreet.evaluate._released_as import split
 from discreet.evaluate._spread import Block, Spread
 from discreet.evaluate._workload import Query, random_queries
 from discreet.problem._checks import whole_number
@@ -139,13 +140,15 @@ def queries(
     if selectivity is not None and not 0 < selectivity <= 1:
         raise UsageError(f"The selectivity is a share above 0 and up to 1, not {selectivity:g}.")
     source = open_source(original)
-    schema = Schema.make(source.columns, quasi_identifiers=quasi_identifiers, types=types)
+    given, known = split(quasi_identifiers)
+    schema = Schema.make(source.columns, quasi_identifiers=given, types=types)
     names = list(schema.quasi_identifiers)
 
     def as_leaves(name: str, values: pl.Series) -> tuple[Attribute, Spread, IntArray]:
         hierarchy = schema.quasi_identifiers[name]
         domain = make_domain(name, values, hierarchy, type=schema.types.get(name), needed=False)
-        return Attribute(domain), Attribute(domain).leaves(), domain.codes
+        attribute = Attribute(domain, known[name].values if name in known else None)
+        return attribute, attribute.leaves(), domain.codes
 
     table, attributes = _read(source, names, sum_of, as_leaves)
     meant = {attribute.name: attribute for attribute in attributes}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from discreet.evaluate._utility_report import unclear_notes
 from discreet.release._front_scale import plain, share
 from discreet.release._measure_charts import kept_chart, pair_chart, share_chart
 from discreet.release._sections import Block, Facts, Figure, Items, Section, Table, Text
@@ -88,15 +89,17 @@ def utility_sections(report: UtilityReport) -> list[Section]:
         facts.append(("queries", f"{words} {share(asked.median)}"))
     if report.association_difference is not None:
         facts.append(("associations", f"{_number(report.association_difference)} apart in the mean"))
+    unclear = unclear_notes(report)
     losses = report.attributes.select("column", "loss").drop_nulls()
     kept = [(name, 1 - lost) for name, lost in losses.iter_rows()]
-    label = "How much of its detail each column kept on average; people who were left out kept nothing"
+    label = "How much of its detail each column kept on average"
     blocks: list[Block] = [
         Text("What was lost by every measure, as a share of what leaving everybody out would lose; 0 is the original."),
         Table(
             ["cost", "share", "total"],
             [[text, share(part), plain(total)] for text, total, part in report.costs.iter_rows()],
         ),
+        *([Items(unclear)] if unclear else []),
         *([Facts(facts)] if facts else []),
         Figure(kept_chart(kept, label), f"{label}."),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -16,11 +16,12 @@ from discreet._places import is_url
 from discreet.counts import CountTable, IntArray
 from discreet.engines import UNKNOWN, count, exactly, open_source, open_table, reading, relation_of, to_lazy
 from discreet.engines._recoding import is_category, normalized
-from discreet.errors import DataError, MissingColumnError
+from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate._attribute import Attribute
 from discreet.evaluate._cover import Cells, Cover
+from discreet.evaluate._released_as import ReleasedAs, bind, split
 from discreet.evaluate._rows import link
-from discreet.schema import Schema, make_domain, parts_of
+from discreet.schema import Schema, as_hierarchy, make_domain, parts_of
 from discreet.schema._column import plain, text_of
 
 __all__ = ["Pair", "read_pair", "read_rows"]
@@ -45,6 +46,10 @@ class Pair:
     """The values that became unknown in columns that are no quasi-identifiers."""
     rows: int
     """The number of released rows."""
+    hierarchies: Mapping[str, Any]
+    """The quasi-identifiers with what explains their released values."""
+    unclear: tuple[str, ...]
+    """The quasi-identifiers of which it cannot be told what their released values stand for."""
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -55,7 +60,7 @@ class Pair:
     def holds(self) -> bool:
         """Whether every released quasi-identifier covers the original one, as far as can be told."""
         if self.link is None:
-            return True
+            return not self.unclear
         pairs = [(self.before[name].places[self.link], self.after[name]) for name in self.quasi_identifiers]
         return all(bool(after.cover.holds(after.places, leaves).all()) for leaves, after in pairs)
 
@@ -74,7 +79,8 @@ def read_pair(
     there, left = open_source(original).columns, open_source(released).columns
     named = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     apart = list(dict.fromkeys(part for name in named for part in parts_of(name, there)))
-    schema = Schema.make(there, (), quasi_identifiers, apart, class_attribute, types)
+    given, known = split(quasi_identifiers)
+    schema = Schema.make(there, (), given, apart, class_attribute, types)
     quasi = list(schema.quasi_identifiers)
     columns = list(dict.fromkeys([*quasi, *schema.sensitive, *filter(None, [class_attribute])]))
     for column in columns:
@@ -84,16 +90,25 @@ def read_pair(
     first, second = (_read(table, [*quasi, *others]) for table in (original, released))
     if not second.height:
         raise DataError("The released table has no rows; there is nothing to measure.", topic="no-rows")
+    if second.height > first.height:
+        raise UsageError(
+            f"The released table has {second.height:,} rows and the original table {first.height:,}; a release has no "
+            "more rows than the table it was made from, so name the original first and then the release.",
+            topic="more-rows-released",
+        )
+    schema, hierarchies = _explained(schema, known, first, second)
     bare = [name for name, hierarchy in schema.quasi_identifiers.items() if hierarchy is None]
     counted = count(open_source(first), schema, without_hierarchy=bare)
-    before, after = {}, {}
+    before, after, unclear = {}, {}, []
     for name in columns:
         domain = counted.domains.get(name)
         if domain is None:
             domain = make_domain(name, first[name].unique(), type=schema.types.get(name), needed=False)
-        attribute, leaves = Attribute(domain), domain.ancestors.shape[1]
+        attribute, leaves = Attribute(domain, known[name].values if name in known else None), domain.ancestors.shape[1]
         before[name] = Cells(attribute, Cover.identity(leaves), _replaced(first[name], domain.values, domain.codes))
-        after[name] = _cells(attribute, second[name])
+        after[name], values = _cells(attribute, second[name])
+        if name in quasi and attribute.unclear(values, after[name].rows, before[name].rows):
+            unclear.append(name)
     hidden, told = 0, []
     for name in (name for name in others if name in first.columns and name in second.columns):
         if all(table[name].dtype.is_numeric() or table[name].dtype in _COMPARABLE for table in (first, second)):
@@ -101,7 +116,22 @@ def read_pair(
             hidden += unknown
             told.append(numbers)
     found = link([(before[name], after[name]) for name in quasi], told)
-    return Pair(schema, counted.table, before, after, found, hidden, second.height)
+    return Pair(schema, counted.table, before, after, found, hidden, second.height, hierarchies, tuple(unclear))
+
+
+def _explained(
+    schema: Schema, known: Mapping[str, ReleasedAs], first: pl.DataFrame, second: pl.DataFrame
+) -> tuple[Schema, dict[str, Any]]:
+    """Return the schema with automatic hierarchies where released values cannot be read without, and all of them."""
+    trees: dict[str, Any] = {**schema.quasi_identifiers, **known}
+    for name, tree in trees.items():
+        if tree is None:
+            values = first[name].value_counts(name="rows of each value")
+            rows = values.to_series(1).to_numpy().astype(np.int64)
+            _, found = bind(name, values.to_series(0), rows, None, schema.types.get(name), second[name].unique())
+            trees[name] = None if found is None else as_hierarchy(found)
+    given, _ = split(trees)
+    return replace(schema, quasi_identifiers=given), trees
 
 
 def read_rows(data: Any, like: Mapping[str, Cells]) -> dict[str, Cells]:
@@ -121,7 +151,7 @@ def read_rows(data: Any, like: Mapping[str, Cells]) -> dict[str, Cells]:
             distinct = column.drop_nulls().unique()
             known = distinct.filter(cells.attribute.tree.find(distinct) >= 0)
             column = pl.select(pl.when(column.is_in(known.implode())).then(column)).to_series()
-        found[name] = _cells(cells.attribute, column)
+        found[name], _ = _cells(cells.attribute, column)
     return found
 
 
@@ -149,11 +179,11 @@ def _chosen(plan: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
     return plan.select(chosen).collect(engine="streaming")
 
 
-def _cells(attribute: Attribute, column: pl.Series) -> Cells:
-    """Return a column of a release as cells."""
+def _cells(attribute: Attribute, column: pl.Series) -> tuple[Cells, pl.Series]:
+    """Return a column of a release as cells, and its distinct values."""
     values = column.unique().sort()  # the same each time, and so is what adding up rounds off
     cover = Cover.of(attribute, attribute.released(values))
-    return Cells(attribute, cover, _replaced(column, values, np.arange(len(values))))
+    return Cells(attribute, cover, _replaced(column, values, np.arange(len(values)))), values
 
 
 def _replaced(column: pl.Series, values: pl.Series, numbers: IntArray) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from discreet.evaluate._classifiers import MODELS, check_models, classifiers
 from discreet.evaluate._costs import Costing
 from discreet.evaluate._distances import earth_movers, jensen_shannon, total_variation
 from discreet.evaluate._queries import queries as ask
+from discreet.evaluate._released_as import with_mapping
 from discreet.evaluate._tables import Pair, read_pair, read_rows
 from discreet.evaluate._utility_report import UtilityReport
 from discreet.problem import Cost
@@ -27,7 +28,8 @@ def utility(
     original: Any,
     released: Any,
     *,
-    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
+    mapping: Any = None,
     sensitive: str | Sequence[str] = (),
     class_attribute: str | None = None,
     costs: Sequence[str | Cost] | None = None,
@@ -50,7 +52,13 @@ def utility(
     original, released
         Both tables: paths or frames; for ``released`` also a :class:`discreet.Release`.
     quasi_identifiers
-        The columns that were made coarser, as a list or as a mapping to hierarchies, those of the release.
+        The columns that were made coarser, as a list or as a mapping to the hierarchies they were released with.
+        Without those, released values are read as ranges, sets and original values, or as nodes of an automatic
+        hierarchy; where that cannot be right, as with rounded numbers, ``unclear`` names the column, and costs that
+        need to know what its values stand for are left out. :meth:`discreet.Release.utility` knows what they do.
+    mapping
+        The mapping of the release, a file or what :meth:`discreet.Release.to_mapping` returns: it says what released
+        values stand for, and which columns are quasi-identifiers where none are named.
     sensitive
         Further columns whose distributions and associations matter. Classifiers learn from them too.
     class_attribute
@@ -86,8 +94,14 @@ def utility(
             raise UsageError("What classifiers should predict was not said; name its column as class_attribute.")
         chosen = []
     check_models(chosen)
-    asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "types": types}
-    pair = read_pair(original, released, sensitive=sensitive, class_attribute=class_attribute, **asked)
+    quasi = with_mapping(quasi_identifiers, mapping)
+    if not quasi:
+        raise UsageError(
+            "There is no quasi-identifier; name the columns that were made coarser.", topic="no-quasi-identifier"
+        )
+    roles: dict[str, Any] = {"quasi_identifiers": quasi, "class_attribute": class_attribute}
+    pair = read_pair(original, released, sensitive=sensitive, types=types, **roles)
+    asked: dict[str, Any] = {"quasi_identifiers": pair.hierarchies, "types": types}
     tested = None if held_out is None else read_rows(held_out, pair.before)
     costing = Costing.of(pair)
     dimensions = min(_DIMENSIONS, len(pair.quasi_identifiers))
@@ -96,6 +110,7 @@ def utility(
         released_rows=pair.rows,
         suppressed_values=pair.suppressed_values,
         linked=pair.link is not None,
+        unclear=pair.unclear,
         costs=costing.table(costs),
         attributes=_attributes(pair, costing),
         associations=associations(list(pair.before.values()), list(pair.after.values())),

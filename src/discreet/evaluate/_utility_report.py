@@ -16,7 +16,7 @@ from discreet.problem import COSTS
 if TYPE_CHECKING:
     from discreet.release._sections import Section
 
-__all__ = ["UtilityReport"]
+__all__ = ["UtilityReport", "unclear_notes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +30,8 @@ class UtilityReport:
     """The values that became unknown in columns that are no quasi-identifiers."""
     linked: bool
     """Whether the original row of each released row could be told."""
+    unclear: tuple[str, ...]
+    """Quasi-identifiers whose released values may stand for more than can be told without their hierarchies."""
     costs: pl.DataFrame
     """A row for each ``cost`` that is defined: its ``total``, and ``normalized`` as a share of suppressing all rows."""
     attributes: pl.DataFrame
@@ -48,9 +50,14 @@ class UtilityReport:
     frequent label."""
 
     @property
+    def original_rows(self) -> int:
+        """The rows it was compared with."""
+        return self.rows
+
+    @property
     def suppressed(self) -> int:
         """The rows that were left out."""
-        return max(self.rows - self.released_rows, 0)
+        return self.rows - self.released_rows
 
     @property
     def association_difference(self) -> float | None:
@@ -75,6 +82,7 @@ class UtilityReport:
             "suppressed": self.suppressed,
             "suppressed_values": self.suppressed_values,
             "linked": self.linked,
+            "unclear": list(self.unclear),
             "costs": self.costs.to_dicts(),
             "attributes": self.attributes.to_dicts(),
             "associations": self.associations.to_dicts(),
@@ -128,6 +136,7 @@ class UtilityReport:
             lines.append(f"{amount(self.suppressed_values, 'value')} became unknown.")
         if not self.linked:
             lines.append("Which original row each comes from cannot be told: some costs are left out.")
+        lines += unclear_notes(self)
         lines += ["", "What it costs, and the share of suppressing everything:"]
         lines += _table(
             ("cost", "total", "share"),
@@ -170,6 +179,17 @@ class UtilityReport:
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def unclear_notes(report: UtilityReport) -> list[str]:
+    """Return a sentence on the columns whose released values cannot be understood."""
+    if not report.unclear:
+        return []
+    names = ", ".join(f"'{name}'" for name in report.unclear)
+    return [
+        f"What the released values of {names} stand for cannot be told from the two tables, so costs that depend on it "
+        "are left out; name the hierarchies the release was made with, its job or its mapping."
+    ]
 
 
 def _number(value: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from discreet._words import amount
 from discreet.errors import DiscreetError, UsageError
 from discreet.release._describe import shown_job
 from discreet.release._front_scale import plain, share
+from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._measure_charts import share_chart, trade_chart
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparedJob", "Comparison", "measure"]
 
+_GIVE_ROWS = frozenset({"cost", "lower_bound", "classes", "average_class_size"})
+"""What tells, with the shares beside it, how many rows the original table or a release has."""
 _SUFFIXES = (".html", ".md", ".json", ".csv", ".txt")
 _FOOTER = (
     "Made with discreet. This page holds names of jobs and columns, and figures; no value of the data, and no count of "
@@ -52,6 +55,8 @@ class ComparedJob:
     """The job, with values of the data only counted."""
     utility: UtilityReport | None = field(repr=False)
     notes: tuple[str, ...] = ()
+    withheld: frozenset[str] = field(default=frozenset(), repr=False)
+    """Figures that would tell, beside those of another job, how few people that leaves out."""
 
     @property
     def rows(self) -> int | None:
@@ -64,24 +69,24 @@ class ComparedJob:
         return math.inf if self.release is None else self.release.cost
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return everything that was measured, by name; shares are from 0 to 1."""
+        """Return everything that was measured, by name; shares are from 0 to 1.
+
+        Risk and loss compare the release with the people who are in it; what would tell about others is None.
+        """
         release, told = self.release, self.utility
         if release is None:
             return {}
-        after, before = release.audit.sizes, release.before
+        after, before, people = release.audit.sizes, release.released_before, LeftOut.of(release)
+        counted = release.to_dict()
         figures: dict[str, float | int | None] = {
-            "cost": release.cost,
-            "normalized_cost": release.normalized_cost,
-            "lower_bound": release.lower_bound,
-            "gap": release.gap,
-            "suppressed": release.suppressed,
-            "suppressed_share": release.suppressed / release.n if release.n else 0.0,
+            **{name: counted[name] for name in ("cost", "normalized_cost", "lower_bound", "gap", "suppressed")},
+            "suppressed_share": None if people.few else release.suppressed / max(release.n, 1),
             "suppressed_values": release.suppressed_values,
             "classes": release.classes,
             "smallest_class": after.smallest,
             "average_class_size": after.rows / after.count if after.count else None,
-            "highest_risk_before": before.highest_risk,
-            "average_risk_before": before.average_risk,
+            "highest_risk_before": None if before is None else before.highest_risk,
+            "average_risk_before": None if before is None else before.average_risk,
             "highest_risk": after.highest_risk,
             "average_risk": after.average_risk,
         }
@@ -94,7 +99,8 @@ class ComparedJob:
                     figures[f"accuracy_{line['model']}"] = line["accuracy"]
                     figures[f"accuracy_{line['model']}_original"] = line["original_accuracy"]
         seconds = release.stats["seconds"]
-        return {**figures, "seconds_solve": seconds.get("solve"), "seconds": sum(seconds.values())}
+        figures |= {"seconds_solve": seconds.get("solve"), "seconds": sum(seconds.values())}
+        return {name: None if name in self.withheld else figure for name, figure in figures.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, without any value of the data."""
@@ -125,7 +131,7 @@ def measure(
         if not release.job.get("class_attribute"):
             asked.pop("models")
         try:
-            utility = release.utility(**asked)
+            utility = release.utility(only_released=True, **asked)
         except DiscreetError as error:
             notes = (f"The utility of '{name}' was not measured: {error.message}",)
     return ComparedJob(name, release, release.status, None, told, utility, notes)
@@ -153,6 +159,11 @@ class Comparison:
 
     jobs: tuple[ComparedJob, ...]
 
+    def __post_init__(self) -> None:
+        """Withhold what gives the number of original rows away where a job leaves out so few that it must not."""
+        if any(one.release is not None and LeftOut.of(one.release).few for one in self.jobs):
+            object.__setattr__(self, "jobs", tuple(replace(one, withheld=_GIVE_ROWS) for one in self.jobs))
+
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each job with all its figures."""
         told = [{k: v for k, v in one.to_dict().items() if k not in ("notes", "why")} for one in self.jobs]
@@ -172,6 +183,8 @@ class Comparison:
         columns = {tuple(sorted(one.told["quasi_identifiers"])) for one in self.jobs}
         notes = [note for one in self.jobs for note in one.notes]
         notes += [f"'{one.name}': {one.why}" for one in self.jobs if one.why is not None]
+        if any(one.release is not None and LeftOut.of(one.release).few for one in self.jobs):
+            notes.append(WITHHELD)
         if len(columns) > 1:
             notes.append(
                 "The jobs name different quasi-identifiers: each risk and loss is about the columns of its job."
@@ -247,6 +260,7 @@ class Comparison:
         points = [
             (one.name, float(one.figures()["average_risk"] or 0), float(one.figures()[loss or "normalized_cost"] or 0))
             for one in known
+            if one.figures()[loss or "normalized_cost"] is not None
         ]
         up = f"loss ({loss[5:]})" if loss else "loss, each by its own cost"
         label = "The average risk of being found and the loss of each job"
@@ -283,7 +297,8 @@ class Comparison:
         known = next((one.release for one in self.jobs if one.release is not None), None)
         place = next((str(one.told["input"]) for one in self.jobs if one.told.get("input")), None)
         title = "Comparison" if place is None else f"Comparison: {Path(place).name}"
-        rows = "" if known is None else f" of {amount(known.n + known.dropped_missing, 'row')}"
+        few = any(one.release is not None and LeftOut.of(one.release).rows is None for one in self.jobs)
+        rows = "" if known is None or few else f" of {amount(known.n + known.dropped_missing, 'row')}"
         return title, f"{amount(len(self.jobs), 'way')} to release a table{rows}"
 
     def __repr__(self) -> str:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import polars as pl
+
 from discreet._places import is_url
-from discreet.engines import UNKNOWN, relation_of
+from discreet.engines import UNKNOWN, recode, relation_of, to_lazy, unused
 from discreet.errors import UsageError
-from discreet.problem import Problem
+from discreet.problem import SCHEMES, Problem
+from discreet.release._columns import MOST_KEPT
 from discreet.release._describe import is_counted
+from discreet.release._meanings import meanings
 
 if TYPE_CHECKING:
+    from discreet.engines import Recoding
+    from discreet.evaluate._released_as import ReleasedAs
     from discreet.release._prepare import Prepared
     from discreet.release._release import Release
+    from discreet.solve import Solution
 
-__all__ = ["MOST_KEPT", "Behind", "roles", "unknown"]
-
-MOST_KEPT = 300_000
-"""Problems of more tuples are not kept for the sake of a look around."""
+__all__ = ["Behind", "is_at_hand", "job_hierarchies", "recoded", "released_people", "roles", "unknown"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,23 +39,30 @@ class Behind:
     sensitive: Mapping[str, Any]
     problem: Problem | None
     """None where it is large, or where each class has its own way to show values."""
+    find: Callable[[], Mapping[str, ReleasedAs]]
+    """Finds what the released values of each quasi-identifier stand for."""
 
     @classmethod
-    def of(cls, prepared: Prepared, problem: Problem) -> Behind:
+    def of(cls, prepared: Prepared, problem: Problem, solution: Solution, recoding: Recoding) -> Behind:
         """Keep what a release is made from."""
-        schema, schemes = prepared.schema, prepared.schemes
-        quasi = {
-            name: "auto" if tree is None and schemes[name].uses_hierarchy else tree
-            for name, tree in schema.quasi_identifiers.items()
-        }
+        schema = prepared.schema
+        domains, quasi = prepared.counted.domains, schema.quasi_identifiers
         small = problem.whole.tuples <= MOST_KEPT and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
-        return cls(prepared.data, quasi, secrets, problem if small else None)
+        groups = solution.groups
+        covers = () if groups is None or groups.show != "cover" else groups.covers
+        find = partial(meanings, domains, quasi, solution.blocks, covers, recoding)
+        return cls(prepared.data, quasi, secrets, problem if small else None, find)
+
+    @cached_property
+    def released_as(self) -> Mapping[str, ReleasedAs]:
+        """The hierarchies the quasi-identifiers were released with, and what their released values stand for."""
+        return self.find()
 
     @property
     def at_hand(self) -> bool:
         """Whether the table is a frame in memory or a file, and not one that a database or a cluster would read."""
-        return not (isinstance(self.data, str) and is_url(self.data)) and relation_of(self.data) is None
+        return is_at_hand(self.data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _nothing, ()
@@ -72,12 +84,22 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
     if behind is None:
         if original is None:
             _missing()
-        forms = {role: job.get(role) or {} for role in ("quasi_identifiers", "sensitive")}
-        told = {role: {name: _known(form) for name, form in given.items()} for role, given in forms.items()}
+        secrets = {name: _known(form) for name, form in (job.get("sensitive") or {}).items()}
+        told = {"quasi_identifiers": job_hierarchies(job), "sensitive": secrets}
     else:
-        told = {"quasi_identifiers": dict(behind.quasi_identifiers), "sensitive": dict(behind.sensitive)}
+        told = {"quasi_identifiers": dict(behind.released_as), "sensitive": dict(behind.sensitive)}
         original = behind.data if original is None else original
     return original, {**told, "types": job.get("types") or None}
+
+
+def job_hierarchies(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the quasi-identifiers of a job with their hierarchies: the automatic one where the scheme needs one."""
+    scheme = job["scheme"]
+    of = scheme if isinstance(scheme, Mapping) else dict.fromkeys(job["quasi_identifiers"], scheme)
+    return {
+        name: "auto" if tree is None and SCHEMES.make(of[name]).uses_hierarchy else _known(tree)
+        for name, tree in job["quasi_identifiers"].items()
+    }
 
 
 def _known(form: Any) -> Any:
@@ -85,9 +107,43 @@ def _known(form: Any) -> Any:
     return None if is_counted(form) else form
 
 
+def released_people(release: Release, told: dict[str, Any], original: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the original rows of the released people, their released rows in the same order, and the roles.
+
+    Whatever is measured between the two tells nothing about people who were left out: of automatic hierarchies too
+    only what the released people have is left.
+    """
+    from discreet.evaluate._released_as import ReleasedAs
+
+    if release.recoding is None:
+        raise UsageError("This release does not know how it was made; make it again.")
+    if not is_at_hand(original):
+        raise UsageError("Tables of databases and clusters are not read once more; name a file or a frame as original.")
+    plan = to_lazy(original)
+    number = unused("row", plan.collect_schema())
+    kept = release.rows_of(original)
+    rows = plan.with_row_index(number).collect()[kept.to_numpy()].drop(number)
+    quasi = {
+        name: tree.among(rows[name]) if isinstance(tree, ReleasedAs) else tree
+        for name, tree in told["quasi_identifiers"].items()
+    }
+    return rows, recoded(release, original), {**told, "quasi_identifiers": quasi}
+
+
+def recoded(release: Release, original: Any) -> pl.DataFrame:
+    """Return the released rows in the order of the original table, which what is written need not have."""
+    assert release.recoding is not None
+    return recode(to_lazy(original), release.recoding).collect()
+
+
 def unknown(release: Release) -> str | None:
     """Return what stands for a suppressed sensitive value, if there may be any."""
     return UNKNOWN if release.suppressed_values else None
+
+
+def is_at_hand(data: Any) -> bool:
+    """Whether a table is a frame in memory or a file, and not one that a database or a cluster would read."""
+    return not (isinstance(data, str) and is_url(data)) and relation_of(data) is None
 
 
 def _missing() -> NoReturn:

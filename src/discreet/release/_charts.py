@@ -131,7 +131,7 @@ def _thousands(number: int) -> str:
 
 
 def size_chart(before: ClassSizes, after: ClassSizes, least: int) -> str:
-    """Draw which share of the people is in classes of which size, before and after."""
+    """Draw which share of the released people is in classes of which size, before and after."""
     edges = edges_for(before, after)
     label = "Which share of the people is in classes of which size, before and after"
     return chart(256, label, _size_parts(before, after, edges, least))
@@ -220,30 +220,24 @@ def _spread_parts(before: Steps, after: Steps | None) -> Iterator[str]:
             yield words_at(x(edge), bottom + 17, words, _C.soft, anchor=anchor, size=12)
 
 
-def bar_chart(column: ReleasedColumn, total: int, least: int) -> str:
+def bar_chart(column: ReleasedColumn, total: int) -> str:
     """Draw how many people have each released value, and how many original values it stands for."""
     if not column.bars:
         return ""
     several = any(len(bar.parts) > 1 for bar in column.bars)
-    gone = any(bar.left_out is None or bar.left_out for bar in column.bars)
-    head = 26.0 if several or gone else 4.0
+    head = 26.0 if several else 4.0
     label = f"{column.name}: how many people have each of {amount(column.values, 'released value')}"
-    return chart(head + 24 * len(column.bars) + 4, label, _bar_parts(column.bars, total, least, head, several, gone))
+    return chart(head + 24 * len(column.bars) + 4, label, _bar_parts(column.bars, total, head, several))
 
 
-def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several: bool, gone: bool) -> Iterator[str]:
+def _bar_parts(bars: Sequence[Bar], total: int, head: float, several: bool) -> Iterator[str]:
     names = [_name(bar) for bar in bars]
     left = min(max(7.5 * max(map(len, names)) + 12, 50), 180.0)
-    right = WIDTH - (154 if gone else 104)
-    peak = max(bar.rows + (bar.left_out or 0) for bar in bars)
-    at = 2.0
+    right = WIDTH - 104
+    peak = max(bar.rows for bar in bars)
     if several:
         divided = f'{_SOLID}<path d="M9 -6V5" stroke="{_C.paper}" stroke-width="1.5"/>'
-        yield legend(at, 11, divided, "original values in it")
-        at += 160
-    if gone:
-        look = f'fill="none" stroke="{_C.knee}" stroke-dasharray="3 2"'
-        yield legend(at, 11, f'<rect x="0.5" y="-5.5" width="17" height="10" {look}/>', "left out")
+        yield legend(2.0, 11, divided, "original values in it")
     for place, (bar, name) in enumerate(zip(bars, names, strict=True)):
         y = head + 24 * place
         width = bar.rows / peak * (right - left)
@@ -254,17 +248,8 @@ def _bar_parts(bars: Sequence[Bar], total: int, least: int, head: float, several
             done += part
             x = left + done / whole * width
             yield f'<path d="M{x:.1f} {y + 3:g}v17" stroke="{_C.paper}" stroke-width="1.5"/>'
-        end = left + width
-        if bar.left_out:
-            extra = bar.left_out / peak * (right - left)
-            yield (
-                f'<rect x="{end + 1:.1f}" y="{y + 3.5:g}" width="{max(extra, 2):.1f}" height="16" fill="none" '
-                f'stroke="{_C.knee}" stroke-dasharray="3 2"/>'
-            )
-            end += extra + 1
         words = f"{bar.rows:,} · {share(bar.rows / max(total, 1))}"
-        words += f" (+{bar.left_out:,})" if bar.left_out else ""
-        yield words_at(end + 6, y + 15, words, _C.soft, size=12)
+        yield words_at(left + width + 6, y + 15, words, _C.soft, size=12)
 
 
 def _name(bar: Bar) -> str:

@@ -1,13 +1,13 @@
 """What is told about each quasi-identifier of a release: released values and counts, and nothing about few people.
 
-Everything here counts the people of classes that are released, so that nothing can be learned about those left out;
-how many were left out is told apart, where it is enough of them.
+Everything here counts people who are in the release, under the values that were released: nothing can be learned about
+those left out. "Before" are the original values of released people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -15,18 +15,29 @@ import polars as pl
 
 from discreet._numbers import add_up
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.release._behind import MOST_KEPT
 from discreet.release._bins import Steps, evenly_spread, round_between, round_ranges
-from discreet.release._small import hidden, merged
-from discreet.schema import Domain, Type, shown_hierarchy
+from discreet.release._small import merged
+from discreet.schema import Domain, Type, shown_hierarchy, text_of
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
     from discreet.problem import Scheme
     from discreet.solve import Cover, Groups, Solution
 
-__all__ = ["Bar", "Box", "ReleasedColumn", "Told", "tell_columns"]
+__all__ = [
+    "MOST_KEPT",
+    "Bar",
+    "Box",
+    "ReleasedColumn",
+    "Told",
+    "is_automatic",
+    "kept_rows",
+    "released_names",
+    "tell_columns",
+]
 
+MOST_KEPT = 300_000
+"""What is known about problems of more tuples is not kept for later."""
 State = Literal["above", "released", "below"]
 _BARS = 14
 _PARTS = 12
@@ -43,8 +54,6 @@ class Bar:
 
     name: str
     rows: int
-    left_out: int | None = 0
-    """How many people who would have had it were left out; None where they are too few to tell."""
     parts: tuple[int, ...] = ()
     """How many of the people have each of the original values it stands for, the most frequent first; not if many."""
     values: int = 1
@@ -78,8 +87,9 @@ class ReleasedColumn:
     automatic: bool
     values: int
     """How many different values it is released as."""
-    of: int
-    """How many different values it had."""
+    of: int | None
+    """How many different values the released people had; None where it is not known which rows of a class were left
+    out."""
     level: int | None
     height: int | None
     bars: tuple[Bar, ...]
@@ -136,78 +146,100 @@ def _tell(
     counted: Counted, schemes: Mapping[str, Scheme], solution: Solution, recoding: Recoding, least: int
 ) -> tuple[ReleasedColumn, ...]:
     table = counted.table
-    kept = _kept_rows(table, solution)
+    kept = kept_rows(table, solution)
     sizes = None if solution.groups is None else _sizes(solution.groups)
+    everybody = table.n - solution.suppressed_rows
     columns = []
     for number, (name, domain) in enumerate(counted.domains.items()):
-        rows = add_up(table.codes[number], kept, domain.ancestors.shape[1])
-        before = table.attributes[number].rows
+        rows = None if kept is None else add_up(table.codes[number], kept, domain.ancestors.shape[1])
         level = None if solution.levels is None else int(solution.levels[number])
+        told = not (everybody < table.n and is_automatic(domain))
         facts = {
             "name": name,
             "type": str(domain.type),
             "scheme": schemes[name].text,
             "hierarchy": shown_hierarchy(domain.text or None),
             "automatic": domain.automatic,
-            "of": int((before > 0).sum()),
-            "level": level,
-            "height": None if level is None else domain.height,
+            "of": None if rows is None else int((rows > 0).sum()),
+            "level": level if told or level == 0 else None,  # that values stay as they are is there to see
+            "height": domain.height if level is not None and told else None,
         }
         if solution.blocks:
-            inside = _inside(solution, number, table)
-            columns.append(_global_column(domain, solution.blocks[number], level, rows, before, inside, least, facts))
-        elif solution.groups is not None and sizes is not None:
+            released = _released_rows(table, solution, number)
+            column = _global_column(domain, solution.blocks[number], level, rows, released, recoding, least, facts)
+            columns.append(column if told else replace(column, tree=()))
+        elif solution.groups is not None and sizes is not None and rows is not None:
             columns.append(_local_column(domain, solution.groups, sizes, number, recoding, rows, least, facts))
     return tuple(columns)
 
 
-def _kept_rows(table: CountTable, solution: Solution) -> IntArray:
-    """Return how many rows of each tuple are in classes that are released."""
+def is_automatic(domain: Domain) -> bool:
+    """Whether the hierarchy was made from all values of the column, so that its shape depends on people left out."""
+    return domain.automatic or domain.text.startswith("auto")
+
+
+def kept_rows(table: CountTable, solution: Solution) -> IntArray | None:
+    """Return how many rows of each tuple are released; None where single records of classes are left out.
+
+    Of those it is known what class they are in, and not what original values they have.
+    """
     if solution.groups is not None:
         groups = solution.groups
         there = groups.group >= 0
         return add_up(groups.tuple[there], groups.count[there], table.tuples)
+    if solution.inside is not None and solution.inside.records and solution.inside.count.any():
+        return None
     if not solution.suppressed.size:
         return table.weights
     return np.where(solution.suppressed, 0, table.weights)
 
 
-def _inside(solution: Solution, number: int, table: CountTable) -> IntArray:
-    """Return for each leaf's block the rows that were taken out of classes that stay, told at one leaf of it."""
+def _released_rows(table: CountTable, solution: Solution, number: int) -> IntArray:
+    """Return how many released rows are in the block of each leaf, counted at one or several leaves of it."""
+    gone = solution.suppressed if solution.suppressed.size else np.zeros(table.tuples, dtype=np.bool_)
+    leaves = table.attributes[number].leaves
+    rows = add_up(table.codes[number], np.where(gone, 0, table.weights), leaves)
     taken = solution.inside
-    if taken is None or not taken.records:
-        return np.zeros(table.attributes[number].leaves, dtype=np.int64)
-    return add_up(table.codes[number][taken.example], taken.count, table.attributes[number].leaves)
+    if taken is not None and taken.records:
+        rows = rows - add_up(table.codes[number][taken.example], taken.count, leaves)
+    return rows
 
 
 def _global_column(
     domain: Domain,
     blocks: IntArray,
     level: int | None,
-    rows: IntArray,
-    before: IntArray,
-    inside: IntArray,
+    rows: IntArray | None,
+    released_rows: IntArray,
+    recoding: Recoding,
     least: int,
     facts: Mapping[str, object],
 ) -> ReleasedColumn:
     _, block = np.unique(blocks, return_inverse=True)
     size = int(block.max(initial=-1)) + 1
-    if level is None:
-        names = domain.block_names(block)
-    else:
-        first = np.unique(block, return_index=True)[1]
-        names = [domain.labels[level][node] for node in domain.ancestors[level][first].tolist()]
-    released = add_up(block, rows - inside, size)
-    left_out = add_up(block, before, size) - released
-    spread = _before(domain, rows, least)
+    released = add_up(block, released_rows, size)
+    names = released_names(domain, block, size, recoding)
+    spread = None if rows is None else _before(domain, rows, least)
     return ReleasedColumn(
         **facts,  # type: ignore[arg-type]
         values=int((released > 0).sum()),
-        bars=_bars(names, released, left_out, block, rows, least),
+        bars=_bars(names, released, None if rows is None else block, rows, least),
         before=spread,
-        after=None if spread is None else _after(domain, block, rows, least, spread),
-        tree=_tree(domain, block, level, rows, least),
+        after=None if spread is None or rows is None else _after(domain, block, rows, least, spread),
+        tree=() if rows is None else _tree(domain, block, level, rows, names, least),
     )
+
+
+def released_names(domain: Domain, block: IntArray, size: int, recoding: Recoding) -> list[str | None]:
+    """Return what the release calls each block; None for missing values, and for blocks without a value."""
+    mapped = recoding.maps.get(domain.name)
+    texts = text_of(domain.values if mapped is None else mapped.released).cast(pl.String)
+    known = np.flatnonzero(texts.is_not_null().to_numpy())
+    numbers, first = np.unique(block[domain.codes[known]], return_index=True)
+    names: list[str | None] = [None] * size
+    for number, text in zip(numbers.tolist(), texts.gather(known[first]).to_list(), strict=True):
+        names[number] = text
+    return names
 
 
 def _local_column(
@@ -230,13 +262,13 @@ def _local_column(
     cover = groups.covers[number]
     detail: tuple[tuple[str, int], ...] = ()
     if groups.show == "cover":
-        detail = _detail(domain, cover, sizes, least)
+        detail = _detail(domain, cover, sizes, rows, least)
     return ReleasedColumn(
         **facts,  # type: ignore[arg-type]
         values=len(names),
-        bars=_bars(names, counts, 0 * counts, None, counts, least),
+        bars=_bars(names, counts, None, None, least),
         before=spread,
-        after=None if spread is None or groups.show != "cover" else _after_cover(domain, cover, sizes, spread),
+        after=None if spread is None or groups.show != "cover" else _after_cover(domain, cover, sizes, rows, spread),
         detail=detail,
     )
 
@@ -261,9 +293,8 @@ def _most_first(texts: pl.Series, rows: IntArray) -> tuple[pl.Series, IntArray]:
 def _bars(
     names: Sequence[str | None] | pl.Series,
     released: IntArray,
-    left_out: IntArray,
     block: IntArray | None,
-    rows: IntArray,
+    rows: IntArray | None,
     least: int,
 ) -> tuple[Bar, ...]:
     """Return the released values with most people in their order, and the others as one."""
@@ -278,22 +309,17 @@ def _bars(
     while 0 < released[rest].sum() < least and shown.size:
         rest, shown = np.append(rest, shown[-1]), shown[:-1]
     shown = np.sort(shown)
-    told = [int(left_out[number]) for number in shown.tolist()]
-    elsewhere = int(left_out.sum()) - sum(told)
-    secret = hidden([*told, elsewhere], least) if left_out.any() else [False] * (len(told) + 1)
-    bars = [
-        Bar(
-            name="missing" if names[number] is None else str(names[number]),
-            rows=int(released[number]),
-            left_out=None if secret[place] else told[place],
-            parts=() if block is None else _parts(rows[block == number], least),
-            originals=1 if block is None else int((rows[block == number] > 0).sum()),
-        )
-        for place, number in enumerate(shown.tolist())
-    ]
+    bars = []
+    for number in shown.tolist():
+        name = "missing" if names[number] is None else str(names[number])
+        had = None if block is None or rows is None else rows[block == number]
+        if had is None:
+            bars.append(Bar(name, int(released[number])))
+        else:
+            bars.append(Bar(name, int(released[number]), _parts(had, least), originals=int((had > 0).sum())))
     remaining = int(released[rest].sum())
     if remaining >= least:
-        bars.append(Bar("", remaining, None if secret[-1] else elsewhere, values=int(rest.size)))
+        bars.append(Bar("", remaining, values=int(rest.size)))
     return tuple(bars)
 
 
@@ -336,7 +362,7 @@ def _after(domain: Domain, block: IntArray, rows: IntArray, least: int, before: 
     return Steps((low, *inside, high), tuple(joined.tolist()), before.date)
 
 
-def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, before: Steps) -> Steps | None:
+def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, rows: IntArray, before: Steps) -> Steps | None:
     """Return how many people have each range of ``before`` if what a class shows is taken to be spread evenly."""
     if cover.form == "set" or domain.positions is None:
         return None
@@ -345,43 +371,58 @@ def _after_cover(domain: Domain, cover: Cover, sizes: IntArray, before: Steps) -
     else:
         low, high = np.empty(cover.first.size), np.empty(cover.first.size)
         for level in np.unique(cover.first).tolist():
-            there, nodes = cover.first == level, domain.ancestors[level]
-            begin = np.searchsorted(nodes, np.arange(int(nodes.max()) + 1)) if (np.diff(nodes) >= 0).all() else None
-            if begin is None:
+            there, had = cover.first == level, np.flatnonzero(rows > 0)
+            nodes, shown = domain.ancestors[level][had], cover.second[there]
+            if (np.diff(nodes) < 0).any():
                 return None
-            end = np.append(begin[1:], nodes.size) - 1
-            low[there] = domain.positions[begin[cover.second[there]]]
-            high[there] = domain.positions[end[cover.second[there]]]
+            low[there] = domain.positions[had[np.searchsorted(nodes, shown)]]
+            high[there] = domain.positions[had[np.searchsorted(nodes, shown, side="right") - 1]]
     return evenly_spread(low, high, sizes, before)
 
 
-def _detail(domain: Domain, cover: Cover, sizes: IntArray, least: int) -> tuple[tuple[str, int], ...]:
-    """Return for how many people a class shows one value, a few, or all of a column; few people count as the next."""
-    leaves = domain.ancestors.shape[1]
+def _detail(domain: Domain, cover: Cover, sizes: IntArray, rows: IntArray, least: int) -> tuple[tuple[str, int], ...]:
+    """Return for how many people a class shows one value, a few, or all of a column; few people count as the next.
+
+    Values are those that released people had.
+    """
+    there = rows > 0
+    leaves = max(int(there.sum()), 1)
     if cover.form == "node":
         covered = np.empty(cover.first.size)
         for level in np.unique(cover.first).tolist():
-            there = cover.first == level
-            covered[there] = np.bincount(domain.ancestors[level])[cover.second[there]]
+            here = cover.first == level
+            width = int(domain.ancestors[level].max()) + 1
+            covered[here] = np.bincount(domain.ancestors[level][there], minlength=width)[cover.second[here]]
+    elif cover.form == "range":
+        upto = np.append(0, np.cumsum(there))
+        covered = (upto[cover.second + 1] - upto[cover.first]).astype(np.float64)
     else:
-        covered = (cover.second - cover.first + (cover.form == "range")).astype(np.float64)
+        covered = (cover.second - cover.first).astype(np.float64)
     share: FloatArray = np.where(covered <= 1, 0.0, covered / leaves)
     place = np.searchsorted(_DETAIL, share) + (share >= 1)
     names = ["one value", *(f"up to {100 * limit:g} % of the values" for limit in _DETAIL[1:]), "more", "all of them"]
     people = add_up(place, sizes, len(names))
-    there = np.flatnonzero(people)
-    cell = merged(people[there], least)
-    last = there[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if there.size else there
-    return tuple((names[i], int(rows)) for i, rows in zip(last, add_up(cell, people[there], 0), strict=True))
+    some = np.flatnonzero(people)
+    cell = merged(people[some], least)
+    last = some[np.append(np.flatnonzero(np.diff(cell)), len(cell) - 1)] if some.size else some
+    return tuple((names[i], int(count)) for i, count in zip(last, add_up(cell, people[some], 0), strict=True))
 
 
-def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, least: int) -> Tree:
-    """Return the nodes of the hierarchy, where every released value is one.
+def _tree(
+    domain: Domain,
+    block: IntArray,
+    level: int | None,
+    rows: IntArray,
+    names: Sequence[str | None],
+    least: int,
+) -> Tree:
+    """Return the nodes of the hierarchy under which released people are, where every released value is one.
 
-    Nodes are named where they are at or above what is released. Of nodes that too few people have, those beside each
-    other under one node are one box.
+    What is released is named as in the release, and so are nodes above in a hierarchy that was given; those of an
+    automatic one are made of all values, also of people left out. Of nodes that too few people have, those beside
+    each other under one node are one box.
     """
-    states = _states(domain, block, level)
+    states = _states(domain, block, level, rows, names)
     if (
         not domain.text
         or not rows.any()
@@ -406,8 +447,11 @@ def _tree(domain: Domain, block: IntArray, level: int | None, rows: IntArray, le
         boxes = []
         for begin, end in zip(np.flatnonzero(begins).tolist(), last.tolist(), strict=True):
             state = states[height][nodes[first[begin]]]
-            named = end == begin + 1 and state != "below"
-            name = (domain.labels[height][nodes[first[begin]]] or "missing") if named else ""
+            name = ""
+            if end == begin + 1 and state == "released":
+                name = names[block[first[begin]]] or "missing"
+            elif end == begin + 1 and state == "above" and not domain.automatic:
+                name = domain.labels[height][nodes[first[begin]]] or "missing"
             boxes.append(Box(int(people[begin:end].sum()), state, name))
         drawn.append(tuple(boxes))
         above = first[begins]
@@ -418,24 +462,42 @@ def _inhabited(domain: Domain, level: int, rows: IntArray) -> int:
     return len(np.unique(domain.ancestors[level][rows > 0]))
 
 
-def _states(domain: Domain, block: IntArray, level: int | None) -> list[list[State]] | None:
-    """Return for each node of each level where it is with regard to what is released; None if that is no cut."""
+def _states(
+    domain: Domain, block: IntArray, level: int | None, rows: IntArray, names: Sequence[str | None]
+) -> list[list[State]] | None:
+    """Return for each node of each level where it is with regard to what is released; None if that is no cut.
+
+    Only values of released people count: what became of others must not show. Of nodes that hold the same of these,
+    the one with the released name is taken for the released one, or else the lowest.
+    """
     if level is not None:
         return [
-            ["below" if height < level else "above" if height > level else "released"] * len(names)
-            for height, names in enumerate(domain.labels)
+            ["below" if height < level else "above" if height > level else "released"] * len(labels)
+            for height, labels in enumerate(domain.labels)
         ]
-    size = np.bincount(block)
-    found = np.zeros(size.size, dtype=np.bool_)
+    had = np.flatnonzero(rows > 0)
+    own = block[had]
+    size = np.bincount(own, minlength=len(names))
+    chosen = np.full(len(names), -1)
+    named = np.zeros(len(names), dtype=np.bool_)
+    alone: list[IntArray] = []
+    for height, ancestors in enumerate(domain.ancestors):
+        nodes = ancestors[had]
+        there, first = np.unique(nodes, return_index=True)
+        leaves = np.bincount(nodes)
+        kinds = np.unique(nodes.astype(np.int64) * len(names) + own) // len(names)
+        whose = np.full(len(domain.labels[height]), -1)
+        whose[there] = np.where(np.bincount(kinds, minlength=int(nodes.max(initial=0)) + 1)[there] == 1, own[first], -1)
+        alone.append(whose)
+        for node in there[whose[there] >= 0].tolist():
+            number = whose[node]
+            if leaves[node] == size[number] and not named[number]:
+                named[number] = domain.labels[height][node] == names[number]
+                chosen[number] = height if named[number] or chosen[number] < 0 else chosen[number]
+    if (chosen[own] < 0).any():
+        return None
     states: list[list[State]] = []
-    for nodes in domain.ancestors:
-        first = np.unique(nodes, return_index=True)[1]
-        pairs = np.unique(nodes.astype(np.int64) * size.size + block) // size.size
-        alone = np.bincount(pairs, minlength=first.size) == 1
-        own = block[first]
-        whole = alone & (np.bincount(nodes) == size[own])
-        released = whole & ~found[own]
-        found[own[whole]] = True
-        kind = np.where(released, 0, np.where(alone & ~whole, 1, 2)).tolist()
-        states.append([_STATES[number] for number in kind])
-    return states if found.all() else None
+    for height, whose in enumerate(alone):
+        step = np.sign(height - chosen[whose])
+        states.append([_STATES[kind] for kind in np.where(whose < 0, 2, np.where(step > 0, 2, -step)).tolist()])
+    return states

@@ -13,19 +13,19 @@ import numpy as np
 import polars as pl
 
 import discreet
-from discreet._words import amount
 from discreet.problem._text import outline
+from discreet.release._columns import kept_rows
 from discreet.release._small import few
 from discreet.schema import Type, may_identify, shown_hierarchy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.counts import CountTable
+    from discreet.counts import CountTable, IntArray
     from discreet.engines import Counted, Source, Weighed
     from discreet.problem import Problem, Scheme
     from discreet.release._output import Target
-    from discreet.schema import Schema
+    from discreet.schema import Domain, Schema
     from discreet.solve import Solution
 
 __all__ = ["is_counted", "notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
@@ -90,7 +90,8 @@ def notes(
     solution: Solution,
     output: Target | None,
 ) -> Iterator[str]:
-    """Yield what a user should know and may not expect."""
+    """Yield what a user should know and may not expect; counts are of rows that are released."""
+    kept = kept_rows(counted.table, solution)
     suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
     if suspects:
         yield (
@@ -101,11 +102,10 @@ def notes(
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
     for name, domain in counted.domains.items():
-        if domain.automatic and domain.type is Type.TEXT and len(domain.values) > max(_FEW, counted.table.n / 2):
+        if domain.automatic and domain.type is Type.TEXT and _differs(domain, counted.table, kept):
             yield (
-                f"Column '{name}' has {len(domain.values):,} distinct values in {amount(counted.table.n, 'row')}: of "
-                "text that differs from row to row an automatic hierarchy may keep next to nothing; name it as an "
-                "identifier, or give it a hierarchy."
+                f"Column '{name}' has a different value in most rows: of text that differs from row to row an "
+                "automatic hierarchy may keep next to nothing; name it as an identifier, or give it a hierarchy."
             )
     sorted_text = [
         f"'{name}'"
@@ -118,16 +118,20 @@ def notes(
             "give one, as in ordered([low, middle, high]), or choose the scheme set."
         )
     if counted.dropped:
-        yield f"{few(counted.dropped)} rows with a missing quasi-identifier were left out and are not part of n."
+        yield "Rows with a missing quasi-identifier were left out and are not part of n."
     else:
-        for name, rows in counted.missing.items():
-            yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+        for name in counted.missing:
+            rows = _missing(name, counted, kept)
+            if rows is None:
+                yield f"Column '{name}' has missing values; missing counts as a value of its own."
+            elif rows:
+                yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
     if counted.people is not None and not problem.looks_at_population:
         yield (
             "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
             "or delta-presence(0.1, 0.6)."
         )
-    yield from _about_people(schema, counted, solution)
+    yield from _about_people(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:
@@ -140,6 +144,22 @@ def notes(
         )
 
 
+def _differs(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:
+    """Whether a column has a value of its own for most rows: those released, or all where that is nobody."""
+    if kept is None or not kept.any():
+        return len(domain.values) > max(_FEW, table.n / 2)
+    number = table.names.index(domain.name)
+    return len(np.unique(table.codes[number][kept > 0])) > max(_FEW, int(kept.sum()) / 2)
+
+
+def _missing(name: str, counted: Counted, kept: IntArray | None) -> int | None:
+    """Return how many released rows have no value in a column; None where it is not known which rows are released."""
+    if kept is None:
+        return None
+    number, leaf = counted.table.names.index(name), counted.domains[name].ancestors.shape[1] - 1
+    return int(kept[counted.table.codes[number] == leaf].sum())
+
+
 def population_text(table: CountTable, weights: str | None) -> str | None:
     """Return how many people the rows were drawn from, and how that is known; None if it is not."""
     if table.population is None:
@@ -148,25 +168,25 @@ def population_text(table: CountTable, weights: str | None) -> str | None:
     return f"{table.population.size:,.0f} people, {how}"
 
 
-def _about_people(schema: Schema, counted: Counted, solution: Solution) -> Iterator[str]:
-    """Yield what a user should know about the population and the weights."""
+def _about_people(schema: Schema, counted: Counted, solution: Solution, kept: IntArray) -> Iterator[str]:
+    """Yield what a user should know about the population and the weights, given how many rows of each tuple count."""
     table, weighing = counted.table, counted.weighed
     if counted.people is not None and table.population is not None:
         lacking = table.weights > table.population.people[table.population.place]
-        if lacking.any():
+        if kept[lacking].any():
             yield (
-                f"The population has fewer people with the values of {few(int(table.weights[lacking].sum()))} rows "
+                f"The population has fewer people with the values of {few(int(kept[lacking].sum()))} rows "
                 "than the data has; it should hold everybody the data was drawn from, the data among them."
             )
     if weighing is None:
         return
-    light = int(table.weights[weighing.lightest < 1].sum())
+    light = int(kept[weighing.lightest < 1].sum())
     if light:
         yield (
             f"The weights in '{schema.weights}' may be below 1 in up to {few(light)} rows; a survey weight says how "
             "many people a row stands for, itself among them."
         )
-    told = int(table.weights[told_by_weight(table, weighing, solution)].sum())
+    told = int(kept[told_by_weight(table, weighing, solution)].sum())
     yield f"The weights in '{schema.weights}' are released as they are" + (
         f", and tell {few(told)} rows apart that look the same otherwise: in their class no other original values have "
         "such a weight; round them before, or make them the same for all rows of a stratum that is released as one."

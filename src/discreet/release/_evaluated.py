@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.errors import DiscreetError
 from discreet.release._front_scale import plain, share
+from discreet.release._left_out import LeftOut
 from discreet.release._measure_charts import around_chart
 from discreet.release._sections import Block, Evaluation, Figure, Items, Section, Table, Text
 from discreet.release._small import few
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from discreet.release._around import Neighbour
     from discreet.release._release import Release
 
-__all__ = ["around_section", "evaluated", "measure"]
+__all__ = ["around_section", "evaluated", "handed_over", "measure"]
 
+_WITHHELD = (
+    "This was measured against the whole original table, and would tell about people who were left out; measure it for "
+    "those in the release, with only_released=True, to have it here."
+)
 _MOST_LEARNT = 60_000
 """Classifiers are trained for the report of a table of up to so many rows."""
 
@@ -32,22 +37,45 @@ def evaluated(release: Release, given: Sequence[Section | Evaluation] = ()) -> l
     from discreet.evaluate import RiskReport, UtilityReport
 
     found: list[Section | Evaluation] = []
-    if release.neighbours:
+    if release.neighbours and not LeftOut.of(release).total:
         found.append(around_section(release.neighbours, release.least))
     if release.behind is None or not release.audit.rows:
         return found
     for kind in (RiskReport, UtilityReport):
-        if not any(isinstance(item, kind) for item in given):
+        if not any(isinstance(item, kind) and may_hand_over(release, item) for item in given):
             found.append(release.measured[kind.__name__])
     return found
 
 
+def may_hand_over(release: Release, item: Section | Evaluation) -> bool:
+    """Whether an evaluation compares the release with nobody but the people who are in it."""
+    rows = getattr(item, "original_rows", None)
+    return rows is None or rows == release.audit.rows
+
+
+def handed_over(release: Release, given: Sequence[Section | Evaluation], *, measured: bool) -> list[Any]:
+    """Return what was given for a report without evaluations that tell about people who were left out.
+
+    Risk and utility are measured anew for the report where it is ``measured``; of others it is said why they are not
+    there.
+    """
+    from discreet.evaluate import RiskReport, UtilityReport
+
+    found: list[Any] = []
+    for item in given:
+        if may_hand_over(release, item):
+            found.append(item)
+        elif not (measured and isinstance(item, RiskReport | UtilityReport) and release.behind is not None):
+            found.append(Section(type(item).__name__.replace("Report", ""), [Text(_WITHHELD)]))
+    return found
+
+
 def measure(release: Release) -> dict[str, Section | Evaluation]:
-    """Return risk and utility of a release, each by the name of its report."""
+    """Return risk and utility of a release for the people who are in it, each by the name of its report."""
     found: dict[str, Section | Evaluation] = {}
     ways: dict[str, Callable[[], Evaluation]] = {
-        "RiskReport": release.risk,
-        "UtilityReport": lambda: release.utility(models=_models(release)),
+        "RiskReport": lambda: release.risk(only_released=True),
+        "UtilityReport": lambda: release.utility(only_released=True, models=_models(release)),
     }
     for name, way in ways.items():
         try:

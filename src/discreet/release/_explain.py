@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet._words import amount
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.release._knee import number_text
+from discreet.release._small import few
 
 if TYPE_CHECKING:
     from discreet.release._front import FrontPoint
@@ -90,7 +90,7 @@ class Step:
         rows = sign * (self.after.suppressed - self.before.suppressed)
         if rows <= 0:
             return []
-        return [f"{amount(rows, 'row')} {'more' if sign > 0 else 'fewer'} suppressed"]
+        return [f"{few(rows)} rows {'more' if sign > 0 else 'fewer'} suppressed"]
 
 
 def steps_between(points: Sequence[FrontPoint], table: CountTable) -> list[Step]:

@@ -27,6 +27,7 @@ from discreet.release._output import check_apart, check_output, sources
 from discreet.release._pickling import refuse, whole
 from discreet.release._prepare import Prepared, interruptible
 from discreet.release._release import Release
+from discreet.release._small import few
 
 if TYPE_CHECKING:
     from discreet.solve import Solution
@@ -302,7 +303,7 @@ class Front:
                 *map(number_text, point.values.values()),
                 f"{point.loss:,.6g}",
                 f"{100 * point.normalized_loss:.1f} %",
-                f"{point.suppressed:,}",
+                few(point.suppressed),
                 f"{point.classes:,}",
                 _mark(point),
             ]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from discreet._words import amount
 from discreet.release._front_picture import FrontPicture, PicturePoint, Recoded
 from discreet.release._front_plot import draw
 from discreet.release._front_scale import plain, share
 from discreet.release._page import document, own_file
+from discreet.release._small import few
 from discreet.release._svg import ON_PAGE
 
 __all__ = ["ExplainRow", "page"]
@@ -31,6 +31,14 @@ def page(picture: FrontPicture, explain_rows: Sequence[ExplainRow] = (), *, note
             *notes,
             "Made with discreet. This file holds names of attributes, levels and counts, and no value of the data; "
             "it needs no network.",
+            *(
+                [
+                    "It is about the whole table, also about people whom a release leaves out: it is for those who "
+                    "hold the data. What may be handed over is the report of the release that is chosen."
+                ]
+                if any(point.suppressed for point in picture.points)
+                else []
+            ),
         ],
         style=own_file("_front_page.css"),
         script=own_file("_front_page.js"),
@@ -69,7 +77,7 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
 
 def _card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
     reached = escape(picture.reached(point), quote=True)
-    label = f"{reached}, loss {share(point.normalized_loss)}, {amount(point.suppressed, 'row')} suppressed"
+    label = f"{reached}, loss {share(point.normalized_loss)}, {few(point.suppressed)} rows suppressed"
     yield (
         f'<article class="card" aria-label="{label}" data-value="{point.value!r}" data-loss="{point.loss!r}"'
         f"{' hidden' if hidden else ''}>"
@@ -117,7 +125,7 @@ def _table(picture: FrontPicture) -> Iterator[str]:
 
 
 def _row(point: PicturePoint) -> str:
-    cells = [plain(point.loss), share(point.normalized_loss), f"{point.suppressed:,}", f"{point.classes:,}"]
+    cells = [plain(point.loss), share(point.normalized_loss), few(point.suppressed), f"{point.classes:,}"]
     if point.second is not None:
         cells.insert(0, plain(point.second))
     levels = "".join(

@@ -12,6 +12,7 @@ from discreet._words import amount, either
 from discreet.counts import CodedAttribute, FloatArray
 from discreet.errors import UsageError
 from discreet.release._front_scale import plain, share
+from discreet.release._small import LEAST, few
 
 __all__ = ["FrontPicture", "PicturePoint", "Recoded", "recoded"]
 
@@ -132,7 +133,7 @@ class FrontPicture:
         )
         return {
             f"{self.cost} loss": f"{plain(point.loss)}, {share(point.normalized_loss)} of suppressing everything",
-            "suppressed": f"{point.suppressed:,} of {self.n:,} rows ({share(point.suppressed / max(self.n, 1))})",
+            "suppressed": _suppressed(point.suppressed, self.n),
             "classes": f"{point.classes:,}; rows of a class look alike",
             "proof": f"{'nothing better exists' if point.proven else 'none yet: a better choice may exist'}{alike}",
         }
@@ -142,3 +143,10 @@ def _short(axis: str) -> str:
     """The axis in a word: ``l`` for ``distinct-l(disease)``."""
     name = axis.partition("(")[0]
     return {"distinct-l": "l", "entropy-l": "l", "theta": "θ", "average-risk": "average risk"}.get(name, name)
+
+
+def _suppressed(rows: int, of: int) -> str:
+    """Write how many rows are suppressed; of few neither the number nor the share."""
+    if 0 < rows < LEAST:
+        return f"{few(rows)} rows"
+    return f"{rows:,} of {of:,} rows ({share(rows / max(of, 1))})"

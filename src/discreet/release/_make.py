@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet._numbers import add_up
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
 from discreet.release._checksums import FileStamp, job_text
-from discreet.release._columns import tell_columns
+from discreet.release._columns import kept_rows, tell_columns
 from discreet.release._describe import notes, population_text, text_form, versions
 from discreet.release._key import Key, KeyPlace
 from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe
+from discreet.release._meanings import own_hierarchy
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
 from discreet.release._recode import make_recoding
 from discreet.release._release import Release
 from discreet.release._sizes import ClassSizes
 from discreet.release._small import least_cell
-from discreet.schema import Hierarchy
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -72,7 +73,9 @@ def make_release(
         read=prepared.stamp,
         weights=schema.weights,
         population=None if counted.people is None else {"counted": counted.people},
-        hierarchies={name: _tree(prepared, name) for name in schema.quasi_identifiers},
+        hierarchies={
+            name: own_hierarchy(counted.domains[name], tree) for name, tree in schema.quasi_identifiers.items()
+        },
         made_for=prepared.written_as,
         values=_values(counted, recoding),
     )
@@ -84,6 +87,7 @@ def make_release(
         entry = make_entry(secret, prepared.data, prepared.stamp, choices, prepared.target.place)
         second = None if entry is None else two_releases(record(secret, entry))
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
+    kept = kept_rows(counted.table, solution)
     return Release(
         status=solution.status,
         cost=float(solution.cost),
@@ -116,7 +120,8 @@ def make_release(
             name: (domain.values, blocks[domain.codes])
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
         },
-        before=ClassSizes.of(_sizes_before(counted)),
+        before=ClassSizes.of(_sizes_before(counted, counted.table.weights)),
+        released_before=None if kept is None else ClassSizes.of(_sizes_before(counted, kept)),
         columns=tell_columns(counted, prepared.schemes, solution, recoding, least),
         recipe=Recipe.of(
             prepared.source,
@@ -135,7 +140,7 @@ def make_release(
         read=prepared.stamp,
         drawn_from=FileStamp.of(prepared.population),
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
-        behind=Behind.of(prepared, problem),
+        behind=Behind.of(prepared, problem, solution, recoding),
         key=key,
         choices=choices,
     )
@@ -149,29 +154,19 @@ def _values(counted: Counted, recoding: Recoding) -> dict[str, pl.Series]:
     return {**values, **{name: changed.get(name, domain.values) for name, domain in counted.domains.items()}}
 
 
-def _tree(prepared: Prepared, column: str) -> Any:
-    """Return the hierarchy a column was released by, also an automatic one; None where there was none."""
-    domain = prepared.counted.domains[column]
-    if not domain.automatic:
-        return prepared.schema.quasi_identifiers[column]
-    if domain.labels[0][-1] is not None:
-        return Hierarchy(domain.labels, domain.ancestors.copy())  # type: ignore[arg-type]
-    labels = [[name for name in level if name is not None] for level in domain.labels]
-    return Hierarchy(labels, domain.ancestors[:, :-1].copy())
-
-
 def _people(prepared: Prepared) -> dict[str, str]:
     """Return how many people the rows were drawn from, where that is known."""
     text = population_text(prepared.counted.table, prepared.schema.weights)
     return {} if text is None else {"population": text}
 
 
-def _sizes_before(counted: Counted) -> IntArray:
-    """Return how many rows of the original table have each combination of quasi-identifiers."""
+def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
+    """Return how many rows have each combination of original quasi-identifiers, given the rows of each tuple."""
     table = counted.table
     if not counted.apart:
-        return table.weights
-    return table.group([np.arange(attribute.leaves) for attribute in table.attributes]).sizes
+        return rows
+    ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
+    return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
 
 
 def _shown_counts(recoding: Recoding) -> dict[str, Any]:

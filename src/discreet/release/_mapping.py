@@ -112,7 +112,10 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "warning": _WARNING,
         "made": release.made,
         "columns": {
-            name: _column(domain, released[name], name in recipe.recoding.kept, _rule(recipe, number))
+            name: {
+                **_column(domain, released[name], name in recipe.recoding.kept, _rule(recipe, number)),
+                "hierarchy": _levels(domain),
+            }
             for number, (name, domain) in enumerate(recipe.domains.items())
         },
         "suppressed": _suppressed(recipe, released),
@@ -176,6 +179,16 @@ def _column(domain: Domain, released: list[str | None], kept: bool, rule: dict[s
         "top": top[0] if len(top) == 1 else None,
         "rule": rule,
     }
+
+
+def _levels(domain: Domain) -> dict[str, Any] | None:
+    """Return the hierarchy of a column, from the value to the root, so that what was released can be measured later."""
+    if not domain.text:
+        return None
+    known = [leaf for leaf, label in enumerate(domain.labels[0]) if label is not None]
+    levels = zip(domain.labels, domain.ancestors, strict=True)
+    names = [[labels[block] for block in blocks[known].tolist()] for labels, blocks in levels]
+    return {"automatic": domain.automatic, "rows": [list(row) for row in zip(*names, strict=True)]}
 
 
 def _rule(recipe: Recipe, number: int) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["audit_html", "release_html", "table_html"]
 
 
-def audit_html(audit: Audit) -> str:
-    """Return the verdict as a table."""
+def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
+    """Return the verdict as a table; what ``hidden`` promises have reached is not shown."""
     from discreet.release._audit import number_text
 
     verdict = "passed" if audit.passed else "FAILED"
@@ -25,7 +25,7 @@ def audit_html(audit: Audit) -> str:
         (
             check.model,
             "" if check.promised is None else number_text(check.promised),
-            number_text(check.reached),
+            "not shown" if check.model in hidden else number_text(check.reached),
             "✓ kept" if check.passed else "✗ BROKEN",
         )
         for check in audit.checks
@@ -35,10 +35,11 @@ def audit_html(audit: Audit) -> str:
 
 def release_html(release: Release) -> str:
     """Return the main figures and the audit as tables."""
+    from discreet.release._report import compared_promises
     from discreet.release._report_sections import report_tiles
 
     tiles = [(name, figure, hint) for name, figure, hint, _ in report_tiles(release).tiles]
-    return table_html("Release", (), tiles) + audit_html(release.audit)
+    return table_html("Release", (), tiles) + audit_html(release.audit, compared_promises(release))
 
 
 def table_html(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

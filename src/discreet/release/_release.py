@@ -18,13 +18,14 @@ from discreet.engines import Recoding, recode, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
-from discreet.release._behind import Behind, roles, unknown
+from discreet.release._behind import Behind, is_at_hand, recoded, released_people, roles, unknown
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._columns import ReleasedColumn
 from discreet.release._key import KeyPlace, key_place
 from discreet.release._ledger import make_entry, record, two_releases
+from discreet.release._left_out import LeftOut
 from discreet.release._mapping import Recipe, make_mapping, write_mapping
 from discreet.release._notebook import release_html
 from discreet.release._output import Output, TableOutput, Written, check_apart, check_output, place_files
@@ -83,6 +84,8 @@ class Release:
     partition: Mapping[str, tuple[pl.Series, NDArray[np.integer]]] = field(repr=False)
     before: ClassSizes
     """How many people of the original table share their quasi-identifiers with how many; ``audit.sizes`` is after."""
+    released_before: ClassSizes | None
+    """The same of the released people alone, which is what reports show; None where it is not known who they are."""
     columns: Sequence[ReleasedColumn]
     """What may be told about each quasi-identifier: released values and counts of enough people."""
     least: int
@@ -202,38 +205,53 @@ class Release:
         """
         return write_report(self, as_path(path, "The report"), sections, evaluate)
 
-    def risk(self, original: Any = None, **options: Any) -> RiskReport:
+    def risk(self, original: Any = None, *, only_released: bool = False, **options: Any) -> RiskReport:
         """Measure how likely people are found in the release, and what it tells about them.
 
-        The original table is the one the release was made from, unless another is given. ``options`` are those of
-        :func:`discreet.evaluate.risk`, such as ``population``.
+        The original table is the one the release was made from, unless another is given. With ``only_released`` the
+        release is compared with the original rows of the released people alone, and the result may be handed over; so
+        do reports. ``options`` are those of :func:`discreet.evaluate.risk`, such as ``population``.
         """
         from discreet.evaluate import risk
 
-        table, told = roles(self, original)
-        return risk(self.frame, original=table, **{"unknown": unknown(self), **told, **options})
+        table, released, told = self._measured_tables(original, only_released)
+        return risk(released, original=table, **{"unknown": unknown(self), **told, **options})
 
-    def utility(self, original: Any = None, **options: Any) -> UtilityReport:
+    def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
         """Measure what the release is still good for, compared with the original table.
 
-        That is the one the release was made from, unless another is given. ``options`` are those of
-        :func:`discreet.evaluate.utility`, such as ``queries`` and ``models``.
+        That is the one the release was made from, unless another is given; people who were left out count as lost. With
+        ``only_released`` the release is compared with the original rows of the released people alone, and the result
+        may be handed over; so do reports. ``options`` are those of :func:`discreet.evaluate.utility`, such as
+        ``queries`` and ``models``.
         """
         from discreet.evaluate import utility
 
-        table, told = roles(self, original)
+        table, released, told = self._measured_tables(original, only_released)
         told |= {"sensitive": list(told["sensitive"]), "class_attribute": self.job.get("class_attribute")}
-        return utility(table, self.frame, **{**told, **options})
+        return utility(table, released, **{**told, **options})
 
-    def attacks(self, original: Any = None, **options: Any) -> AttackReport:
+    def attacks(self, original: Any = None, *, only_released: bool = False, **options: Any) -> AttackReport:
         """Run linkage, homogeneity and minimality attacks against the release.
 
-        ``options`` are those of :func:`discreet.evaluate.attacks`.
+        With ``only_released`` on the released people alone, so that the result may be handed over. ``options`` are
+        those of :func:`discreet.evaluate.attacks`.
         """
         from discreet.evaluate import attacks
 
         table, told = roles(self, original)
-        return attacks(table, self, **{"unknown": unknown(self), **told, **options})
+        released: Any = self
+        if only_released and LeftOut.of(self).total:  # minimality is about releases that leave nobody out
+            table, released, told = released_people(self, told, table)
+        return attacks(table, released, **{"unknown": unknown(self), **told, **options})
+
+    def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
+        """Return the original table, the released one, and what their columns are."""
+        table, told = roles(self, original)
+        if only_released and LeftOut.of(self).total:
+            return released_people(self, told, table)
+        written = isinstance(self.table, Written) and self.recoding is not None and is_at_hand(table)
+        return table, recoded(self, table) if written else self.frame, told
 
     @cached_property
     def neighbours(self) -> tuple[Neighbour, ...]:
@@ -272,13 +290,20 @@ class Release:
         """Return the mapping as plain data, which lists values of the original data."""
         return make_mapping(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is known about the release as plain data, without any value of the data."""
-        return to_dict(self)
+    def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
+        """Return what is known about the release as plain data, without any value of the data.
 
-    def summary(self) -> str:
-        """Return the main figures as a block of text."""
-        return summary(self)
+        It may be handed over: figures that would tell about people who were left out are None. With ``exact`` they are
+        there, with the statistics of the search; keep that as safe as the data.
+        """
+        return to_dict(self, exact=exact)
+
+    def summary(self, *, exact: bool = False) -> str:
+        """Return the main figures as a block of text.
+
+        It may be handed over, see :meth:`to_dict`; with ``exact`` it is for those who hold the data.
+        """
+        return summary(self, exact=exact)
 
     def trace_text(self, width: int = 100) -> str:
         """Return a picture of the best cost and the lower bound over time, in plain characters.
@@ -304,9 +329,11 @@ class Release:
         return replace(self, **own)
 
     def __repr__(self) -> str:
+        people = LeftOut.of(self)
+        cost = "" if people.few else f"cost={self.cost:g}, gap={self.gap:.2%}, "
+        rows = f"{people.released:,}" + ("" if people.few else f" of {self.n:,}")
         return (
-            f"Release({self.status}, cost={self.cost:g}, gap={self.gap:.2%}, "
-            f"rows={self.n - self.suppressed:,} of {self.n:,}, classes={self.classes:,}, "
+            f"Release({self.status}, {cost}rows={rows}, classes={self.classes:,}, "
             f"audit={'passed' if self.audit.passed else 'FAILED'})"
         )
 

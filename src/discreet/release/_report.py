@@ -1,4 +1,7 @@
-"""What is known about a release, for people (text, Markdown) and programs (JSON); no value of the data."""
+"""What is known about a release, for people (text, Markdown) and programs (JSON).
+
+No value of the data, and nothing about people who were left out but how many they are, if at least five.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from discreet._replacing import check_target, replacing
 from discreet._words import amount, either
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
+from discreet.problem import PRIVACY
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
 from discreet.release._describe import plain_data, shown_job
+from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
@@ -23,73 +28,143 @@ from discreet.release._sections import Evaluation, Section
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["SUFFIXES", "check_report", "count_text", "summary", "to_dict", "write_report"]
+__all__ = ["SUFFIXES", "check_report", "compared_promises", "count_text", "summary", "to_dict", "write_report"]
 
 
-def to_dict(release: Release) -> dict[str, Any]:
-    """Return everything but the table itself as plain data."""
-    return {
-        "status": release.status,
-        "cost": release.cost,
-        "normalized_cost": release.normalized_cost,
-        "lower_bound": release.lower_bound,
-        "gap": release.gap,
-        "rows": release.n,
-        "suppressed": release.suppressed,
+def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
+    """Return everything but the table itself as plain data.
+
+    Unless ``exact``, nothing tells about people who were left out but how many they are, if at least five: figures
+    that would are None. Where anybody was left out, how the search went stays with the owner, for it depends on them.
+    """
+    people = LeftOut.of(release)
+    told = {
+        **_costs(release, shown=exact or not people.few),
+        **people.to_dict(),
         "suppressed_values": release.suppressed_values,
-        "dropped_missing": release.dropped_missing,
         "classes": release.classes,
         "scheme": plain_data(release.job["scheme"]),
-        "levels": dict(release.levels),
-        "released_values": dict(release.released_values),
-        "audit": release.audit.to_dict(),
-        "notes": list(release.notes),
+        "levels": dict(release.levels) if exact or not people.total else _levels(release),
+        "released_values": {column.name: column.values for column in release.columns},
+        "audit": _audit(release, exact),
+        "notes": [*release.notes, *([WITHHELD] if people.few and not exact else [])],
         "seconds": release.stats["seconds"],
-        "stats": {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"},
-        "trace": [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace],
+        "stats": {},
+        "trace": [],
         "versions": dict(release.versions),
         "job": plain_data(shown_job(release.job)),
     }
+    if exact:
+        told |= {
+            "rows": release.n,
+            "left_out": people.total,
+            "suppressed": release.suppressed,
+            "dropped_missing": release.dropped_missing,
+        }
+    if exact or not people.total:
+        told["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
+        told["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
+    return told
 
 
-def summary(release: Release) -> str:
-    """Return the main figures as aligned text."""
-    kept = release.n - release.suppressed
-    share = release.suppressed / release.n if release.n else 0.0
-    proof = "proven optimal" if release.status == "optimal" else f"gap at most {release.gap:.2%}"
-    missing = f", {release.dropped_missing:,} left out for missing values" if release.dropped_missing else ""
-    rows = release.n + release.dropped_missing
+def _levels(release: Release) -> dict[str, int | None]:
+    """Return the levels; None where the hierarchy was made of the values of people left out too."""
+    return {column.name: column.level for column in release.columns} if release.levels else {}
+
+
+def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
+    """Return the status, and the cost with its bound where they may be shown."""
+    proven = release.status == "optimal"
+    return {
+        "status": release.status,
+        "cost": release.cost if shown else None,
+        "normalized_cost": release.normalized_cost if shown else None,
+        "lower_bound": release.lower_bound if shown else None,
+        "gap": release.gap if shown or proven else None,
+    }
+
+
+def compared_promises(release: Release) -> frozenset[str]:
+    """Return the promises that compare classes with the whole table, if anybody of it was left out.
+
+    What they have reached is not handed over: with the release at hand it would tell the values of few who are missing.
+    """
+    if not LeftOut.of(release).total:
+        return frozenset()
+    found = set()
+    for text in release.job["privacy"]:
+        try:
+            model = PRIVACY.make(text).resolve(list(release.job.get("sensitive") or ()))
+        except UsageError:  # a model of the user's own, of which only the object is known
+            found.add(str(text))
+        else:
+            found |= {model.shown} if model.compares else set()
+    return frozenset(found)
+
+
+def _audit(release: Release, exact: bool) -> dict[str, Any]:
+    told = release.audit.to_dict()
+    hidden = frozenset() if exact else compared_promises(release)
+    told["checks"] = [{**check, "reached": None} if check["model"] in hidden else check for check in told["checks"]]
+    return told
+
+
+def summary(release: Release, *, exact: bool = False) -> str:
+    """Return the main figures as aligned text; ``exact`` says also what would tell about people left out."""
+    people = LeftOut.of(release)
+    hidden = frozenset() if exact else compared_promises(release)
     facts = [
-        ("rows", f"{kept:,} of {rows:,} released, {release.suppressed:,} suppressed ({share:.2%}){missing}"),
+        ("rows", _exact_rows(release) if exact else f"{people.released_words}, {people.words}"),
         ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
-        (
-            "cost",
-            f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}",
-        ),
-        *_score(release),
+        ("cost", _cost(release, shown=exact or not people.few)),
+        *_score(release, shown=exact or not people.total),
         ("scheme", _scheme(release)),
         _recoded(release),
         *(
-            (check.model, f"{'kept' if check.passed else 'BROKEN'}, reached {number_text(check.reached)}")
+            (
+                check.model,
+                f"{'kept' if check.passed else 'BROKEN'}"
+                + ("" if check.model in hidden else f", reached {number_text(check.reached)}"),
+            )
             for check in release.audit.checks
         ),
         ("audit", "passed" if release.audit.passed else "FAILED"),
-        *_search(release),
+        *(_search(release) if exact or not people.total else []),
         ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())),
     ]
     if release.suppressed_values:
-        share = release.suppressed_values / max(kept, 1)
-        hidden = f"{amount(release.suppressed_values, 'sensitive value')} made unknown ({share:.2%})"
-        facts.insert(1, ("values", f"{hidden}, written {UNKNOWN}"))
+        share = release.suppressed_values / max(people.released, 1)
+        unknown = f"{amount(release.suppressed_values, 'sensitive value')} made unknown ({share:.2%})"
+        facts.insert(1, ("values", f"{unknown}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
-    return "\n".join([*lines, *(f"note: {note}" for note in release.notes)])
+    notes = [*release.notes, *([WITHHELD] if people.few and not exact else [])]
+    return "\n".join([*lines, *(f"note: {note}" for note in notes)])
 
 
-def _score(release: Release) -> list[tuple[str, str]]:
-    """Return the score, where there is one, and how far it is from the best."""
+def _exact_rows(release: Release) -> str:
+    missing = f", {release.dropped_missing:,} left out for missing values" if release.dropped_missing else ""
+    share = release.suppressed / release.n if release.n else 0.0
+    return (
+        f"{release.n - release.suppressed:,} of {release.n + release.dropped_missing:,} released, "
+        f"{release.suppressed:,} suppressed ({share:.2%}){missing}"
+    )
+
+
+def _cost(release: Release, *, shown: bool) -> str:
+    proven = release.status == "optimal"
+    if not shown:
+        return f"{'proven optimal' if proven else 'not proven optimal'}; not shown, as few were left out"
+    proof = "proven optimal" if proven else f"gap at most {release.gap:.2%}"
+    return f"{number_text(release.cost)} ({release.normalized_cost:.2%} of suppressing everything), {proof}"
+
+
+def _score(release: Release, *, shown: bool) -> list[tuple[str, str]]:
+    """Return the score, where there is one; and how far it is from the best and the original if ``shown``."""
     if release.score is None:
         return []
+    if not shown:
+        return [("score", number_text(release.score))]
     best = release.stats.get("score_at_most")
     text = f"{number_text(release.score)}, of {number_text(release.stats['score_before'])} in the original table"
     if "global_score" in release.stats:
@@ -110,12 +185,14 @@ def _scheme(release: Release) -> str:
 
 def _recoded(release: Release) -> tuple[str, str]:
     """Return how coarse each attribute became: its level, or how many values it is released as."""
-    if release.levels:
+    if release.levels and not LeftOut.of(release).total:
         return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
-    counts = (
-        f"{column} {count:,}" + (f" of {len(release.partition[column][0]):,}" if column in release.partition else "")
-        for column, count in release.released_values.items()
-    )
+    if release.levels and all(column.level is not None for column in release.columns):
+        return "levels", ", ".join(f"{column.name} {column.level}" for column in release.columns)
+    counts = []
+    for column in release.columns:
+        of = "" if column.of is None or column.name not in release.partition else f" of {column.of:,}"
+        counts.append(f"{column.name} {column.values:,}{of}")
     return "released", f"different values: {', '.join(counts)}"
 
 
@@ -161,11 +238,12 @@ def write_report(
     """Write a report in the format the name says, with ``more`` sections where the format has sections."""
     target = check_report(path)
     suffix = path.suffix.lower()
-    items = list(_checked(more))
-    if suffix in _WITH_SECTIONS and (_cheap(release) if evaluate is None else evaluate):
-        from discreet.release._evaluated import evaluated
+    items: list[Any] = list(_checked(more))
+    if suffix in _WITH_SECTIONS:
+        from discreet.release._evaluated import evaluated, handed_over
 
-        items = [*evaluated(release, more), *more]
+        measured = _cheap(release) if evaluate is None else evaluate
+        items = [*(evaluated(release, items) if measured else []), *handed_over(release, items, measured=measured)]
     sections = [section for item in items for section in ([item] if isinstance(item, Section) else item.sections())]
     with replacing(target) as unfinished:
         if suffix == ".pdf":

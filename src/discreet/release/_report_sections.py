@@ -20,6 +20,7 @@ from discreet.release._checksums import FileStamp
 from discreet.release._describe import plain_data, shown_job
 from discreet.release._front_picture import Recoded
 from discreet.release._front_scale import plain, share
+from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._sections import Block, Card, Cards, Code, Facts, Figure, Items, Section, Table, Text, Tiles
 from discreet.release._sizes import edges_for
 from discreet.release._small import few
@@ -59,7 +60,7 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
         Section("Privacy audit", list(_audit(release))),
         Section("Risk before and after", list(_risk(release, least))),
         *more,
-        Section("Columns before and after", list(_columns(release, least))),
+        Section("Columns before and after", list(_columns(release))),
         Section("How to repeat it", list(_repeat(release))),
     ]
 
@@ -88,16 +89,12 @@ def _words(family: Family[Any], text: str) -> str:
 
 def report_tiles(release: Release) -> Tiles:
     """Return the figures that should be seen first."""
-    kept = release.n - release.suppressed
-    audit = release.audit
+    people, audit = LeftOut.of(release), release.audit
     proven = release.status == "optimal"
-    suppressed = (
-        "nobody was left out" if not release.suppressed else f"{share(release.suppressed / release.n)} left out"
-    )
     return Tiles(
         [
             ("Privacy audit", "passed" if audit.passed else "FAILED", _promises(release), audit.passed),
-            ("People in the release", f"{kept:,}", f"of {release.n + release.dropped_missing:,}; {suppressed}", None),
+            ("People in the release", f"{people.released:,}", _who(people), None),
             (
                 "Highest risk",
                 f"1 in {audit.smallest_class:,}" if audit.classes else "none",
@@ -108,13 +105,13 @@ def report_tiles(release: Release) -> Tiles:
             ),
             (
                 "Loss",
-                share(release.normalized_cost),
-                "of what leaving everybody out would cost",
+                "not shown" if people.few else share(release.normalized_cost),
+                "it would tell how few were left out" if people.few else "of what leaving everybody out would cost",
                 None,
             ),
             (
                 "Best possible?",
-                "proven" if proven else f"within {share(release.gap)}",
+                "proven" if proven else "not proven" if people.few else f"within {share(release.gap)}",
                 "no release that keeps the promises costs less"
                 if proven
                 else "how far from the best it can be at most",
@@ -122,6 +119,15 @@ def report_tiles(release: Release) -> Tiles:
             ),
         ]
     )
+
+
+def _who(people: LeftOut) -> str:
+    """Return of how many people the release was made, and how many were left out, as far as that may be said."""
+    if not people.total:
+        return f"of {people.released:,}; nobody was left out"
+    if people.rows is None:
+        return people.words
+    return f"of {people.rows:,}; {share(people.total / people.rows)} left out"
 
 
 def _promises(release: Release) -> str:
@@ -173,26 +179,25 @@ def _listed(names: Any) -> str:
 
 
 def _done(release: Release) -> Iterator[Block]:
-    kept = release.n - release.suppressed
+    people = LeftOut.of(release)
     classes = amount(release.classes, "class", "classes")
-    facts = [
-        (
-            "rows",
-            f"{kept:,} of {release.n:,} {either(kept, 'is', 'are')} released in {classes} of people who look the same",
-        )
-    ]
-    if release.suppressed:
-        facts.append(("suppressed", f"{amount(release.suppressed, 'row')}, {share(release.suppressed / release.n)}"))
+    of = "" if people.rows is None else f" of {people.rows:,}"
+    verb = either(people.released, "is", "are")
+    facts = [("rows", f"{people.released:,}{of} {verb} released in {classes} of people who look the same")]
+    if people.total:
+        facts.append(("left out", people.words))
     if release.suppressed_values:
-        hidden = release.suppressed_values / max(kept, 1)
+        hidden = release.suppressed_values / max(people.released, 1)
         facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {share(hidden)}"))
-    if release.dropped_missing:
-        facts.append(("left out", f"{few(release.dropped_missing)} rows for missing values"))
-    cost = f"{plain(release.cost)}, {share(release.normalized_cost)} of what leaving everybody out would cost"
-    facts.append(("cost", cost))
+    if not people.few:
+        cost = f"{plain(release.cost)}, {share(release.normalized_cost)} of what leaving everybody out would cost"
+        facts.append(("cost", cost))
     if release.score is not None:
-        facts.append(("score", f"{number_text(release.score)} of {number_text(release.stats['score_before'])}"))
+        of = "" if people.total else f" of {number_text(release.stats['score_before'])}"
+        facts.append(("score", f"{number_text(release.score)}{of}"))
     yield Facts(facts)
+    if people.few:
+        yield Text(WITHHELD)
     several = len({column.scheme for column in release.columns}) > 1
     head = ["column", *(["scheme"] if several else []), "hierarchy", *(["level"] if release.levels else [])]
     rows = [
@@ -200,32 +205,55 @@ def _done(release: Release) -> Iterator[Block]:
             column.name,
             *([column.scheme] if several else []),
             column.hierarchy or "none",
-            *([f"{column.level} of {column.height}"] if release.levels else []),
-            f"{column.of:,}",
+            *([_level(column)] if release.levels else []),
+            "–" if column.of is None else f"{column.of:,}",
             f"{column.values:,}",
         ]
         for column in release.columns
     ]
     yield Table([*head, "values before", "values after"], rows, words=3 if several else 2)
+    if people.total:
+        yield Text("Values are counted among the people who are in the release.")
     if release.notes:
         yield Items(release.notes)
 
 
-def _proof(release: Release) -> Iterator[Block]:
-    from discreet.release._report import count_text
+def _level(column: ReleasedColumn) -> str:
+    if column.level is None:
+        return "–"
+    return f"{column.level}" if column.height is None else f"{column.level} of {column.height}"
 
-    stats = release.stats
+
+def _proof(release: Release) -> Iterator[Block]:
+    people = LeftOut.of(release)
+    cost = "" if people.few else f"The release costs {plain(release.cost)}, and it"
     if release.status == "optimal":
         yield Text(
-            f"The search was complete. The release costs {plain(release.cost)}, and it is proven that no release of "
-            "this table that keeps the promises, made in the way that was asked for, costs less."
+            f"The search was complete. {cost or 'It'} is proven that no release of this table that keeps the promises, "
+            "made in the way that was asked for, costs less."
         )
+    elif people.few:
+        yield Text("The search ended before it was complete, so a release that costs less may exist.")
     else:
         yield Text(
             f"The search ended before it was complete. The release costs {plain(release.cost)}, and no release that "
             f"keeps the promises costs less than {plain(release.lower_bound)}: at most {share(release.gap)} of the "
             "cost could be saved."
         )
+    if people.total:
+        yield Text(
+            "How the search went depends on the people who were left out too, so it is not shown here; whoever holds "
+            "the data has it in release.stats and release.trace."
+        )
+    else:
+        yield from _search(release)
+
+
+def _search(release: Release) -> Iterator[Block]:
+    """Yield how the search went, as far as it says."""
+    from discreet.release._report import count_text
+
+    stats = release.stats
     if stats.get("space") and "examined" in stats:
         looked, space = int(stats["examined"]), stats["space"]
         yield Text(
@@ -240,7 +268,9 @@ def _proof(release: Release) -> Iterator[Block]:
 
 
 def _audit(release: Release) -> Iterator[Block]:
-    audit = release.audit
+    from discreet.release._report import compared_promises
+
+    audit, hidden = release.audit, compared_promises(release)
     yield Text(
         f"What was released was read back and checked from scratch, by code that shares nothing with the search: "
         f"{amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
@@ -250,23 +280,35 @@ def _audit(release: Release) -> Iterator[Block]:
         [
             check.model,
             "" if check.promised is None else number_text(check.promised),
-            number_text(check.reached),
+            "not shown" if check.model in hidden else number_text(check.reached),
             "✓ kept" if check.passed else "✗ BROKEN",
         ]
         for check in audit.checks
     ]
     yield Table(["promise", "promised", "reached", "verdict"], rows)
+    if hidden:
+        yield Text(
+            "What promises reach that compare classes with the whole table is not shown: it would tell about people "
+            "who were left out."
+        )
 
 
 def _risk(release: Release, least: int) -> Iterator[Block]:
-    before, after = release.before, release.audit.sizes
     yield Text(
         "Somebody who knows that a person is in the table, and knows all quasi-identifiers of the person, is left with "
         "those who look the same: the chance of picking the right row is 1 in the size of that class."
     )
-    tables = (before, after)
+    before, after = release.released_before, release.audit.sizes
+    if before is None:
+        yield Text(
+            "Single records of classes were left out. How the others looked before is not shown, for it would tell "
+            "about those."
+        )
+    elif LeftOut.of(release).total:
+        yield Text("Before and after are both about the people who are in the release.")
+    tables = [after] if before is None else [before, after]
     yield Table(
-        ["", "before", "after"],
+        ["", *(["before"] if before is not None else []), "after"],
         [
             ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
             ["average risk", *(_one_in(table.average_risk) for table in tables)],
@@ -275,7 +317,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
             ["classes", *(few(table.count, least) for table in tables)],
         ],
     )
-    if before.sizes and after.sizes:
+    if before is not None and before.sizes and after.sizes:
         edges = edges_for(before, after)
         rows = list(zip(size_names(edges), before.ranges(edges), after.ranges(edges), strict=True))
         caption = "Which share of the people is in classes of which size. Counts of few people are not drawn."
@@ -292,21 +334,25 @@ def _size_text(rows: list[tuple[str, int, int]], least: int) -> str:
     return "\n".join(lines)
 
 
-def _columns(release: Release, least: int) -> Iterator[Block]:
+def _columns(release: Release) -> Iterator[Block]:
     yield Text(
-        "For each quasi-identifier, what people had before and what the release shows. The charts count the people who "
-        "are in the release; ranges at the ends hold all that lies beyond, and in brackets is how many were left out, "
-        "unless they are few. In the hierarchies, from all values down to the original ones, filled is what is "
-        "released and dotted what is lost; a box is as wide as the number of people in it."
+        "For each quasi-identifier, what people had before and what the release shows. Everything counts the people "
+        "who are in the release, before and after; ranges at the ends hold all that lies beyond. In the hierarchies, "
+        "from all values down to the original ones, filled is what is released and dotted what is lost; a box is as "
+        "wide as the number of people in it."
     )
     total = release.n - release.suppressed
-    yield Cards([_card(column, total, least) for column in release.columns])
+    yield Cards([_card(column, total) for column in release.columns])
 
 
-def _card(column: ReleasedColumn, total: int, least: int) -> Card:
-    left = Recoded(column.name, column.values, column.of, column.level, column.height).words
-    if column.detail:
+def _card(column: ReleasedColumn, total: int) -> Card:
+    if column.of is None:
+        left = amount(column.values, "released value")
+    elif column.detail:
         left = f"{amount(column.values, 'different released value')}, of {amount(column.of, 'original one')}"
+    else:
+        level = None if column.height is None else column.level
+        left = Recoded(column.name, column.values, column.of, level, column.height).words
     made = (
         "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{', made automatically' * column.automatic}"
     )
@@ -315,7 +361,7 @@ def _card(column: ReleasedColumn, total: int, least: int) -> Card:
     if spread:
         blocks.append(Figure(spread, "" if column.after else "How it is spread before."))
     if column.bars and (not spread or column.after is None):
-        blocks.append(Figure(bar_chart(column, total, least), _bar_caption(column, least)))
+        blocks.append(Figure(bar_chart(column, total), ""))
     tree = tree_chart(column)
     if tree:
         blocks.append(Figure(tree, ""))
@@ -323,12 +369,6 @@ def _card(column: ReleasedColumn, total: int, least: int) -> Card:
         rows = [[words, f"{count:,}", share(count / max(total, 1))] for words, count in column.detail]
         blocks.append(Table(["a released value stands for", "people", "share"], rows))
     return Card(column.name, f"{column.type}; {left}{made}", blocks)
-
-
-def _bar_caption(column: ReleasedColumn, least: int) -> str:
-    if any(bar.left_out is None for bar in column.bars):
-        return f"Where fewer than {least} were left out, or their number would tell of so few, it is not shown."
-    return ""
 
 
 def _repeat(release: Release) -> Iterator[Block]:

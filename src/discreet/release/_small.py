@@ -9,7 +9,7 @@ import numpy as np
 from discreet.counts import IntArray
 from discreet.problem import PrivacyModel
 
-__all__ = ["LEAST", "few", "hidden", "least_cell", "merged"]
+__all__ = ["LEAST", "few", "least_cell", "merged"]
 
 LEAST = 5
 """No count of fewer people is shown, whatever was promised."""
@@ -51,22 +51,3 @@ def merged(rows: IntArray, least: int) -> IntArray:
     if 0 < held < least:
         cell[cell > last] = max(last, 0)
     return cell
-
-
-def hidden(rows: Sequence[int], least: int) -> list[bool]:
-    """Return which of some counts, whose total is known, are not shown.
-
-    All that are smaller than ``least``, those of nobody too; and, if those left out are so few that their total tells
-    about one of them, the next larger one as well.
-
-    >>> hidden([100, 3, 40], 5), hidden([100, 0, 40], 5), hidden([100, 3, 4, 40], 5)
-    ([False, True, True], [False, True, False], [False, True, True, False])
-    """
-    counts = np.asarray(rows, dtype=np.int64)
-    gone = counts < least
-    left = int(counts[gone].sum())
-    if left > 0 and (left < least or int((counts[gone] > 0).sum()) < 2):
-        rest = np.flatnonzero(~gone)
-        if rest.size:
-            gone[rest[np.argmin(counts[rest])]] = True
-    return [bool(there) for there in gone]

@@ -229,39 +229,33 @@ def _evaluate(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, st
 
 
 def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
-    from discreet.evaluate import attacks, risk
+    from discreet.evaluate import risk
     from discreet.studio._results import risk_result
 
     told = job.arguments()
-    unknown = "*" if release.suppressed_values else None
-    quasi = told["quasi_identifiers"]
+    report = release.risk(job.input)
     asked = {"sensitive": told["sensitive"], "types": told["types"]}
-    report = risk(release, original=job.input, unknown=unknown, quasi_identifiers=quasi, **asked)
-    before = risk(job.input, quasi_identifiers=quasi, depth=2, **asked)
-    attacked = None
-    if release.n <= _ATTACKED and told["sensitive"]:
-        attacked = attacks(job.input, release, unknown=unknown, quasi_identifiers=quasi, **asked)
-    return report, risk_result(report, before, attacked)
+    before = risk(job.input, quasi_identifiers=told["quasi_identifiers"], depth=2, **asked)
+    attacked = release.attacks(job.input) if release.n <= _ATTACKED and told["sensitive"] else None
+    return _handed_over(release, report, release.risk, job.input), risk_result(report, before, attacked)
 
 
 def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     from importlib.util import find_spec
 
-    from discreet.evaluate import utility
     from discreet.studio._results import utility_result
 
-    told = job.arguments()
     able = job.class_attribute is not None and find_spec("sklearn") is not None
-    report = utility(
-        job.input,
-        release,
-        quasi_identifiers=told["quasi_identifiers"],
-        sensitive=list(told["sensitive"]),
-        class_attribute=job.class_attribute if able else None,
-        types=told["types"],
-        models=["tree"] if able else None,
-    )
-    return report, utility_result(report)
+    options = {"models": ["tree"]} if able else {"class_attribute": None}
+    report = release.utility(job.input, **options)
+    return _handed_over(release, report, release.utility, job.input, **options), utility_result(report)
+
+
+def _handed_over(release: Any, report: Any, measure: Any, original: Any, **options: Any) -> Any:
+    """Return a measure for the report, which is about released people alone; the page shows the whole table."""
+    if report.original_rows == release.audit.rows:
+        return report
+    return measure(original, only_released=True, **options)
 
 
 def _keep(found: Any, name: str) -> None:

@@ -14,6 +14,7 @@ from discreet.evaluate._attacks._report import AttackReport
 from discreet.evaluate._attacks._secrets import match_secrets
 from discreet.evaluate._cells import read_cells
 from discreet.evaluate._covering import find_candidates
+from discreet.evaluate._released_as import with_mapping
 from discreet.problem import PRIVACY, PrivacyModel
 
 __all__ = ["attacks"]
@@ -24,6 +25,7 @@ def attacks(
     released: Any,
     *,
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
+    mapping: Any = None,
     sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel] | None = None,
     types: Mapping[str, Any] | None = None,
@@ -47,6 +49,8 @@ def attacks(
         Both tables: paths or frames; for ``released`` also a :class:`discreet.Release`, which knows all that follows.
     quasi_identifiers
         The columns the attackers know, as a list or as a mapping to the hierarchies of the release.
+    mapping
+        The mapping of the release, which says what released values stand for instead.
     sensitive
         The columns they want to learn.
     privacy
@@ -66,7 +70,7 @@ def attacks(
     (0.5, {'ill': 0.75}, 0.5)
 
     """
-    asked = Asked.make(released, quasi_identifiers, sensitive, types)
+    asked = Asked.make(released, with_mapping(quasi_identifiers, mapping), sensitive, types)
     before = read_cells(open_source(original), asked.names, asked.secrets)
     after = read_cells(open_source(asked.table), asked.names, asked.secrets)
     candidates = find_candidates(before, after, asked.hierarchies, asked.types)

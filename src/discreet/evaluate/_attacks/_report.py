@@ -30,6 +30,11 @@ class AttackReport:
     notes: tuple[str, ...]
     """Which attacks were not run, and why."""
 
+    @property
+    def original_rows(self) -> int:
+        """The people who were attacked."""
+        return self.linkage.records
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, ready for JSON, without any value of the data."""
         return {

@@ -52,6 +52,8 @@ class RiskReport:
     """For each sensitive column what the classes give away about it."""
     warnings: tuple[IdentifierWarning, ...]
     """The columns that may name people outright."""
+    original_rows: int | None = None
+    """The rows of the original table it was compared with; None without one."""
 
     @property
     def histogram(self) -> tuple[IntArray, IntArray]:

@@ -12,6 +12,7 @@ from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.evaluate._asked import Asked
 from discreet.evaluate._cells import read_cells
+from discreet.evaluate._released_as import with_mapping
 from discreet.evaluate._risk._combinations import column_risk
 from discreet.evaluate._risk._disclosure import disclosure
 from discreet.evaluate._risk._identifying import identifier_warnings
@@ -27,6 +28,7 @@ def risk(
     data: Any,
     *,
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
+    mapping: Any = None,
     sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
     population: Any = None,
     weights: str | None = None,
@@ -50,6 +52,8 @@ def risk(
     quasi_identifiers
         The columns others may know, as a list or as a mapping to the hierarchies the table was released with, which
         only matter if the population is less coarse than the table. Of a release they are known.
+    mapping
+        The mapping of the release, which says what released values stand for instead.
     sensitive
         The columns nobody should learn, or a mapping to their hierarchies. Of a release they are known.
     population
@@ -78,7 +82,7 @@ def risk(
     ((), 1.0)
 
     """
-    asked = Asked.make(data, quasi_identifiers, sensitive, types)
+    asked = Asked.make(data, with_mapping(quasi_identifiers, mapping), sensitive, types)
     limit = float(number(threshold, "The threshold", above=0, most=1))
     whole_number(depth, "The depth", least=1)
     if isinstance(population, str) and population.isdecimal():
@@ -94,7 +98,7 @@ def risk(
         people, risks = population_risk(cells, population, asked.hierarchies, asked.types)
     elif cells.people is not None:
         people, risks = weighted_risk(cells, cells.people)
-    before = None
+    before = first = None
     if original is not None:
         first = read_cells(open_source(original), asked.names)
         before = record_risk(first.sizes, 1 / first.sizes, limit)
@@ -116,6 +120,7 @@ def risk(
             for column, tree in asked.sensitive.items()
         },
         warnings=identifier_warnings(asked.table),
+        original_rows=None if first is None else first.rows,
     )
 
 
