@@ -107,7 +107,7 @@ class Problem:
     @cached_property
     def smallest_class(self) -> int:
         """No class with fewer rows than this can be ok."""
-        return max(model.minimum_size for model in self.privacy)
+        return max(model.smallest(self.whole) for model in self.privacy)
 
     @property
     def looks_at_population(self) -> bool:

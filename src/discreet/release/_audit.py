@@ -21,6 +21,7 @@ from discreet.engines import (
     ADDED,
     Engine,
     EngineName,
+    MissingSensitive,
     Pieces,
     TableFile,
     TableFiles,
@@ -43,6 +44,7 @@ from discreet.engines import (
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._notebook import audit_html
+from discreet.release._missing import check_missing_sensitive
 from discreet.release._people import people_of_classes
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes
@@ -145,6 +147,7 @@ def audit(
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
     weights: str | None = None,
     population: Any = None,
@@ -154,12 +157,14 @@ def audit(
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other.
+    A missing sensitive value is unknown: it counts in the size of its class, and shares and the number of different
+    values are those of the known ones; with ``missing_sensitive="value"`` it is one more value instead.
     ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
     hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
-    is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
-    no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
+    is what stands for a sensitive value that was suppressed, as in ``"*"``: it is no value, but shares are of what was
+    known before, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
     released rows is checked too. Models about the population take what the survey ``weights`` of a class add up to, or
     count who of a table of the ``population`` has its released values; what those stand for is told by hierarchies, if
     ``quasi_identifiers`` maps columns to them. ``engine``, ``memory_limit`` and ``spark`` are as for
@@ -189,6 +194,7 @@ def audit(
         types=types,
         reference=reference,
         unknown=unknown,
+        missing_sensitive=missing_sensitive,
         rows=rows,
         weights=weights,
         population=population,
@@ -205,6 +211,7 @@ def audit_table(
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
     weights: str | None = None,
     population: Any = None,
@@ -215,6 +222,7 @@ def audit_table(
 
     ``categories`` are columns known to have few values. The ``engine`` is for the file of a population.
     """
+    check_missing_sensitive(missing_sensitive)
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
@@ -245,11 +253,17 @@ def audit_table(
     seen = {}
     for column, parts in attributes.items():
         values = classes.attribute(parts)
-        told = _told(values, unknown)
+        there = values.is_not_null() | (missing_sensitive == "value")
+        told = there & _told(values, unknown)
         released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
         counted = original_counts(column, reference, released, layout, parts)
+        if missing_sensitive == "unknown":
+            counted = counted.filter(counted["value"].is_not_null())
         known = make_reference(column, counted, trees.get(column), (types or {}).get(column))
-        seen[column] = _groups(classes, released["value"], told.to_numpy(), known)
+        groups = _groups(classes, released["value"], told.to_numpy(), known)
+        known_rows = np.zeros_like(classes.sizes)
+        np.add.at(known_rows, classes.group, np.where(there.to_numpy(), classes.count, 0))
+        seen[column] = replace(groups, known=known_rows, hides=unknown is not None)
     checks = [_check(model, classes, seen, people) for model in models]
     total = int(classes.sizes.sum())
     if rows is not None:
@@ -370,7 +384,7 @@ def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str], 
 
 
 def _told(values: pl.Series, unknown: str | None) -> pl.Series:
-    """Return which values are not the one that stands for a suppressed one; a missing value is a value."""
+    """Return which values are not the one that stands for a suppressed one."""
     if unknown is None:
         return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
     return values.cast(pl.String).ne_missing(unknown)

@@ -182,6 +182,7 @@ def verify(
         types=told["job"]["text"].get("types"),
         reference=None if original is None else _original(original, told),
         unknown=told["unknown"],
+        missing_sensitive=told["job"]["text"].get("missing_sensitive", "value"),
         rows=told["released"],
         weights=told["job"]["text"].get("weights"),
         population=population,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engines import Engine, EngineName, Missing
+from discreet.engines import Engine, EngineName, Missing, MissingSensitive
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import AXES, SUPPRESSION, Axis, Problem, Scheme, make_schemes
 from discreet.problem.axes.k import K
@@ -40,6 +40,7 @@ def pareto(
     depth: int | None = None,
     time_limit: float | None = None,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     priorities: Mapping[str, int] | None = None,
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
@@ -54,7 +55,9 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types, missing
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types
+        As for :func:`discreet.anonymize`.
+    missing, missing_sensitive
         As for :func:`discreet.anonymize`.
     priorities, keep_at_least, min_levels, max_levels
         As for :func:`discreet.anonymize`.
@@ -113,6 +116,7 @@ def pareto(
             types=types,
             schemes=schemes,
             missing=missing,
+            missing_sensitive=missing_sensitive,
             engine=Engine(engine, memory_limit, spark),
         )
         budget = search_budget(budget, time_limit)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, open_source
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, MissingSensitive, Source, count, count_people, open_source
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
+from discreet.release._missing import check_missing_sensitive
 from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
@@ -48,6 +49,7 @@ class Prepared:
     schemes: Mapping[str, Scheme]
     """The scheme of each quasi-identifier."""
     missing: Missing
+    missing_sensitive: MissingSensitive
     output: str | PathLike[str] | None
     target: Target | None
     stamp: FileStamp | None
@@ -70,6 +72,7 @@ class Prepared:
             **({} if self.population is None else {"population": _place(self.population)}),
             "types": self.schema.types,
             "missing": self.missing,
+            "missing_sensitive": self.missing_sensitive,
             **self.engine.told(),
         }
 
@@ -88,6 +91,7 @@ def prepare(
     schemes: Scheme | Mapping[str, Scheme],
     cost: Cost | None = None,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     output: str | PathLike[str] | None = None,
     engine: Engine | None = None,
     clock: Clock | None = None,
@@ -100,6 +104,7 @@ def prepare(
     clock = clock or Clock()
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
+    check_missing_sensitive(missing_sensitive)
     if weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     target = None if output is None else check_output(output, data, population)
@@ -128,6 +133,7 @@ def prepare(
             source,
             schema,
             missing=missing,
+            missing_sensitive=missing_sensitive,
             hierarchies=trees,
             written_as=target.format if target else None,
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
@@ -136,7 +142,20 @@ def prepare(
         )
     chosen = engine or Engine()
     return Prepared(
-        data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen, population
+        data,
+        source,
+        schema,
+        counted,
+        trees,
+        each,
+        missing,
+        missing_sensitive,
+        output,
+        target,
+        stamp,
+        clock,
+        chosen,
+        population,
     )
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from discreet._replacing import replacing, replacing_folder
 from discreet.engines import (
+    MissingSensitive,
     Recoding,
     Source,
     TableFile,
@@ -45,6 +46,7 @@ class Promises:
     types: Mapping[str, Any]
     reference: Mapping[str, pl.DataFrame]
     unknown: str | None
+    missing_sensitive: MissingSensitive
     rows: int | None
     way_out: str = "please report this"
     read: FileStamp | None = None
@@ -67,6 +69,7 @@ class Promises:
             types=self.types,
             reference=self.reference,
             unknown=self.unknown,
+            missing_sensitive=self.missing_sensitive,
             rows=self.rows,
             weights=self.weights,
             population=self.population,

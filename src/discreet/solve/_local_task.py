@@ -18,6 +18,7 @@ from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
 from discreet.solve._base import Cover, Groups, Progress, Solution
 from discreet.solve._middle import middles
+from discreet.solve._requirements import value_of_each
 from discreet.solve._squared_error import squared_error
 
 __all__ = [
@@ -301,11 +302,9 @@ def groups_ok(task: Task, shares: Shares) -> NDArray[np.bool_]:
         histograms = {}
         for name in names:
             histogram = problem.table.sensitive[name]
-            value = histogram.values[histogram.offsets[shares.tuple[part]]]
-            cells = np.bincount(
-                place * histogram.cardinality + value, weights=weights, minlength=count * histogram.cardinality
-            )
-            histograms[name] = np.rint(cells).astype(np.int64).reshape(count, -1)
+            value, width = value_of_each(histogram)[shares.tuple[part]], histogram.cardinality + 1
+            cells = np.bincount(place * width + value % width, weights=weights, minlength=count * width)
+            histograms[name] = np.rint(cells).astype(np.int64).reshape(count, width)[:, :-1]  # the last is not known
         ok[begin : begin + count] = problem.ok(Classes(problem.table, sizes, sensitive=histograms))
     return ok
 
