@@ -152,7 +152,8 @@ def count(
         coded[column] = pl.DataFrame({"value": factor.values, "code": code}).filter(known)
         if not known.any():
             entries[column] = _Entries(index, factor.of_groups(code), 1, rows, weights.size)
-            histograms[column] = replace(_counted(column, entries[column]), labels=("",))
+            tree = None if own is None else np.zeros((1, 1), dtype=np.int32)
+            histograms[column] = replace(_counted(column, entries[column]), labels=("",), ancestors=tree)
             continue
         domain = make_domain(
             column,
@@ -293,7 +294,9 @@ class _Entries(NamedTuple):
         """Return the same with one more value for the groups whose value is not known, if there are any."""
         if (self.code >= 0).all():
             return self
-        return self._replace(code=np.where(self.code < 0, self.cardinality, self.code), cardinality=self.cardinality + 1)
+        return self._replace(
+            code=np.where(self.code < 0, self.cardinality, self.code), cardinality=self.cardinality + 1
+        )
 
 
 def _labels(entries: _Entries, known: Histogram) -> Histogram:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Missing, MissingSensitive, Source, count, count_people, open_source
+from discreet.engines import (
+    UNKNOWN,
+    Counted,
+    Engine,
+    Missing,
+    MissingSensitive,
+    Source,
+    count,
+    count_people,
+    open_source,
+)
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp

@@ -67,7 +67,7 @@ def rest_of(task: Task, budget: Budget) -> Rest:
             except UnsupportedCombinationError:
                 return Rest(None, np.zeros(0, dtype=np.int64), table.weights, at_least)
             if done.removed is not None:
-                if before == table.n:
+                if before == table.n and all(model.union_closed for model in models):
                     at_least = max(at_least, int(done.records[0]))
                 all_go = done.records[0] == before_column
                 left -= _taken(left, value, dear, counts if all_go else np.append(done.removed[0], 0))

@@ -75,7 +75,6 @@ class Task:
 def make_task(problem: Problem) -> Task:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
-    assert isinstance(problem.cost, Certainty | Loss), "a problem of local recoding has one of these costs"
     codes = np.empty((table.tuples, len(table.attributes)), dtype=np.int64)
     kinds, rates = [], [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
@@ -102,7 +101,7 @@ def make_task(problem: Problem) -> Task:
         rate=np.concatenate(rates),
         node_start=np.array(node_starts, dtype=np.int64),
         node=np.concatenate(nodes),
-        penalty=problem.cost.suppressed_row(table),
+        penalty=problem.cost.suppressed_row(table),  # type: ignore[attr-defined]  # Problem.build sees to it
     )
     return Task(problem, points)
 
@@ -179,17 +178,13 @@ def finish(
     trace: Sequence[Progress] = (),
     priced: Priced | None = None,
 ) -> Solution:
-    """Make sure that every group is ok, price the groups from the definition, and say what they show.
+    """Price groups that are ok from the definition, and say what they show.
 
-    ``priced`` is what the groups show and cost as they came, where that is known.
+    ``priced`` is what the groups show and cost, where that is known.
     """
-    problem, before = task.problem, shares
-    shares = mended(task, shares)
+    problem = task.problem
     lost = int(shares.count[shares.group < 0].sum())
-    if lost > problem.limit:
-        return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
-    if priced is None or not np.array_equal(shares.group, before.group):
-        priced = price(task, shares)
+    priced = price(task, shares) if priced is None else priced
     cost = priced.cost
     bound = min(lower_bound, cost)
     groups = Groups(shares.tuple, shares.group, shares.count, priced.covers, task.show)

@@ -193,9 +193,7 @@ class PlainLooks:
         return np.concatenate([self.axes[0].values(classes) for _, classes in portions])
 
 
-def _stays(
-    values: FloatArray, sizes: FloatArray, ok: NDArray[np.bool_], limit: int
-) -> tuple[NDArray[np.bool_], int]:
+def _stays(values: FloatArray, sizes: FloatArray, ok: NDArray[np.bool_], limit: int) -> tuple[NDArray[np.bool_], int]:
     """Which classes stay, and the rows that go: those that are not ok first, then from the worst up.
 
     Nothing stays if too many rows are not ok.

@@ -56,7 +56,9 @@ def make_requirement(problem: Problem) -> Requirement:
     for name, start in first.items():
         value = value_of_each(problem.table.sensitive[name])
         columns.append(np.where(value < 0, requirement.cells, start + value))
-    return requirement._replace(cells=requirement.cells + 1, values=np.stack(columns, axis=1))
+    values = np.stack(columns, axis=1)
+    cells = requirement.cells + bool((values == requirement.cells).any())
+    return requirement._replace(cells=cells, values=values)
 
 
 def make_counted_requirement(problem: Problem) -> tuple[Requirement, Cells]:

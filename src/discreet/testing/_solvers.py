@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
-from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UsageError
+from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, NothingFoundError, UsageError
 from discreet.problem import Classes, Problem
 from discreet.problem._text import parse_text
 from discreet.solve import SOLVERS, Budget, Solution, Solver, choose_solver
@@ -21,7 +21,19 @@ __all__ = ["SolverContract"]
 TRIALS = 150
 SLACK = 1e-9
 COSTS = ("LM", "DM", "CM", "NCP", "HDM", "score")
-PRIVACY = ("k(2)", "k(3)", "distinct-l(2)", "l+(0.6)", "entropy-l(1.5)", "t(0.45)")
+PRIVACY = (
+    "k(2)",
+    "k(3)",
+    "distinct-l(2)",
+    "l+(0.6)",
+    "alpha-k(0.7, 2)",
+    "entropy-l(1.5)",
+    "recursive-cl(3, 2)",
+    "t(0.45)",
+    "t(0.4, secret, ordered)",
+    "beta(1.5)",
+    "delta-disclosure(1.2)",
+)
 SUPPRESSIONS = ("none", "budget(0.25)", "class-records", "violating-records", "class-values", "violating-values")
 
 
@@ -58,7 +70,12 @@ class SolverContract:
             rows, leaves = int(rng.integers(2, 9)), int(rng.integers(2, 4))
             told_apart = scheme == "local"
             table = random_table(
-                rng, rows=rows, attributes=int(rng.integers(1, 3)), leaves=leaves, told_apart=told_apart
+                rng,
+                rows=rows,
+                attributes=int(rng.integers(1, 3)),
+                leaves=leaves,
+                told_apart=told_apart,
+                missing=0.4 * (seed % 2),
             )
             try:
                 problem = Problem.build(table, privacy=model, cost=cost, suppression=kind, scheme=scheme)
@@ -76,7 +93,7 @@ class SolverContract:
         for problem in self.problems(solver):
             try:
                 solution = solver.solve(problem, Budget(seed=1))
-            except (UsageError, InterruptedRun):
+            except (UsageError, InterruptedRun, NothingFoundError):
                 continue  # it may refuse what only the whole problem shows, and a heuristic may find nothing
             found += 1
             yield problem, solution
@@ -110,7 +127,9 @@ class SolverContract:
             penalty = cost.value_penalty(table) or 0.0
             total = float(cost.published(classes).sum() + penalty * done.values.sum())
         elif problem.divided is not None and done.removed is not None:
-            total = float(cost.partly(classes, problem.divided, done.removed).sum())
+            total = float(
+                np.where(gone, cost.suppressed(classes), cost.partly(classes, problem.divided, done.removed)).sum()
+            )
         else:
             total = cost.total(classes, done.records == 0)
         rows = int(done.records.sum())
@@ -178,9 +197,12 @@ class SolverContract:
         count = int(groups.group.max()) + 1
         sizes = np.bincount(groups.group[kept], weights=groups.count[kept], minlength=count).astype(np.int64)
         secret = table.sensitive[SENSITIVE]
-        value = secret.values[secret.offsets[:-1]]  # the tuples are told apart by it
-        counts = np.zeros((count, secret.cardinality), dtype=np.int64)
+        alone = np.diff(secret.offsets) == 1  # the tuples are told apart by it, and it may not be known
+        value = np.full(table.tuples, secret.cardinality)
+        value[alone] = secret.values
+        counts = np.zeros((count, secret.cardinality + 1), dtype=np.int64)
         np.add.at(counts, (groups.group[kept], value[groups.tuple[kept]]), groups.count[kept])
+        counts = counts[:, :-1]
         assert problem.ok(Classes(table, sizes, sensitive={SENSITIVE: counts})).all(), "a group is not ok"
         assert problem.holds(sizes), "the whole table is not ok"
         assert np.isfinite(solution.cost), "a release has a cost"
@@ -214,7 +236,7 @@ class SolverContract:
             budget.stop.set()
             try:
                 solution = solver.solve(problem, budget)
-            except (InterruptedRun, UsageError):
+            except (InterruptedRun, NothingFoundError, UsageError):
                 continue
             best = self.best(problem)
             if self.comparable(problem) and np.isfinite(best):

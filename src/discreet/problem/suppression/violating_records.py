@@ -104,9 +104,7 @@ def _kept(
     return kept, some
 
 
-def _part(
-    classes: Classes, attribute: str, counts: NDArray[np.integer], missing: NDArray[np.integer]
-) -> Classes:
+def _part(classes: Classes, attribute: str, counts: NDArray[np.integer], missing: NDArray[np.integer]) -> Classes:
     return Classes(classes.table, (counts.sum(axis=1) + missing).astype(np.int64), sensitive={attribute: counts})
 
 
