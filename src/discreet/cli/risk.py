@@ -58,6 +58,13 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
 @click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
 @click.option("--unknown", metavar="TEXT", help="What stands for a sensitive value that was suppressed, as in '*'.")
 @click.option(
+    "--missing-sensitive",
+    default="unknown",
+    show_default=True,
+    type=click.Choice(["unknown", "value"]),
+    help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
+)
+@click.option(
     "--depth",
     type=int,
     default=3,
@@ -78,6 +85,7 @@ def risk(
     forms: tuple[str, ...],
     types: tuple[str, ...],
     unknown: str | None,
+    missing_sensitive: str,
     depth: int,
     as_json: bool,
 ) -> None:
@@ -101,6 +109,7 @@ def risk(
         "sensitive": {name: trees.get(name) for name in secrets},
         "types": pairs("--type", types),
         "unknown": unknown,
+        "missing_sensitive": missing_sensitive,
     }
 
     from discreet.evaluate import attacks

@@ -43,8 +43,8 @@ from discreet.engines import (
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
-from discreet.release._notebook import audit_html
 from discreet.release._missing import check_missing_sensitive
+from discreet.release._notebook import audit_html
 from discreet.release._people import people_of_classes
 from discreet.release._reference import Reference, make_reference, original_counts
 from discreet.release._sizes import ClassSizes

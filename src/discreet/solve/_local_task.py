@@ -15,7 +15,6 @@ from discreet.errors import DataError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, bounds_of
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
-from discreet.problem.costs.loss import Loss
 from discreet.solve._base import Cover, Groups, Progress, Solution
 from discreet.solve._middle import middles
 from discreet.solve._requirements import value_of_each

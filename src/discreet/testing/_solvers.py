@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
 from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, NothingFoundError, UsageError
-from discreet.problem import Classes, Problem
+from discreet.problem import Classes, Cost, PrivacyModel, Problem
 from discreet.problem._text import parse_text
 from discreet.solve import SOLVERS, Budget, Solution, Solver, choose_solver
 from discreet.testing._samples import SENSITIVE, classes_by_blocks, classes_of, random_table
+from discreet.testing._unlisted import UnlistedCost, UnlistedModel
 
 __all__ = ["SolverContract"]
 
@@ -51,12 +52,12 @@ class SolverContract:
     """Tests of a solver; give it in a fixture ``solver``.
 
     Random combinations of privacy model, cost, suppression and scheme that the solver takes are tried on tables so
-    small that all recodings can be tried too. What it returns is priced again here, by code that no solver uses. Change
+    small that all recodings can be tried too; a model and a cost that nobody listed are among them. What it returns is priced again here, by code that no solver uses. Change
     ``costs``, ``privacy`` or ``trials`` in the subclass to try others.
     """
 
-    costs: Sequence[str] = COSTS
-    privacy: Sequence[str] = PRIVACY
+    costs: Sequence[str | Cost] = (*COSTS, UnlistedCost())
+    privacy: Sequence[str | PrivacyModel] = (*PRIVACY, UnlistedModel())
     trials: int = TRIALS
 
     def problems(self, solver: Solver) -> Iterator[Problem]:
