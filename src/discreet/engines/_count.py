@@ -44,8 +44,9 @@ class Counted:
     """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
 
     ``reference`` holds the distinct values of each sensitive column and how many rows have each; ``codes`` the
-    distinct values of each sensitive and class column and the code of each in its histogram, missing values only where
-    they count as one; ``missing`` the number of rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
+    distinct values of each sensitive and class column and the code of each in its histogram, missing values only
+    where they count as one; ``missing`` the number of rows without a value, by quasi-identifier; ``dropped`` the
+    number of rows left out for that.
     """
 
     table: CountTable

@@ -1,9 +1,9 @@
 """Sensitive attributes that are several columns together, such as ``disease+stage``.
 
-Their values are told as text: those of the columns with `` + `` between them. A plus sign in a value is doubled, and a
-missing value is ``+none``, so that no two combinations have the same text. A combination is missing if all of its values
-are: with one of them known it still tells something, and has to be counted lest a class be taken for one about which
-nothing is known.
+Their values are told as text: those of the columns with `` + `` between them. A plus sign in a value is doubled,
+and a missing value is ``+none``, so that no two combinations have the same text. A combination is missing if all of
+its values are: with one of them known it still tells something, and has to be counted lest a class be taken for one
+about which nothing is known.
 """
 
 from __future__ import annotations

@@ -106,6 +106,10 @@ def notes(
     else:
         for name, rows in counted.missing.items():
             yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+    yield from _about_sensitive(problem, counted)
+    note = problem.suppression.note(problem.whole.n)
+    if note is not None:
+        yield note
     if counted.people is not None and not problem.looks_at_population:
         yield (
             "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
@@ -122,6 +126,18 @@ def notes(
             if output is not None
             else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
         )
+
+
+def _about_sensitive(problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield how many values are missing of each sensitive column that a promise looks at."""
+    looked_at = sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+    for name in looked_at:
+        rows = counted.table.sensitive[name].missing if name in counted.table.sensitive else 0
+        if rows:
+            yield (
+                f"The sensitive column '{name}' has no value in {few(rows)} rows: they count in the size of their "
+                "class, and promises about its values are kept by the known ones."
+            )
 
 
 def population_text(table: CountTable, weights: str | None) -> str | None:

@@ -25,13 +25,14 @@ __all__ = ["PRIVACY", "Groups", "PrivacyModel"]
 class Groups:
     """The classes of a released table as the audit counted them, in long form.
 
-    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute
-    occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that are missing or were made
-    unknown have no entry. ``known[g]`` is how many rows of class ``g`` had a known value before any were made unknown,
-    and what :attr:`shares` are shares of (None: all rows). With ``hides`` values may have been made unknown, and a
-    class without any entry keeps the promise; else it has no value at all. ``whole[v]`` is how often value ``v`` occurs in the table the promise was made about, ``ancestors`` the
-    attribute's hierarchy if it has one, ``names[v]`` its text. ``population[g]`` is how many people of the population
-    have the released values of class ``g``, where the promise is about that.
+    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute occurs
+    ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that are missing or were made
+    unknown have no entry. ``known[g]`` is how many rows of class ``g`` had a known value before any were made
+    unknown, and what :attr:`shares` are shares of (None: all rows). With ``hides`` values may have been made
+    unknown, and a class without any entry keeps the promise; else it has no value at all. ``whole[v]`` is how often
+    value ``v`` occurs in the table the promise was made about, ``ancestors`` the attribute's hierarchy if it has
+    one, ``names[v]`` its text. ``population[g]`` is how many people of the population have the released values of
+    class ``g``, where the promise is about that.
     """
 
     sizes: NDArray[np.int64]

@@ -22,7 +22,8 @@ __all__ = ["ThresholdModel"]
 class ThresholdModel(SensitiveModel):
     """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
-    A class of which no value is known breaks no threshold, however small it is. A share may exceed its θ by one part in 10^9, which is rounding.
+    A class of which no value is known breaks no threshold, however small it is. A share may exceed its θ by one
+    part in 10^9, which is rounding.
     """
 
     union_closed = True
@@ -65,8 +66,9 @@ class ThresholdModel(SensitiveModel):
         """Return the exact minimum, which Lemma 3 of the l+ paper applied again and again arrives at.
 
         If s rows can stay, value i keeps at most floor(θ_i · s) of them; so s is lowered to what these caps
-        leave until they leave all of it. Rows whose value is unknown stay, and are in none of this. Where the caps of some values sum to a share Θ and the others hold r
-        rows, s ≤ r / (1 − Θ), which gets there in a few steps.
+        leave until they leave all of it. Rows whose value is unknown stay, and are in none of this. Where the
+        caps of some values sum to a share Θ and the others hold r rows, s ≤ r / (1 − Θ), which gets there in a
+        few steps.
         """
         known = self.known(classes)
         left = known.copy()
