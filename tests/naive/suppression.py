@@ -39,12 +39,12 @@ def largest_ok_parts(counts, ok):
 
 def lemma_3(counts, thetas):
     """How many records of each value go under thresholds: the lemma, again and again."""
-    left = dict(counts)
+    left = known(counts)
     while True:
         size = sum(left.values())
         violating = [v for v, n in left.items() if n > 0 and n / size > thetas[v] * (1 + TOLERANCE)]
         if not violating:
-            return {value: counts[value] - left[value] for value in counts}
+            return {value: 0 if value is None else n - left[value] for value, n in counts.items()}
         for value in violating:
             size = sum(left.values())
             must = math.ceil((left[value] - thetas[value] * size) / (1 - thetas[value]) * (1 - TOLERANCE))

@@ -148,23 +148,23 @@ def count(
     for column in dict.fromkeys(values):
         factor, own = factors[column], (hierarchies or {}).get(column)
         reference[column] = pl.DataFrame({"value": factor.values, "rows": factor.rows})
-        known = factor.values.is_not_null().to_numpy() | (not unknown or column not in schema.sensitive)
-        code = np.full(known.size, -1)
-        coded[column] = pl.DataFrame({"value": factor.values, "code": code}).filter(known)
-        if not known.any():
+        there = factor.values.is_not_null().to_numpy() | (not unknown or column not in schema.sensitive)
+        code = np.full(there.size, -1)
+        coded[column] = pl.DataFrame({"value": factor.values, "code": code}).filter(there)
+        if not there.any():
             entries[column] = _Entries(index, factor.of_groups(code), 1, rows, weights.size)
             tree = None if own is None else np.zeros((1, 1), dtype=np.int32)
             histograms[column] = replace(_counted(column, entries[column]), labels=("",), ancestors=tree)
             continue
         domain = make_domain(
             column,
-            factor.values.filter(known),
+            factor.values.filter(there),
             own or flat(),
             type=schema.types.get(column),
-            rows=factor.rows[known],
+            rows=factor.rows[there],
         )
-        present, code[known] = np.unique(domain.codes, return_inverse=True)
-        coded[column] = coded[column].with_columns(code=code[known])
+        present, code[there] = np.unique(domain.codes, return_inverse=True)
+        coded[column] = coded[column].with_columns(code=code[there])
         entries[column] = _Entries(index, factor.of_groups(code), present.size, rows, weights.size)
         histograms[column] = _histogram(domain, present, entries[column], own is not None)
     label = schema.class_attribute

@@ -46,7 +46,7 @@ from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.release._missing import check_missing_sensitive
 from discreet.release._notebook import audit_html
 from discreet.release._people import people_of_classes
-from discreet.release._reference import Reference, make_reference, original_counts
+from discreet.release._reference import Reference, make_reference, missing_values, original_counts
 from discreet.release._sizes import ClassSizes
 from discreet.schema import parts_of
 
@@ -253,10 +253,11 @@ def audit_table(
     seen = {}
     for column, parts in attributes.items():
         values = classes.attribute(parts)
-        there = values.is_not_null() | (missing_sensitive == "value")
+        every = pl.DataFrame({"value": values, "rows": classes.count})
+        counted = original_counts(column, reference, every.filter(_told(values, unknown)), layout, parts)
+        there = ~missing_values(values, counted["value"].dtype) | (missing_sensitive == "value")
         told = there & _told(values, unknown)
-        released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
-        counted = original_counts(column, reference, released, layout, parts)
+        released = every.filter(told)
         if missing_sensitive == "unknown":
             counted = counted.filter(counted["value"].is_not_null())
         known = make_reference(column, counted, trees.get(column), (types or {}).get(column))
