@@ -184,7 +184,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
-    """Return classes with these counts of the table's sensitive attribute; a fifth counts rows without a known value."""
+    """Return classes with these counts of the table's sensitive values; a fifth is of rows without a known value."""
     return Classes(
         table,
         histograms.sum(axis=1),

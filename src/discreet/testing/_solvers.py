@@ -52,8 +52,9 @@ class SolverContract:
     """Tests of a solver; give it in a fixture ``solver``.
 
     Random combinations of privacy model, cost, suppression and scheme that the solver takes are tried on tables so
-    small that all recodings can be tried too; a model and a cost that nobody listed are among them. What it returns is priced again here, by code that no solver uses. Change
-    ``costs``, ``privacy`` or ``trials`` in the subclass to try others.
+    small that all recodings can be tried too; a model and a cost that nobody listed are among them. What it returns
+    is priced again here, by code that no solver uses. Change ``costs``, ``privacy`` or ``trials`` in the subclass
+    to try others.
     """
 
     costs: Sequence[str | Cost] = (*COSTS, UnlistedCost())

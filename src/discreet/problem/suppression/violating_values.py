@@ -22,9 +22,9 @@ class ViolatingValues(Suppression):
     """All occurrences of each sensitive value that is too frequent in its class become unknown; records stay.
 
     Shares are counted against the known values of the class before suppression, so that one value made unknown does
-    not make another too frequent; a value that was missing before stays missing and is in no share. Only models that limit each value by itself, as l+-diversity, say which
-    values these are. A class that a model without a sensitive attribute, as k-anonymity, finds fault with
-    cannot be mended.
+    not make another too frequent; a value that was missing before stays missing and is in no share. Only models
+    that limit each value by itself, as l+-diversity, say which values these are. A class that a model without a
+    sensitive attribute, as k-anonymity, finds fault with cannot be mended.
 
     >>> ViolatingValues().text
     'violating-values'
