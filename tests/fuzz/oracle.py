@@ -218,7 +218,7 @@ def after_pre_sampling(made, levels):
     stay = {row for members in naive.classes(made.table, coarse) if len(members) >= told["k"] for row in members}
     published = [[row for row in members if row in stay] for members in naive.classes(made.table, levels)]
     published = [members for members in published if members]
-    if not published or not all(made.ok(members) for members in published) or not made.table_holds(published):
+    if not published or not all(made.ok(members, levels) for members in published) or not made.table_holds(published):
         return None
     gone = [row for row in range(len(made.rows)) if row not in stay]
     return price(made, levels, published, gone)
