@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from discreet.errors import DataError, OutputError, UsageError
@@ -163,3 +164,27 @@ def test_paths_follow_the_job_file(name: str, tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="There is no folder"):
         Job(**MINIMAL).save(tmp_path / "none" / "job.yaml")
+
+
+def test_missing_sensitive_values_are_a_key(tmp_path: Path) -> None:
+    pl.DataFrame({"a": ["x", "x", "y", "y"], "s": ["flu", None, "hiv", None]}).write_csv(tmp_path / "people.csv")
+    job = {"input": str(tmp_path / "people.csv"), "quasi_identifiers": ["a"], "sensitive": ["s"]}
+    job |= {"privacy": ["k(2)", "distinct-l(2, s)"]}
+    assert set(Job(**job).run().frame["a"]) == {"*"}
+    release = Job(**job, missing_sensitive="value").run()
+    assert set(release.frame["a"]) == {"x", "y"}
+    assert release.job["missing_sensitive"] == "value"
+    Job(**job, missing_sensitive="value").save(tmp_path / "job.yaml")
+    assert Job.load(tmp_path / "job.yaml").missing_sensitive == "value"
+    with pytest.raises(UsageError, match="missing_sensitive is one of unknown, value"):
+        Job(**job, missing_sensitive="nothing").run()
+
+
+def test_a_small_budget_of_a_large_table_is_pointed_out(tmp_path: Path) -> None:
+    pl.DataFrame({"a": ["x", "y"] * 600}).write_csv(tmp_path / "people.csv")
+    job = {"input": str(tmp_path / "people.csv"), "quasi_identifiers": ["a"], "privacy": "k(2)"}
+    said = "budget(5) lets 5 rows go; for a share write budget(5%)."
+    assert said in Job(**job, suppression="budget(5)").run().notes
+    assert said not in Job(**job, suppression="budget(5%)").run().notes
+    pl.DataFrame({"a": ["x", "y"] * 60}).write_csv(tmp_path / "people.csv")
+    assert said not in Job(**job, suppression="budget(5)").run().notes

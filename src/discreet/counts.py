@@ -100,7 +100,8 @@ class Histogram:
     The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]`` with ``counts`` beside them.
     Codes 0..cardinality-1 follow the column's order (natural for numbers and dates). ``ancestors`` is the column's
     hierarchy in the form of :class:`CodedAttribute`, where one was given. ``labels`` names each code for people.
-    ``whole`` counts each value in the whole table, where the tuples are only some of it.
+    ``whole`` counts each value in the whole table, where the tuples are only some of it. ``missing`` rows of the whole
+    table have no known value: they are in the weights of their tuples and in no count here.
     """
 
     name: str
@@ -111,17 +112,18 @@ class Histogram:
     ancestors: IntArray | None = None
     labels: tuple[str, ...] = ()
     whole: IntArray | None = None
+    missing: int = 0
 
     @cached_property
     def totals(self) -> IntArray:
-        """How often each value occurs in the whole table."""
+        """How often each known value occurs in the whole table."""
         if self.whole is not None:
             return self.whole
         return add_up(self.values, self.counts, self.cardinality)
 
     @cached_property
     def shares(self) -> FloatArray:
-        """The share of each value in the whole table."""
+        """The share of each value among those known in the whole table."""
         return np.asarray(self.totals / max(int(self.totals.sum()), 1))
 
     def some(self, tuples: IntArray) -> Histogram:

@@ -23,6 +23,7 @@ __all__ = [
     "InfeasibleError",
     "InterruptedRun",
     "MissingColumnError",
+    "NothingFoundError",
     "OutputError",
     "UnsupportedCombinationError",
     "UsageError",
@@ -116,6 +117,13 @@ class InfeasibleError(DiscreetError):
         super().__init__(message, column=column, topic=topic)
         self.smallest_budget = smallest_budget
         self.limits = list(limits)
+
+
+class NothingFoundError(DiscreetError):
+    """A search ended without a release and without a proof that there is none."""
+
+    exit_code = 7
+    topic = "nothing-found"
 
 
 class AuditError(DiscreetError):

@@ -68,3 +68,18 @@ def test_a_hierarchy_that_lacks_a_value(run: Run) -> None:
     assert result.exit_code == 3
     assert "1 of its 2 distinct values" in result.stderr
     assert "cold" not in result.output
+
+
+def test_missing_sensitive_values(run: Run) -> None:
+    pl.DataFrame({"a": ["x", "x", "y", "y"], "s": ["flu", None, "hiv", None]}).write_csv("t.csv")
+    options = ("audit", "t.csv", "--qi", "a", "--privacy", "distinct-l(2, s)")
+    assert run(*options).exit_code == 5
+    assert run(*options, "--missing-sensitive", "value").exit_code == 0
+    asked = ("anonymize", "t.csv", "--qi", "a", "--sensitive", "s", "-k", "2", "-l", "2")
+    assert run(*asked, "-o", "unknown.csv").exit_code == 0
+    assert set(pl.read_csv("unknown.csv")["a"]) == {"*"}
+    assert run(*asked, "-o", "value.csv", "--missing-sensitive", "value").exit_code == 0
+    assert set(pl.read_csv("value.csv")["a"]) == {"x", "y"}
+    risky = ("risk", "t.csv", "--qi", "a", "--sensitive", "s", "--json")
+    assert json.loads(run(*risky).stdout)["disclosure"]["s"]["distinct_l"] == 1
+    assert json.loads(run(*risky, "--missing-sensitive", "value").stdout)["disclosure"]["s"]["distinct_l"] == 2

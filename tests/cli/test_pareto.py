@@ -39,6 +39,24 @@ def test_on_the_screen(run: Run, folder: Path) -> None:
     assert {file.name for file in folder.iterdir()} == {"people.csv"}
 
 
+def test_promises_beside_the_axis(run: Run, folder: Path) -> None:
+    """-k, -l and --privacy are kept by every point and by the release of one."""
+    asked = (*ASK, "--suppression", "budget(5%)", "-l", "3", "--privacy", "k(4)")
+    told = json.loads(run(*asked, "--json").stdout)
+    front = front_of(folder, suppression="budget(5%)", privacy=["k(4)", "distinct-l(3, diagnosis)"])
+    assert told["axes"] == ["k"]
+    assert sorted(told["promises"]) == ["distinct-l(3, diagnosis)", "k(4)"]
+    assert told["points"] == front.to_dict()["points"]
+    assert min(point["values"]["k"] for point in told["points"]) >= 4
+    result = run(*asked, "--release", "5", "--release-to", "safe.csv")
+    assert result.exit_code == 0, result.output
+    check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--sensitive", "diagnosis")
+    assert run(*check, "-k", "5", "-l", "3").exit_code == 0
+    refused = run(*asked, "--method", "poka")
+    assert refused.exit_code == 2
+    assert "promises beside the axis" in refused.stderr
+
+
 def test_explained(run: Run, folder: Path) -> None:
     result = run(*ASK, "--explain")
     assert result.stdout.endswith(front_of(folder).explain() + "\n")
@@ -145,7 +163,7 @@ CASES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "axis without column": ((*TABLE, *QI, "--axis", "t"), 2, "needs a sensitive column"),
     "class-records": ((*ASK, "--suppression", "class-records"), 2, "choose none or a budget"),
     "local": ((*ASK, "--scheme", "local"), 2, "does not go with the scheme local"),
-    "poka over cuts": ((*ASK, "--scheme", "subtree", "--method", "poka"), 2, "leave one out"),
+    "poka over cuts": ((*ASK, "--scheme", "subtree", "--method", "poka"), 2, "make k the axis"),
     "unknown method": ((*ASK, "--method", "magic"), 2, "--method"),
     "depth of zero": ((*ASK, "--method", "poka", "--depth", "0"), 2, "--depth"),
     "depth without poka": ((*ASK, "--depth", "2"), 2, "The depth is one of the method poka"),

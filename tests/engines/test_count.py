@@ -53,13 +53,14 @@ def label_of(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+@pytest.mark.parametrize("missing", ["unknown", "value"])
 @pytest.mark.parametrize("seed", range(30))
-def test_counts_agree_with_counting_rows(seed: int) -> None:
+def test_counts_agree_with_counting_rows(seed: int, missing: Any) -> None:
     rng = np.random.default_rng(seed)
     rows = random_rows(rng, int(rng.integers(1, 60)))
     frame = pl.DataFrame(rows, schema_overrides={"a": pl.String, "b": pl.Int64, "c": pl.String, "t": pl.Int64})
     schema = Schema.make(frame.columns, (), TREE, ["s", "t"], "label")
-    counted = count(open_source(frame), schema)
+    counted = count(open_source(frame), schema, missing_sensitive=missing)
     table = counted.table
     keys = [tuple(row[c] for c in "abc") for row in rows]
     tuples = decoded(table, counted.domains)
@@ -71,14 +72,18 @@ def test_counts_agree_with_counting_rows(seed: int) -> None:
     for place, key in enumerate(tuples):
         mine = [row for row, other in zip(rows, keys, strict=True) if other == key]
         for column, histogram in [*table.sensitive.items(), ("label", table.labels)]:
-            assert histogram_of(histogram, place) == Counter(label_of(row[column]) for row in mine)
+            assert histogram_of(histogram, place) == Counter(
+                label_of(row[column]) for row in mine if row[column] is not None or missing == "value"
+            )
         for column, joint in table.joint.items():
             values, labels = table.sensitive[column].labels, table.labels.labels
             low, high = joint.offsets[place], joint.offsets[place + 1]
             pairs = [(values[code // len(labels)], labels[code % len(labels)]) for code in joint.values[low:high]]
             assert joint.cardinality == len(values) * len(labels)
             counted_pairs = dict(zip(pairs, joint.counts[low:high].tolist(), strict=True))
-            assert counted_pairs == Counter((label_of(row[column]), row["label"]) for row in mine)
+            assert counted_pairs == Counter(
+                (label_of(row[column]), row["label"]) for row in mine if row[column] is not None or missing == "value"
+            )
     assert list(table.joint) == ["s", "t"]
     for column, coded in counted.codes.items():
         names = [*table.sensitive.values(), table.labels]
@@ -107,10 +112,12 @@ def test_values_are_counted_with_labels_only_where_there_are_labels_and_only_whe
 def test_values_are_coded_in_their_order() -> None:
     frame = pl.DataFrame({"q": ["x"] * 6, "n": ["10", "9", None, "2", "10", "9"], "t": ["b", "a", "c", None, "b", "B"]})
     table = count(open_source(frame), Schema.make(frame.columns, (), ["q"], ["n", "t"], "t")).table
-    assert table.sensitive["n"].labels == ("2", "9", "10", "")
-    assert table.sensitive["n"].totals.tolist() == [1, 2, 2, 1]
-    assert table.sensitive["t"].labels == ("B", "a", "b", "c", "")
-    assert table.labels is table.sensitive["t"]
+    assert table.sensitive["n"].labels == ("2", "9", "10")
+    assert table.sensitive["n"].totals.tolist() == [1, 2, 2]
+    assert table.sensitive["n"].missing == 1
+    assert table.sensitive["t"].labels == ("B", "a", "b", "c")
+    assert table.labels is not None
+    assert table.labels.labels == ("B", "a", "b", "c", "")  # a label that is missing is one
     assert table.sensitive["n"].ancestors is None
 
 

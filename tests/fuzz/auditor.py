@@ -19,6 +19,7 @@ __all__ = [
     "asks_for_people",
     "broken_promises",
     "classes_of",
+    "known_values",
     "lies",
     "same",
     "unknown",
@@ -51,26 +52,27 @@ def classes_of(rows, quasi):
     return list(found.values())
 
 
-# --- conditions on one class: counts of the known values, size, counts in the whole table, arguments, hierarchy -------
+# --- conditions on one class: counts of the values that are shown, size, rows with a known value (those hidden since
+# among them), counts in the whole table, arguments, hierarchy
 
 
-def k_anonymity(counts, size, whole, told, tree):
+def k_anonymity(counts, size, known, whole, told, tree):
     return size >= told["k"]
 
 
-def distinct_l(counts, size, whole, told, tree):
+def distinct_l(counts, size, known, whole, told, tree):
     return len(counts) >= told["l"]
 
 
-def entropy_l(counts, size, whole, told, tree):
-    known = sum(counts.values())
-    entropy = -sum(n / known * math.log(n / known) for n in counts.values())
+def entropy_l(counts, size, known, whole, told, tree):
+    shown = sum(counts.values())
+    entropy = -sum(n / shown * math.log(n / shown) for n in counts.values())
     return entropy >= math.log(told["l"]) - NEAR
 
 
-def recursive_cl(counts, size, whole, told, tree):
+def recursive_cl(counts, size, known, whole, told, tree):
     n = sorted(counts.values(), reverse=True)
-    return n[0] < told["c"] * sum(n[told["l"] - 1 :])
+    return bool(n) and n[0] < told["c"] * sum(n[told["l"] - 1 :])
 
 
 def thresholds(whole, theta, by):
@@ -82,33 +84,35 @@ def thresholds(whole, theta, by):
     return {value: theta if n <= average else min(1, theta * n / average) for value, n in whole.items()}
 
 
-def l_plus(counts, size, whole, told, tree):
+def l_plus(counts, size, known, whole, told, tree):
     most = thresholds(whole, told["theta"], told.get("by"))
-    return all(n / size <= most[value] + NEAR for value, n in counts.items())
+    return all(n / known <= most[value] + NEAR for value, n in counts.items())
 
 
-def alpha_k(counts, size, whole, told, tree):
-    return size >= told["k"] and all(n / size <= told["alpha"] + NEAR for n in counts.values())
+def alpha_k(counts, size, known, whole, told, tree):
+    return size >= told["k"] and all(n / known <= told["alpha"] + NEAR for n in counts.values())
 
 
-def beta_likeness(counts, size, whole, told, tree):
+def beta_likeness(counts, size, known, whole, told, tree):
     total = sum(whole.values())
     for value, n in counts.items():
         p = whole[value] / total
         most = min(told["beta"], -math.log(p)) if told.get("form") == "enhanced" else told["beta"]
-        if n / size > p * (1 + most) + NEAR:
+        if n / known > p * (1 + most) + NEAR:
             return False
     return True
 
 
-def delta_disclosure(counts, size, whole, told, tree):
+def delta_disclosure(counts, size, known, whole, told, tree):
     total = sum(whole.values())
-    return all(abs(math.log(n / size / (whole[value] / total))) < told["delta"] for value, n in counts.items())
+    return all(abs(math.log(n / known / (whole[value] / total))) < told["delta"] for value, n in counts.items())
 
 
-def t_closeness(counts, size, whole, told, tree):
-    known, total = sum(counts.values()), sum(whole.values())
-    extra = {value: counts.get(value, 0) / known - n / total for value, n in whole.items()}
+def t_closeness(counts, size, known, whole, told, tree):
+    shown, total = sum(counts.values()), sum(whole.values())
+    if not shown:
+        return True
+    extra = {value: counts.get(value, 0) / shown - n / total for value, n in whole.items()}
     distance = told.get("distance", "equal")
     if distance == "equal":
         moved = sum(abs(e) for e in extra.values()) / 2
@@ -130,7 +134,7 @@ def t_closeness(counts, size, whole, told, tree):
     return moved <= told["t"] + NEAR
 
 
-def k_map(counts, size, whole, told, tree):
+def k_map(counts, size, known, whole, told, tree):
     mean = told["k"] * told["fraction"]
     least = told.get("significance", 0.05)
     if told.get("estimator") == "truncated":
@@ -184,6 +188,14 @@ def asks_for_people(name, told):
     return name in OF_PEOPLE and told.get("fraction") is None
 
 
+def known_values(values, missing):
+    """How often each sensitive value occurs; a missing one only if it is one more value."""
+    counts = Counter(map(same, values))
+    if missing == "unknown":
+        counts.pop(None, None)
+    return counts
+
+
 def unknown(name, told, sizes=(1,)):
     """Whether this auditor cannot tell if a promise is kept."""
     if name == "population-uniqueness":  # the fits of the other models are no plain arithmetic
@@ -191,12 +203,12 @@ def unknown(name, told, sizes=(1,)):
     return name not in CONDITIONS and name not in OF_TABLE and name not in OF_PEOPLE
 
 
-def broken_promises(original, released, quasi, models, trees, hidden=None, people=None):
+def broken_promises(original, released, quasi, models, trees, hidden=None, people=None, missing="unknown"):
     """Every promise a released table breaks.
 
     ``models`` are names with arguments; ``trees`` maps sensitive columns to ``{value: path}`` in their order;
     ``hidden`` is what stands for a sensitive value made unknown; ``people`` says how many people of the population
-    have the released values of a class.
+    have the released values of a class. A missing sensitive value is ``unknown``, or one more ``value``.
     """
     found = []
     groups = classes_of(released, quasi)
@@ -215,13 +227,14 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
                 found.append(f"classes of (people, rows) {bad[:3]} break {name} {told}")
             continue
         column = told.get("attribute")
-        whole = Counter(same(row[column]) for row in original) if column else {}
+        whole = known_values((row[column] for row in original), missing) if column else {}
         for group in groups:
-            values = [same(row[column]) for row in group] if column else []
-            counts = Counter(value for value in values if hidden is None or value != hidden)
-            if column and not counts:
+            values = known_values((row[column] for row in group), missing) if column else {}
+            counts = Counter({value: n for value, n in values.items() if hidden is None or value != hidden})
+            if column and not counts and hidden is not None:
                 continue
-            if not CONDITIONS[name](counts, len(group), whole, told, trees.get(column)):
+            known = sum(values.values())
+            if not CONDITIONS[name](counts, len(group), known, whole, told, trees.get(column)):
                 found.append(f"a class of {len(group)} rows breaks {name} {told}: {dict(counts)}")
                 break
     return found

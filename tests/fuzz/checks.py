@@ -156,6 +156,10 @@ def hides(case: Case) -> str | None:
     return "*" if case.suppression.name in ("class-values", "violating-values") else None
 
 
+def missing(case: Case) -> str:
+    return case.options.get("missing_sensitive", "unknown")
+
+
 def people_like(case: Case, ran: Ran, meanings):
     """A function that says how many people have the released values of a class; None where that is not known."""
     original = {row["rid"]: row for row in case.original()}
@@ -182,7 +186,9 @@ def check_promises(case: Case, ran: Ran) -> None:
     trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
     models = [(part.name, part.arguments) for part in case.privacy]
     people = people_like(case, ran, meanings)
-    wrong = auditor.broken_promises(original, released, list(case.quasi), models, trees, hides(case), people)
+    wrong = auditor.broken_promises(
+        original, released, list(case.quasi), models, trees, hides(case), people, missing(case)
+    )
     if wrong:
         raise Broken("promise", "; ".join(wrong))
     others = [*case.sensitive, *(["y"] if case.label is not None else []), *(["w"] if case.weights else [])]
@@ -389,7 +395,9 @@ def check_audit(case: Case) -> None:
     for part in case.privacy:
         if auditor.unknown(part.name, part.arguments) or auditor.asks_for_people(part.name, part.arguments):
             continue
-        wrong = auditor.broken_promises(original, original, list(case.quasi), [(part.name, part.arguments)], trees)
+        wrong = auditor.broken_promises(
+            original, original, list(case.quasi), [(part.name, part.arguments)], trees, missing=missing(case)
+        )
         table = table_of(case).filter(pl.col("rid").is_in([row["rid"] for row in original]))
         sensitive = {name: dc.Hierarchy.from_rows(rows) for name, rows in given.items()}
         try:
@@ -398,6 +406,7 @@ def check_audit(case: Case) -> None:
                 quasi_identifiers=list(case.quasi),
                 privacy=part.text,
                 sensitive={name: sensitive.get(name) for name in case.sensitive},
+                missing_sensitive=missing(case),
             )
         except UsageError:
             continue

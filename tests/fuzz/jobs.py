@@ -346,6 +346,8 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     options: dict[str, Any] = {"seed": rng.randint(0, 5)}
     if rng.random() < 0.15:
         options["missing"] = rng.choice(("suppress", "error"))
+    if rng.random() < 0.25:
+        options["missing_sensitive"] = rng.choice(("value", "unknown"))
     if rng.random() < 0.15:
         name = rng.choice(list(quasi))
         options[rng.choice(("min_levels", "max_levels", "keep_at_least"))] = {name: rng.randint(0, 2)}

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 
 import naive
-from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, same, unknown
+from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, known_values, same, unknown
 
 __all__ = ["Plain", "best", "best_local", "plain", "price"]
 
@@ -28,7 +28,8 @@ class Plain:
         self.table = naive.Table(self.rows, meanings, numeric)
         self.kind = case.suppression.name
         self.cost, self.options = self._cost()
-        self.wholes = {name: Counter(same(row[name]) for row in self.rows) for name in case.sensitive}
+        self.missing = case.options.get("missing_sensitive", "unknown")
+        self.wholes = {name: known_values((row[name] for row in self.rows), self.missing) for name in case.sensitive}
         self.trees = {name: tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
         self.limit = self._limit()
         self.people = case.people()
@@ -76,8 +77,9 @@ class Plain:
     def by_counts(self, part, counts, size):
         column = part.arguments.get("attribute")
         whole = self.wholes[column] if column else {}
-        counts = {value: n for value, n in counts.items() if n}
-        return CONDITIONS[part.name](counts, size, whole, part.arguments, self.trees.get(column))
+        counts = {value: n for value, n in counts.items() if n and (value is not None or self.missing == "value")}
+        known = sum(counts.values())
+        return CONDITIONS[part.name](counts, size, known, whole, part.arguments, self.trees.get(column))
 
     def table_holds(self, published):
         sizes = [len(members) for members in published]
@@ -171,7 +173,8 @@ def outcome(made, levels):
             column = "rid"
         table = made.table
         if column in made.case.sensitive:
-            table = table._replace(rows=[{**row, column: same(row[column]) or ""} for row in table.rows])
+            nothing = "" if made.missing == "value" else None
+            table = table._replace(rows=[{**row, column: same(row[column]) or nothing} for row in table.rows])
         told = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
         return told.cost
     fine = [made.ok(members, levels) for members in found]
@@ -183,7 +186,7 @@ def outcome(made, levels):
 
 
 def as_model(made, part):
-    """A model for ``naive``, whose missing value is the empty text."""
+    """A model for ``naive``, whose missing value is the empty text where it is a value."""
 
     def ok(counts):
         counts = {value or None: n for value, n in counts.items()}
@@ -215,7 +218,7 @@ def after_pre_sampling(made, levels):
     stay = {row for members in naive.classes(made.table, coarse) if len(members) >= told["k"] for row in members}
     published = [[row for row in members if row in stay] for members in naive.classes(made.table, levels)]
     published = [members for members in published if members]
-    if not published or not all(made.ok(members) for members in published) or not made.table_holds(published):
+    if not published or not all(made.ok(members, levels) for members in published) or not made.table_holds(published):
         return None
     gone = [row for row in range(len(made.rows)) if row not in stay]
     return price(made, levels, published, gone)

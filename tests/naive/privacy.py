@@ -1,4 +1,7 @@
-"""Privacy models: conditions on the counts of one class."""
+"""Privacy models: conditions on the counts of one class.
+
+Counts may have None: the rows whose sensitive value is missing. They count in the size of the class, and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,22 @@ import math
 from naive.recoding import TOLERANCE
 
 
+def known(counts):
+    """The counts without the rows whose value is missing."""
+    return {value: n for value, n in counts.items() if value is not None and n > 0}
+
+
 def k_anonymous(counts, k):
     return sum(counts.values()) >= k
 
 
 def distinct_l(counts, l):  # noqa: E741
-    return len([n for n in counts.values() if n > 0]) >= l
+    return len(known(counts)) >= l
 
 
 def entropy(counts):
-    size = sum(counts.values())
-    return -sum(n / size * math.log(n / size) for n in counts.values() if n > 0)
+    size = sum(known(counts).values())
+    return -sum(n / size * math.log(n / size) for n in known(counts).values())
 
 
 def entropy_l(counts, l):  # noqa: E741
@@ -25,8 +33,8 @@ def entropy_l(counts, l):  # noqa: E741
 
 
 def recursive_cl(counts, c, l):  # noqa: E741
-    n = sorted(counts.values(), reverse=True)
-    return n[0] < c * sum(n[l - 1 :]) * (1 - TOLERANCE)
+    n = sorted(known(counts).values(), reverse=True)
+    return bool(n) and n[0] < c * sum(n[l - 1 :]) * (1 - TOLERANCE)
 
 
 def thetas(whole, theta, by=None):
@@ -36,23 +44,23 @@ def thetas(whole, theta, by=None):
     if by is None:
         return dict.fromkeys(whole, theta)
     occurring = [n for n in whole.values() if n > 0]
-    average = sum(occurring) / len(occurring)
+    average = sum(occurring) / max(len(occurring), 1)
     return {value: theta if n <= average else min(1, theta * n / average) for value, n in whole.items()}
 
 
 def l_plus(counts, thetas):
-    size = sum(counts.values())
-    return all(n / size <= thetas[value] * (1 + TOLERANCE) for value, n in counts.items() if n > 0)
+    size = sum(known(counts).values())
+    return all(n / size <= thetas[value] * (1 + TOLERANCE) for value, n in known(counts).items())
 
 
 def alpha_k(counts, alpha, k):
-    size = sum(counts.values())
-    return size >= k and all(count / size <= alpha + TOLERANCE for count in counts.values())
+    size = sum(known(counts).values())
+    return sum(counts.values()) >= k and all(count / size <= alpha + TOLERANCE for count in known(counts).values())
 
 
 def beta_like(counts, whole, beta, enhanced=False):
-    size, n = sum(counts.values()), sum(whole.values())
-    for value, count in counts.items():
+    size, n = sum(known(counts).values()), sum(known(whole).values())
+    for value, count in known(counts).items():
         p, q = whole[value] / n, count / size
         most = min(beta, -math.log(p)) if enhanced else beta
         if q > p * (1 + most) + TOLERANCE:
@@ -61,18 +69,19 @@ def beta_like(counts, whole, beta, enhanced=False):
 
 
 def delta_disclosure(counts, whole, delta):
-    size, n = sum(counts.values()), sum(whole.values())
+    size, n = sum(known(counts).values()), sum(known(whole).values())
     return all(
         abs(math.log(count / size) - math.log(whole[value] / n)) < delta - TOLERANCE
-        for value, count in counts.items()
-        if count
+        for value, count in known(counts).items()
     )
 
 
 def emd(counts, whole, distance, hierarchy=None):
     """Earth mover's distance to the whole table. ``whole`` is in the column's order; hierarchy rows are leaf first."""
-    size, total = sum(counts.values()), sum(whole.values())
-    extra = {value: counts.get(value, 0) / size - n / total for value, n in whole.items()}
+    size, total = sum(known(counts).values()), sum(known(whole).values())
+    if size == 0:
+        return 0.0
+    extra = {value: counts.get(value, 0) / size - n / total for value, n in whole.items() if value is not None}
     if distance == "equal":
         return sum(abs(e) for e in extra.values()) / 2
     if distance == "ordered":

@@ -98,14 +98,19 @@ class Point(NamedTuple):
     classes: int  # published
 
 
-def stay_and_go(table, levels, budget, value):
+def stay_and_go(table, levels, budget, value, ok=None):
     """The classes that stay and the rows that go: the worst classes go, all equally bad ones together.
 
-    Something always stays: the best classes, even where the budget would let them go.
+    Something always stays: the best classes, even where the budget would let them go. With promises, the classes that
+    are not ok go before all others; if they have too many rows, or nothing else is there, nothing stays.
     """
-    found = [(value(members), members) for members in classes(table, levels)]
+    every = classes(table, levels)
+    fine = [members for members in every if ok is None or ok(members)]
+    gone = [row for members in every if members not in fine for row in members]
+    if len(gone) > budget or not fine:
+        return [], list(range(len(table.rows)))
+    found = [(value(members), members) for members in fine]
     each = sorted({worth for worth, _ in found})
-    gone = []
     for worth in each[:-1]:
         rows = [row for own, members in found for row in members if own == worth]
         if len(gone) + len(rows) > budget:
@@ -114,16 +119,19 @@ def stay_and_go(table, levels, budget, value):
     return [members for _, members in found if not set(members) & set(gone)], sorted(gone)
 
 
-def evaluated(table, budget, cost, value=len, measures=None, vectors=None, **options):
+def evaluated(table, budget, cost, value=len, measures=None, vectors=None, ok=None, **options):
     """Every node as a point of its own: vector, values, loss, suppressed rows and published classes.
 
+    Those that cannot keep the promises, of which ``ok`` says whether a class does, are left out.
     ``value`` says how good a class is, given its rows: classes are suppressed by it. Each of ``measures`` is told the
     published classes and returns a number; by default there is one, the worst value.
     """
     measures = measures or [lambda published: min(map(value, published))]
     found = []
     for levels in vectors if vectors is not None else level_vectors(table):
-        published, gone = stay_and_go(table, levels, budget, value)
+        published, gone = stay_and_go(table, levels, budget, value, ok)
+        if not published:
+            continue
         loss = COSTS[cost](table, levels, published, gone, **options)
         values = tuple(measure(published) for measure in measures)
         found.append(Point(values, loss, tuple(levels), 0, len(gone), len(published)))
@@ -134,9 +142,9 @@ def nearly(a, b):
     return abs(a - b) <= TOLERANCE * max(1, abs(a), abs(b))
 
 
-def front(table, budget, cost, value=len, measures=None, vectors=None, **options):
+def front(table, budget, cost, value=len, measures=None, vectors=None, ok=None, **options):
     """The points that no node is better than, by evaluating all nodes; the first value falls along it."""
-    found = evaluated(table, budget, cost, value, measures, vectors, **options)
+    found = evaluated(table, budget, cost, value, measures, vectors, ok, **options)
 
     def better(a, b):
         """a is as good as b in everything, and better in something."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from naive.costs import COSTS, value_penalty
+from naive.privacy import known
 from naive.recoding import TOLERANCE, classes, counts
 
 
@@ -38,12 +39,12 @@ def largest_ok_parts(counts, ok):
 
 def lemma_3(counts, thetas):
     """How many records of each value go under thresholds: the lemma, again and again."""
-    left = dict(counts)
+    left = known(counts)
     while True:
         size = sum(left.values())
         violating = [v for v, n in left.items() if n > 0 and n / size > thetas[v] * (1 + TOLERANCE)]
         if not violating:
-            return {value: counts[value] - left[value] for value in counts}
+            return {value: 0 if value is None else n - left[value] for value, n in counts.items()}
         for value in violating:
             size = sum(left.values())
             must = math.ceil((left[value] - thetas[value] * size) / (1 - thetas[value]) * (1 - TOLERANCE))
@@ -52,13 +53,14 @@ def lemma_3(counts, thetas):
 
 def class_values(counts, ok):
     """How many occurrences of each value become unknown."""
-    return {value: 0 if ok(counts) else n for value, n in counts.items()}
+    return {value: 0 if ok(counts) or value is None else n for value, n in counts.items()}
 
 
 def violating_values(counts, thetas):
-    """How many occurrences of each value become unknown; shares are of the class before suppression."""
-    size = sum(counts.values())
-    return {value: n if n / size > thetas[value] * (1 + TOLERANCE) else 0 for value, n in counts.items()}
+    """How many occurrences of each value become unknown; shares are of the known values before suppression."""
+    size = sum(known(counts).values())
+    above = {value for value, n in known(counts).items() if n / size > thetas[value] * (1 + TOLERANCE)}
+    return {value: n if value in above else 0 for value, n in counts.items()}
 
 
 class Model(NamedTuple):
@@ -118,9 +120,11 @@ def rows_that_stay(table, levels, members, models, cost, column, **options):
     Of several parts it is the evenest, and of those the one with most rows of the first values.
     """
     own = counts(table, members, column)
-    values = sorted(own)
+    values = sorted(known(own))
     parts = largest_ok_parts(own, lambda counts: all_ok(models, counts))
-    part = min(parts, key=lambda part: (sum(n**2 for n in part.values()), [-part.get(value, 0) for value in values]))
+    part = min(
+        parts, key=lambda part: (sum(n**2 for n in known(part).values()), [-part.get(value, 0) for value in values])
+    )
     ways = [
         list(itertools.combinations([row for row in members if table.rows[row][column] == value], n))
         for value, n in part.items()

@@ -120,11 +120,18 @@ EXACT = [
 def test_fewest_removed_is_exact(text):
     """Not only a bound: no part of the class that is ok leaves out fewer rows than said, and one leaves out as many."""
     model = PRIVACY.make(text).resolve([SECRET])
-    for seed, (values, most) in enumerate([(4, 5), (3, 10), (2, 30), (1, 9)]):
-        table = random_table(np.random.default_rng(seed))
+    for seed, (values, most, unknown) in enumerate(
+        [(4, 5, 0), (3, 10, 0), (2, 30, 0), (1, 9, 0), (3, 4, 2), (2, 9, 1)]
+    ):
+        table = random_table(np.random.default_rng(seed), missing=0.3 * bool(unknown))
         histograms = np.pad(all_histograms(values, most), ((0, 0), (0, 4 - values)))
+        if unknown:  # rows without a known value
+            each = [np.pad(histograms, ((0, 0), (0, 1)), constant_values=rows) for rows in range(unknown + 1)]
+            alone = np.zeros((unknown, 5), dtype=np.int64)
+            alone[:, -1] = np.arange(1, unknown + 1)
+            histograms = np.concatenate([alone, *each])
         classes = as_classes(table, histograms)
-        truth = PrivacyModelContract.least_removal(classes, model.ok(classes))
+        truth = PrivacyModelContract.least_removal(histograms, model.ok(classes))
         assert np.array_equal(model.fewest_removed(classes), truth)
 
 

@@ -128,8 +128,14 @@ def test_nothing_known_keeps_every_promise_about_values(constructor: Any) -> Non
 
 def test_missing_is_not_unknown() -> None:
     table = pl.DataFrame({"a": ["x", "x", "x"], "s": [None, None, "*"]})
-    (check,) = audit(table, quasi_identifiers="a", privacy="l+(0.5, s)", unknown="*").checks
+    asked: dict[str, Any] = {"quasi_identifiers": "a", "privacy": "l+(0.5, s)", "unknown": "*"}
+    (check,) = audit(table, **asked, missing_sensitive="value").checks
     assert check.reached == pytest.approx(2 / 3)
+    (check,) = audit(table, **asked).checks
+    assert check.reached == 0
+    hidden = pl.DataFrame({"a": ["x"] * 5, "s": [None, None, "*", "*", "flu"]})
+    (check,) = audit(hidden, **asked).checks  # what was made unknown was known before, what is missing was not
+    assert check.reached == pytest.approx(1 / 3)
     numbers = pl.DataFrame({"a": ["x", "x", "x"], "s": [1, 2, 99]})
     (check,) = audit(numbers, quasi_identifiers="a", privacy="distinct-l(3, s)", unknown="99").checks
     assert check.reached == 2
@@ -145,9 +151,11 @@ def test_same_verdict_for_every_kind(constructor: Any, people: pl.DataFrame) -> 
 
 def test_missing_values_are_values() -> None:
     table = pl.DataFrame({"a": ["x", "x", None, None, None], "s": [None, "1", None, None, None]})
-    verdict = audit(table, quasi_identifiers=["a"], privacy=["k(2)", "distinct-l(2, s)"])
+    asked: dict[str, Any] = {"quasi_identifiers": ["a"], "privacy": ["k(2)", "distinct-l(2, s)"]}
+    verdict = audit(table, **asked, missing_sensitive="value")
     assert [check.passed for check in verdict.checks] == [True, False]
     assert [check.reached for check in verdict.checks] == [2, 1]
+    assert [check.reached for check in audit(table, **asked).checks] == [2, 0]
     numbers = pl.DataFrame({"a": [1.5, float("nan"), None]})
     assert audit(numbers, quasi_identifiers=["a"], privacy="k(1)").classes == 2
 

@@ -568,7 +568,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[DiscreetError], str]] = {
     "axis twice in other words": ({"privacy": ["l", "distinct-l(disease)"]}, UsageError, "is given twice"),
     "axis of another column": ({"privacy": "theta(sex)"}, UsageError, "'sex', which is not a sensitive column"),
     "axis of no column": ({"privacy": "t", "sensitive": ()}, UsageError, "needs a sensitive column"),
-    "a model is no axis": ({"privacy": "k(5)"}, UsageError, "the form is k"),
+    "poka with a promise": ({"privacy": ["k", "k(5)"], "method": "poka"}, UnsupportedCombinationError, "exact method"),
     "class-records": ({"suppression": "class-records"}, UnsupportedCombinationError, "choose none or a budget"),
     "unknown method": ({"method": "magic"}, UsageError, "exact or poka, not 'magic'"),
     "depth of zero": ({"method": "poka", "depth": 0}, UsageError, "whole number from 1 on"),

@@ -25,26 +25,35 @@ def released(values: Any, path: Path, privacy: str, **options: Any) -> Any:
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "xlsx"])
 def test_empty_text_is_missing_where_the_file_cannot_say_more(suffix: str, tmp_path: Path) -> None:
     values = ["", None, "", "flu", "", None]
-    release = released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)")
+    told = {"missing_sensitive": "value"}
+    release = released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)", **told)
     assert release.levels == {"q": 1}  # in the file the first class has one value
     assert release.audit.passed
     with pytest.raises(InfeasibleError, match="the whole table has 2"):
-        released(values, tmp_path / f"safe.{suffix}", "distinct-l(3, s)")
+        released(values, tmp_path / f"safe.{suffix}", "distinct-l(3, s)", **told)
+    with pytest.raises(InfeasibleError, match="the whole table has 1"):
+        released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", None])
 def test_empty_text_is_a_value_where_it_can_be_told_apart(suffix: str | None, tmp_path: Path) -> None:
     path: Any = suffix and tmp_path / f"safe.{suffix}"
-    assert released(["", None, "", "flu", "", None], path, "distinct-l(2, s)").levels == {"q": 0}
+    values = ["", None, "", "flu", "", None]
+    assert released(values, path, "distinct-l(2, s)", missing_sensitive="value").levels == {"q": 0}
+    assert released(values, path, "distinct-l(2, s)").levels == {"q": 1}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "xlsx"])
 @pytest.mark.parametrize("privacy", ["distinct-l(2, s)", "t(1, s)", "l+(0.7, s)"])
 def test_nan_and_missing_are_one_value(suffix: str, privacy: str, tmp_path: Path) -> None:
     nan = float("nan")
-    release = released([nan, None, 1.5, 2.5, nan, 0.25], tmp_path / f"safe.{suffix}", privacy)
+    values = [nan, None, 1.5, 2.5, nan, 0.25]
+    release = released(values, tmp_path / f"safe.{suffix}", privacy, missing_sensitive="value")
     assert release.audit.passed
     assert release.levels == {"q": 0}
+    release = released(values, tmp_path / f"safe.{suffix}", privacy)
+    assert release.audit.passed
+    assert release.levels == {"q": 0 if privacy == "t(1, s)" else 1}  # the first class has one known value
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "xlsx"])
@@ -55,7 +64,7 @@ def test_nan_and_missing_are_one_value(suffix: str, privacy: str, tmp_path: Path
         pl.Series([0.1, 1 / 3, 3e38, 2 / 3, -1, None], dtype=pl.Float32),
         [Decimal("1.50"), Decimal("-90071992547409.92"), None, Decimal("0.01"), Decimal("2"), Decimal("3")],
         [-(2**53), 2**53, 0, 1, 2, None],
-        [datetime.datetime(2024, 2, 29, 23, 59, 59, 999_000), None] * 3,
+        [datetime.datetime(2024, 2, 29, 23, 59, 59, 999_000), None, datetime.datetime(2024, 3, 1)] * 2,
         ["=1+1", "007", "x" * 32_767, "NaN", " ", "true"],
     ],
     ids=["floats", "short floats", "decimals", "integers", "times", "text"],
@@ -123,7 +132,7 @@ def test_an_empty_column_of_a_sheet_is_read_without_a_word(tmp_path: Path, capfd
 def test_a_dry_run_counts_what_the_file_can_tell_apart(tmp_path: Path) -> None:
     pl.DataFrame({"q": CLASSES, "s": ["", None] * 3}).write_parquet(tmp_path / "people.parquet")
     job = {"input": str(tmp_path / "people.parquet"), "quasi_identifiers": {"q": "flat"}, "sensitive": ["s"]}
-    job |= {"privacy": "distinct-l(2, s)"}
+    job |= {"privacy": "distinct-l(2, s)", "missing_sensitive": "value"}
     assert Job(**job, output=str(tmp_path / "safe.parquet")).plan().rows == 6
     with pytest.raises(InfeasibleError, match="the whole table has 1"):
         Job(**job, output=str(tmp_path / "safe.csv")).plan()

@@ -106,8 +106,12 @@ def test_spellings_of_one_number_are_one_value() -> None:
 
 def test_empty_text_in_a_sensitive_column_of_a_file(tmp_path: Path) -> None:
     table = pl.DataFrame({"x": [*range(12)], "s": ["", None, "a", "b"] * 3}).with_row_index("row")
-    release = released(table, ["x"], sensitive="s", privacy=["k(2)", "distinct-l(3, s)"], output=tmp_path / "safe.csv")
+    promised: dict[str, Any] = {"sensitive": "s", "output": tmp_path / "safe.csv"}
+    release = released(table, ["x"], privacy=["k(2)", "distinct-l(3, s)"], missing_sensitive="value", **promised)
     checked(table, release, ["x"], 2)
+    checked(table, released(table, ["x"], privacy=["k(2)", "distinct-l(2, s)"], **promised), ["x"], 2)
+    with pytest.raises(dc.InfeasibleError, match="the whole table has 2"):
+        released(table, ["x"], privacy=["k(2)", "distinct-l(3, s)"], **promised)
 
 
 def test_times_of_day_and_whole_numbers_without_end() -> None:
@@ -171,7 +175,7 @@ def test_what_can_never_be_kept() -> None:
     told: dict[str, Any] = {"sensitive": "disease"}
     with pytest.raises(dc.DiscreetError, match=r"l\+\(0.5, disease\)"):
         released(table, privacy="l+(0.5, disease)", **told)
-    with pytest.raises(dc.DiscreetError, match="No recoding keeps"):
+    with pytest.raises(dc.NothingFoundError, match="no proof that there is none"):  # nothing is known of the model
         released(table, privacy=["k(2)", SmallClasses(1)], **told)
 
 

@@ -18,6 +18,7 @@ _OPTIONS = {
     "memory_limit": "--memory-limit",
     "min_levels": "--min-level",
     "missing": "--missing",
+    "missing_sensitive": "--missing-sensitive",
     "models": "--model",
     "original": "--original",
     "queries": "--queries",

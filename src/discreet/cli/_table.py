@@ -50,6 +50,13 @@ _OPTIONS = (
         help="Missing values: a value of their own, a reason to leave the row out, or an error.",
     ),
     click.option(
+        "--missing-sensitive",
+        default="unknown",
+        show_default=True,
+        type=click.Choice(["unknown", "value"]),
+        help="Missing sensitive values: unknown, so that no promise counts them as values, or one more value.",
+    ),
+    click.option(
         "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End the search then."
     ),
     *ENGINE_OPTIONS,
@@ -82,6 +89,7 @@ def table_fields(
     min_levels: Sequence[str],
     max_levels: Sequence[str],
     missing: str,
+    missing_sensitive: str,
     time_limit: float | None,
     engine: str,
     memory_limit: str | None,
@@ -119,6 +127,7 @@ def table_fields(
         "min_levels": level_pairs("--min-level", min_levels),
         "max_levels": level_pairs("--max-level", max_levels),
         "missing": missing,
+        "missing_sensitive": missing_sensitive,
         "time_limit": time_limit,
         "engine": engine,
         "memory_limit": memory_limit,

@@ -66,6 +66,13 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance, or of a quasi-identifier, to "
     "find who of the population has its values. Repeatable.",
 )
+@click.option(
+    "--missing-sensitive",
+    default="unknown",
+    show_default=True,
+    type=click.Choice(["unknown", "value"]),
+    help="Missing sensitive values: unknown, so that no promise counts them as values, or one more value.",
+)
 @click.option("--weights", metavar="COLUMN", help="Survey weights, for models about the population such as 'k-map(5)'.")
 @click.option("--population", metavar="FILE", help="A table of the population, for the same models.")
 @click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
@@ -85,6 +92,7 @@ def audit(
     reference: str | None,
     unknown: str | None,
     forms: tuple[str, ...],
+    missing_sensitive: Any,
     weights: str | None,
     population: str | None,
     certificate: str | None,
@@ -126,6 +134,7 @@ def audit(
         sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
         reference=reference,
         unknown=unknown,
+        missing_sensitive=missing_sensitive,
         weights=weights,
         population=population,
         engine=engine,

@@ -10,7 +10,7 @@ import click
 
 from discreet._places import shown
 from discreet.cli._answer import end_early
-from discreet.cli._options import json_option, quiet_option, scheme_option, suppression_option
+from discreet.cli._options import json_option, privacy_models, quiet_option, scheme_option, suppression_option
 from discreet.cli._table import schemes_of, table_fields, table_options
 
 __all__ = ["pareto"]
@@ -22,6 +22,7 @@ Examples:
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet pareto people.csv --qi birth_date,sex,zip --suppression 'budget(1%)' --cost DM --explain
   discreet pareto people.csv --qi birth_date,sex,zip --sensitive diagnosis --axis k --axis distinct-l
+  discreet pareto people.csv --qi birth_date,sex,zip --sensitive diagnosis -l 3
   discreet pareto people.csv --qi birth_date,sex,zip --release knee --release-to safe.csv""",
 )
 @click.argument("source", metavar="INPUT")
@@ -43,6 +44,14 @@ Examples:
     metavar="AXIS",
     help="What privacy is measured by: k (default), 'distinct-l(disease)', 'entropy-l(disease)', 'theta(disease)', "
     "'t(disease)' or average-risk. Repeatable.",
+)
+@click.option("-k", "k", metavar="K", help="A promise every point keeps: at least K people look the same.")
+@click.option("-l", "ell", metavar="L", help="A promise every point keeps: L values of each sensitive column.")
+@click.option(
+    "--privacy",
+    multiple=True,
+    metavar="MODEL",
+    help="A promise every point keeps, such as 'distinct-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
 )
 @click.option(
     "--method",
@@ -67,6 +76,9 @@ def pareto(
     suppression: str,
     schemes: tuple[str, ...],
     axes: tuple[str, ...],
+    k: str | None,
+    ell: str | None,
+    privacy: tuple[str, ...],
     method: Any,
     depth: int | None,
     explain: bool,
@@ -79,6 +91,7 @@ def pareto(
     """Show every choice of privacy that makes sense for the table INPUT, and what it costs."""
     fields = table_fields(**table)
     value = _wanted(wanted, release_to)
+    promises = privacy_models(k, ell, privacy, list(fields["sensitive"])) if k or ell or privacy else []
 
     from discreet.job import Job
     from discreet.release import pareto as find
@@ -100,7 +113,14 @@ def pareto(
     from discreet.cli._watch import Watch
 
     with Watch(quiet) as watch:
-        front = find(**told, privacy=list(axes) or "k", method=method, depth=depth, progress=watch, budget=watch.budget)
+        front = find(
+            **told,
+            privacy=[*axes, *promises] or "k",
+            method=method,
+            depth=depth,
+            progress=watch,
+            budget=watch.budget,
+        )
     for name in outputs:
         front.save(name)
     release = None

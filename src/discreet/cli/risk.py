@@ -61,6 +61,13 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
 @known_options
 @click.option("--unknown", metavar="TEXT", help="What stands for a sensitive value that was suppressed, as in '*'.")
 @click.option(
+    "--missing-sensitive",
+    default="unknown",
+    show_default=True,
+    type=click.Choice(["unknown", "value"]),
+    help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
+)
+@click.option(
     "--depth",
     type=int,
     default=3,
@@ -83,6 +90,7 @@ def risk(
     mapping: str | None,
     job: str | None,
     unknown: str | None,
+    missing_sensitive: str,
     depth: int,
     as_json: bool,
 ) -> None:
@@ -109,6 +117,7 @@ def risk(
         "sensitive": {name: trees.get(name, roles["sensitive"].get(name)) for name in secrets},
         "types": {**roles["types"], **pairs("--type", types)},
         "unknown": unknown,
+        "missing_sensitive": missing_sensitive,
     }
 
     from discreet.evaluate import attacks

@@ -1,6 +1,6 @@
 """Engines: count and recode on each kind of frame, and tables in files."""
 
-from discreet.engines._count import Counted, Missing, count
+from discreet.engines._count import Counted, Missing, MissingSensitive, count
 from discreet.engines._engine import Engine, EngineName
 from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
@@ -28,6 +28,7 @@ __all__ = [
     "EngineName",
     "Format",
     "Missing",
+    "MissingSensitive",
     "Parts",
     "Pieces",
     "Recoding",

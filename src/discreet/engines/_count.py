@@ -25,9 +25,10 @@ from discreet.engines._whole_numbers import Whole, whole_numbers
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
 
-__all__ = ["Counted", "Missing", "count"]
+__all__ = ["Counted", "Missing", "MissingSensitive", "count"]
 
 Missing = Literal["value", "suppress", "error"]
+MissingSensitive = Literal["unknown", "value"]
 
 
 class Apart(NamedTuple):
@@ -43,8 +44,9 @@ class Counted:
     """A source, counted. ``domains`` says for each quasi-identifier what its codes mean.
 
     ``reference`` holds the distinct values of each sensitive column and how many rows have each; ``codes`` the
-    distinct values of each sensitive and class column and the code of each in its histogram; ``missing`` the number
-    of rows without a value, by quasi-identifier; ``dropped`` the number of rows left out for that.
+    distinct values of each sensitive and class column and the code of each in its histogram, missing values only
+    where they count as one; ``missing`` the number of rows without a value, by quasi-identifier; ``dropped`` the
+    number of rows left out for that.
     """
 
     table: CountTable
@@ -66,6 +68,7 @@ def count(
     schema: Schema,
     *,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     hierarchies: Mapping[str, Any] | None = None,
     written_as: Format | None = None,
     without_hierarchy: Collection[str] = (),
@@ -78,6 +81,8 @@ def count(
     ``written_as`` this format cannot tell apart are counted as one. Quasi-identifiers ``without_hierarchy`` need none,
     so that none is made where none is given. Tuples are told ``apart`` by these sensitive columns too. ``people`` are
     those of a population, as :func:`count_people` counts them; what they have is part of each column's domain.
+    Rows whose sensitive value is missing are in no histogram of that column, unless ``missing_sensitive`` says that it
+    is a ``value``.
     """
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
@@ -139,14 +144,31 @@ def count(
         population = Population(tuples, weighing.people, np.arange(tuples.shape[1]), estimated=True)
     histograms, reference, coded = {}, {}, {}
     entries: dict[str, _Entries] = {}
+    unknown = missing_sensitive == "unknown"
     for column in dict.fromkeys(values):
         factor, own = factors[column], (hierarchies or {}).get(column)
         reference[column] = pl.DataFrame({"value": factor.values, "rows": factor.rows})
-        domain = make_domain(column, factor.values, own or flat(), type=schema.types.get(column), rows=factor.rows)
-        present, code = np.unique(domain.codes, return_inverse=True)
-        coded[column] = pl.DataFrame({"value": factor.values, "code": code})
+        there = factor.values.is_not_null().to_numpy() | (not unknown or column not in schema.sensitive)
+        code = np.full(there.size, -1)
+        coded[column] = pl.DataFrame({"value": factor.values, "code": code}).filter(there)
+        if not there.any():
+            entries[column] = _Entries(index, factor.of_groups(code), 1, rows, weights.size)
+            tree = None if own is None else np.zeros((1, 1), dtype=np.int32)
+            histograms[column] = replace(_counted(column, entries[column]), labels=("",), ancestors=tree)
+            continue
+        domain = make_domain(
+            column,
+            factor.values.filter(there),
+            own or flat(),
+            type=schema.types.get(column),
+            rows=factor.rows[there],
+        )
+        present, code[there] = np.unique(domain.codes, return_inverse=True)
+        coded[column] = coded[column].with_columns(code=code[there])
         entries[column] = _Entries(index, factor.of_groups(code), present.size, rows, weights.size)
         histograms[column] = _histogram(domain, present, entries[column], own is not None)
+    label = schema.class_attribute
+    labels = None if label is None else entries[label].with_missing()
     table = CountTable(
         attributes=tuple(
             CodedAttribute(
@@ -163,8 +185,8 @@ def count(
         codes=tuples,
         weights=weights,
         sensitive={column: histograms[column] for column in schema.sensitive},
-        labels=None if schema.class_attribute is None else histograms[schema.class_attribute],
-        joint={} if schema.class_attribute is None else _Joint(entries, schema.sensitive, schema.class_attribute),
+        labels=_labels(labels, histograms[label]) if label is not None and labels is not None else None,
+        joint={} if labels is None else _Joint(entries, schema.sensitive, labels),
         population=population,
     )
     originals = {column: reference[column] for column in schema.sensitive}
@@ -261,13 +283,28 @@ def _by_numbers(column: pl.Series, whole: Whole, rows: NDArray[np.int64]) -> _Fa
 
 
 class _Entries(NamedTuple):
-    """The groups seen from one column: the tuple and the value each belongs to, and its rows."""
+    """The groups seen from one column: the tuple and the value each belongs to, -1 if not known, and its rows."""
 
     tuple: NDArray[np.int64]
     code: NDArray[np.int64]
     cardinality: int
     rows: NDArray[np.int64]
     tuples: int
+
+    def with_missing(self) -> _Entries:
+        """Return the same with one more value for the groups whose value is not known, if there are any."""
+        if (self.code >= 0).all():
+            return self
+        return self._replace(
+            code=np.where(self.code < 0, self.cardinality, self.code), cardinality=self.cardinality + 1
+        )
+
+
+def _labels(entries: _Entries, known: Histogram) -> Histogram:
+    """Return the histogram of class labels, among which a missing one is the last."""
+    if entries.cardinality == known.cardinality:
+        return known
+    return replace(_counted(known.name, entries), labels=(*known.labels, ""))
 
 
 def _histogram(domain: Domain, present: NDArray[np.int32], entries: _Entries, tree: bool) -> Histogram:
@@ -280,14 +317,15 @@ def _histogram(domain: Domain, present: NDArray[np.int32], entries: _Entries, tr
 
 
 def _counted(name: str, entries: _Entries) -> Histogram:
-    size = entries.cardinality
-    keys, entry = np.unique(entries.tuple * size + entries.code, return_inverse=True)
+    size, known = entries.cardinality, entries.code >= 0
+    keys, entry = np.unique((entries.tuple * size + entries.code)[known], return_inverse=True)
     return Histogram(
         name=name,
         cardinality=size,
         offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
         values=(keys % size).astype(np.int32 if size < 2**31 else np.int64),
-        counts=add_up(entry, entries.rows, keys.size),
+        counts=add_up(entry, entries.rows[known], keys.size),
+        missing=int(entries.rows[~known].sum()),
     )
 
 
@@ -297,19 +335,20 @@ class _Joint(Mapping[str, Histogram]):
     Few problems ask, and counting takes as long as for any other column.
     """
 
-    def __init__(self, entries: Mapping[str, _Entries], sensitive: Sequence[str], label: str) -> None:
-        self._entries = {column: entries[column] for column in (*sensitive, label)}
+    def __init__(self, entries: Mapping[str, _Entries], sensitive: Sequence[str], labels: _Entries) -> None:
+        self._entries = {column: entries[column] for column in sensitive}
         self._sensitive = tuple(sensitive)
-        self._label = label
+        self._labels = labels
         self._made: dict[str, Histogram] = {}
 
     def __getitem__(self, column: str) -> Histogram:
         if column not in self._sensitive:
             raise KeyError(column)
         if column not in self._made:
-            value, label = self._entries[column], self._entries[self._label]
+            value, label = self._entries[column], self._labels
             both = value._replace(
-                code=value.code * label.cardinality + label.code, cardinality=value.cardinality * label.cardinality
+                code=np.where(value.code < 0, -1, value.code * label.cardinality + label.code),
+                cardinality=value.cardinality * label.cardinality,
             )
             self._made[column] = _counted(column, both)
         return self._made[column]

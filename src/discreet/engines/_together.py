@@ -1,7 +1,9 @@
 """Sensitive attributes that are several columns together, such as ``disease+stage``.
 
-Their values are told as text: those of the columns with `` + `` between them. A plus sign in a value is doubled, and a
-missing value is ``+none``, so that no two combinations have the same text.
+Their values are told as text: those of the columns with `` + `` between them. A plus sign in a value is doubled,
+and a missing value is ``+none``, so that no two combinations have the same text. A combination is missing if all of
+its values are: with one of them known it still tells something, and has to be counted lest a class be taken for one
+about which nothing is known.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ __all__ = ["count_together", "put_together", "together"]
 def together(columns: Sequence[pl.Expr]) -> pl.Expr:
     """Return the values of several columns as one text.
 
-    >>> table = pl.DataFrame({"disease": ["flu", None], "stage": ["I+", "II"]})
+    >>> table = pl.DataFrame({"disease": ["flu", None, None], "stage": ["I+", "II", None]})
     >>> table.select(together([pl.col("disease"), pl.col("stage")])).to_series().to_list()
-    ['flu + I++', '+none + II']
+    ['flu + I++', '+none + II', None]
     """
-    texts = (column.cast(pl.String).str.replace_all("+", "++", literal=True) for column in columns)
-    return pl.concat_str([text.fill_null("+none") for text in texts], separator=" + ")
+    texts = [column.cast(pl.String).str.replace_all("+", "++", literal=True) for column in columns]
+    joined = pl.concat_str([text.fill_null("+none") for text in texts], separator=" + ")
+    return pl.when(pl.any_horizontal([text.is_not_null() for text in texts])).then(joined)
 
 
 def put_together(counted: pl.DataFrame, attributes: Mapping[str, Sequence[str]]) -> pl.DataFrame:

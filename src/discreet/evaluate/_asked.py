@@ -56,6 +56,14 @@ class Asked:
             job,
         )
 
+    def missing_sensitive(self, chosen: str | None) -> str:
+        """Return what a missing sensitive value is: as chosen, or else as the release was asked for."""
+        from discreet.release._missing import check_missing_sensitive
+
+        choice = str(self.job.get("missing_sensitive", "unknown")) if chosen is None else chosen
+        check_missing_sensitive(choice)
+        return choice
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the quasi-identifiers."""

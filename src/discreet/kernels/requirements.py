@@ -1,7 +1,9 @@
 """Whether a group keeps every privacy model, for groups that change row by row inside kernels.
 
 A group is its number of rows and one histogram, in which the values of all sensitive columns that some model looks at
-stand one after the other. Thresholds hold the models' tolerances already.
+stand one after the other. Rows whose value is unknown are in a last cell that no model looks at: shares are of the
+known values, and a group without any has nothing that thresholds or closeness could find fault with. Thresholds hold
+the models' tolerances already.
 """
 
 from __future__ import annotations
@@ -79,12 +81,14 @@ def holds(requirement: Requirement, size: int, histogram: NDArray[np.int64]) -> 
             most, rest = _most_and_rest(counts, requirement.depth[model])
             fine = most < limit * rest
         elif kind == CAPS:
-            fine = _within_caps(counts, size, share)
+            fine = _within_caps(counts, _known(counts), share)
         elif kind == ORDERED:
-            fine = _ordered_distance(counts, size, share) <= limit
+            known = _known(counts)
+            fine = known == 0 or _ordered_distance(counts, known, share) <= limit
         else:
+            known = _known(counts)
             member, depth = requirement.member[requirement.member_start[model] :], requirement.depth[model]
-            fine = _node_distance(counts, size, share, member, depth) <= limit
+            fine = known == 0 or _node_distance(counts, known, share, member, depth) <= limit
         if not fine:
             return False
     return True
@@ -96,6 +100,14 @@ def _different(counts: NDArray[np.int64]) -> int:
     for value in range(counts.size):
         different += counts[value] > 0
     return different
+
+
+@inner_kernel
+def _known(counts: NDArray[np.int64]) -> int:
+    known = 0
+    for value in range(counts.size):
+        known += counts[value]
+    return known
 
 
 @inner_kernel
@@ -137,26 +149,26 @@ def _most_and_rest(counts: NDArray[np.int64], l: int) -> tuple[int, int]:  # noq
 
 
 @inner_kernel
-def _within_caps(counts: NDArray[np.int64], size: int, share: NDArray[np.float64]) -> bool:
+def _within_caps(counts: NDArray[np.int64], known: int, share: NDArray[np.float64]) -> bool:
     within = True
     for value in range(counts.size):
-        within &= counts[value] <= size * share[value]
+        within &= counts[value] <= known * share[value]
     return within
 
 
 @inner_kernel
-def _ordered_distance(counts: NDArray[np.int64], size: int, share: NDArray[np.float64]) -> float:
+def _ordered_distance(counts: NDArray[np.int64], known: int, share: NDArray[np.float64]) -> float:
     """The mean of the absolute differences of the cumulative shares."""
     flow, moved = 0.0, 0.0
     for value in range(counts.size):
-        flow += counts[value] / max(size, 1) - share[value]
+        flow += counts[value] / known - share[value]
         moved += abs(flow)
     return moved / max(counts.size - 1, 1)
 
 
 @inner_kernel
 def _node_distance(
-    counts: NDArray[np.int64], size: int, share: NDArray[np.float64], member: NDArray[np.int64], levels: int
+    counts: NDArray[np.int64], known: int, share: NDArray[np.float64], member: NDArray[np.int64], levels: int
 ) -> float:
     """The mean over the levels of half the L1 distance between the shares of the level's nodes."""
     apart, moved = 0.0, 0.0
@@ -165,7 +177,7 @@ def _node_distance(
         end = value < 0
         if end:
             value = ~value
-        apart += counts[value] / max(size, 1) - share[value]
+        apart += counts[value] / known - share[value]
         if end:
             moved += abs(apart) / 2
             apart = 0.0

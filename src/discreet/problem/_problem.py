@@ -15,6 +15,8 @@ from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageE
 from discreet.problem._checks import levels_by_column
 from discreet.problem._classes import Classes
 from discreet.problem.costs import COSTS, Cost
+from discreet.problem.costs.certainty import Certainty
+from discreet.problem.costs.loss import Loss
 from discreet.problem.privacy import PRIVACY, PrivacyModel
 from discreet.problem.schemes import Scheme, scheme_of_each
 from discreet.problem.suppression import SUPPRESSION, Suppression
@@ -107,7 +109,7 @@ class Problem:
     @cached_property
     def smallest_class(self) -> int:
         """No class with fewer rows than this can be ok."""
-        return max(model.minimum_size for model in self.privacy)
+        return max(model.smallest(self.whole) for model in self.privacy)
 
     @property
     def looks_at_population(self) -> bool:
@@ -190,7 +192,7 @@ def _check_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> N
 
 def _check_local(cost: Cost, limited: Sequence[str]) -> None:
     """Refuse what is not defined where each class shows its values in its own way, be it without effect."""
-    if not cost.local:
+    if not cost.local or not (cost.counts_values or type(cost) in (Certainty, Loss)):
         raise UnsupportedCombinationError(
             f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import Engine, EngineName, Missing
+from discreet.engines import Engine, EngineName, Missing, MissingSensitive
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._infeasible import infeasible
@@ -49,6 +49,7 @@ def anonymize(
     time_limit: float | None = None,
     seed: int | None = None,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     priorities: Mapping[str, int] | None = None,
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
@@ -104,6 +105,10 @@ def anonymize(
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
+    missing_sensitive
+        ``unknown``: a missing sensitive value is not a value. It counts in the size of its class, and models of
+        diversity and closeness look at the known values of the class only, and at those known in the whole table.
+        ``value``: it is one more value. An attribute of several columns is missing where all of them are.
     priorities
         How much each quasi-identifier matters, as in ``{"zip": 10, "age": 5}``; 1 where nothing is said. They are the
         weights of the cost, which is ``score`` if none was chosen.
@@ -157,6 +162,7 @@ def anonymize(
             schemes=schemes,
             cost=loss,
             missing=missing,
+            missing_sensitive=missing_sensitive,
             output=output,
             engine=Engine(engine, memory_limit, spark),
         )

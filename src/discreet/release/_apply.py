@@ -150,6 +150,7 @@ def apply_mapping(
         types=types,
         reference={name: _counted(source, name) for name in trees},
         unknown=None,
+        missing_sensitive=told.get("missing_sensitive", "value"),
         rows=None,
         weights=told.get("weights"),
         values={name: column.map.released for name, column in recoded.items()},
@@ -197,6 +198,7 @@ def _without_broken_classes(
             privacy=promises.privacy,
             weights=promises.weights,
             suppression="class-records",
+            missing_sensitive=promises.missing_sensitive,
             output=output,
         )
     except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs

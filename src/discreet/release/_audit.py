@@ -22,6 +22,7 @@ from discreet.engines import (
     Engine,
     EngineName,
     Format,
+    MissingSensitive,
     Pieces,
     TableFile,
     TableFiles,
@@ -43,9 +44,10 @@ from discreet.engines import (
 )
 from discreet.errors import MissingColumnError, UsageError
 from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.release._missing import check_missing_sensitive
 from discreet.release._notebook import audit_html
 from discreet.release._people import people_of_classes
-from discreet.release._reference import Reference, make_reference, original_counts
+from discreet.release._reference import Reference, make_reference, missing_values, original_counts
 from discreet.release._sizes import ClassSizes
 from discreet.schema import parts_of
 
@@ -146,6 +148,7 @@ def audit(
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
     weights: str | None = None,
     population: Any = None,
@@ -155,12 +158,14 @@ def audit(
 ) -> Audit:
     """Check whether a released table keeps its promises, whoever made it.
 
-    ``data`` is a path, the URL of a table or a frame of any kind. A missing value is a value like any other.
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other.
+    A missing sensitive value is unknown: it counts in the size of its class, and shares and the number of different
+    values are those of the known ones; with ``missing_sensitive="value"`` it is one more value instead.
     ``sensitive`` may be left out where the models name their columns, and may map columns to hierarchies (for
     hierarchical t-closeness). ``reference`` is the table the release was made from, where models compare with it
     (t-closeness, l+-diversity by frequency); without it they compare with the released table itself. ``unknown``
-    is what stands for a sensitive value that was suppressed, as in ``"*"``; it counts in the size of its class, but is
-    no value, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
+    is what stands for a sensitive value that was suppressed, as in ``"*"``: it is no value, but shares are of what was
+    known before, and a class of which no value is known keeps every promise about them. With ``rows`` the number of
     released rows is checked too. Models about the population take what the survey ``weights`` of a class add up to, or
     count who of a table of the ``population`` has its released values; what those stand for is told by hierarchies, if
     ``quasi_identifiers`` maps columns to them. ``engine``, ``memory_limit`` and ``spark`` are as for
@@ -190,6 +195,7 @@ def audit(
         types=types,
         reference=reference,
         unknown=unknown,
+        missing_sensitive=missing_sensitive,
         rows=rows,
         weights=weights,
         population=population,
@@ -206,6 +212,7 @@ def audit_table(
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
     weights: str | None = None,
     population: Any = None,
@@ -220,6 +227,7 @@ def audit_table(
     takes a column and values as they were read, and returns what they were before they were written. ``made_for`` is
     the format whose values the ``reference`` holds.
     """
+    check_missing_sensitive(missing_sensitive)
     columns = _names(quasi_identifiers, "quasi-identifiers")
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model) for model in chosen]
@@ -252,11 +260,18 @@ def audit_table(
     seen = {}
     for column, parts in attributes.items():
         values = classes.attribute(parts)
-        told = _told(values, unknown)
-        released = pl.DataFrame({"value": values, "rows": classes.count}).filter(told)
-        counted = original_counts(column, reference, released, layout, parts)
+        every = pl.DataFrame({"value": values, "rows": classes.count})
+        counted = original_counts(column, reference, every.filter(_told(values, unknown)), layout, parts)
+        there = ~missing_values(values, counted["value"].dtype) | (missing_sensitive == "value")
+        told = there & _told(values, unknown)
+        released = every.filter(told)
+        if missing_sensitive == "unknown":
+            counted = counted.filter(counted["value"].is_not_null())
         known = make_reference(column, counted, trees.get(column), (types or {}).get(column))
-        seen[column] = _groups(classes, released["value"], told.to_numpy(), known)
+        groups = _groups(classes, released["value"], told.to_numpy(), known)
+        known_rows = np.zeros_like(classes.sizes)
+        np.add.at(known_rows, classes.group, np.where(there.to_numpy(), classes.count, 0))
+        seen[column] = replace(groups, known=known_rows, hides=unknown is not None)
     checks = [_check(model, classes, seen, people) for model in models]
     total = int(classes.sizes.sum())
     if rows is not None:
@@ -383,7 +398,7 @@ def _gather(cells: pl.DataFrame, keys: list[str], sensitive: Mapping[str, str], 
 
 
 def _told(values: pl.Series, unknown: str | None) -> pl.Series:
-    """Return which values are not the one that stands for a suppressed one; a missing value is a value."""
+    """Return which values are not the one that stands for a suppressed one."""
     if unknown is None:
         return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
     return values.cast(pl.String).ne_missing(unknown)

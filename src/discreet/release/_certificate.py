@@ -89,6 +89,7 @@ def _reading(release: Release) -> dict[str, Any]:
         "hierarchies": {column: form for column, form in forms.items() if form is not None},
         "weights": job.get("weights") if about_people else None,
         "missing": job.get("missing") if compares and job.get("missing") == "suppress" else None,
+        "missing_sensitive": "value" if needed and job.get("missing_sensitive") == "value" else None,
     }
     return {name: plain_data(value) for name, value in found.items() if value}
 

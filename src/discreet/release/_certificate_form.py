@@ -194,7 +194,13 @@ def _promises(value: Any, name: str) -> None:
 
 
 def _reading(value: Any, name: str) -> None:
-    fields = {"types": _texts, "hierarchies": _texts, "weights": _text, "missing": _one_of("suppress")}
+    fields = {
+        "types": _texts,
+        "hierarchies": _texts,
+        "weights": _text,
+        "missing": _one_of("suppress"),
+        "missing_sensitive": _one_of("value"),
+    }
     _exactly(value, fields, f"'{name}'", optional=list(fields))
 
 

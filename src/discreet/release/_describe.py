@@ -126,6 +126,10 @@ def notes(
                 yield f"Column '{name}' has missing values; missing counts as a value of its own."
             elif rows:
                 yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+    yield from _about_sensitive(problem, counted)
+    note = problem.suppression.note(problem.whole.n)
+    if note is not None:
+        yield note
     if counted.people is not None and not problem.looks_at_population:
         yield (
             "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
@@ -158,6 +162,17 @@ def _missing(name: str, counted: Counted, kept: IntArray | None) -> int | None:
         return None
     number, leaf = counted.table.names.index(name), counted.domains[name].ancestors.shape[1] - 1
     return int(kept[counted.table.codes[number] == leaf].sum())
+
+
+def _about_sensitive(problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield the sensitive columns with missing values that a promise looks at."""
+    looked_at = sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
+    for name in looked_at:
+        if name in counted.table.sensitive and counted.table.sensitive[name].missing:
+            yield (
+                f"The sensitive column '{name}' has missing values: they count in the size of their class, and "
+                "promises about its values are kept by the known ones."
+            )
 
 
 def population_text(table: CountTable, weights: str | None) -> str | None:

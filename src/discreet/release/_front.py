@@ -16,9 +16,9 @@ import polars as pl
 from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet._words import amount
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import FloatArray
 from discreet.errors import UsageError
-from discreet.problem import Axis, Problem
+from discreet.problem import PRIVACY, Axis, Problem
 from discreet.release._explain import Step, steps_between
 from discreet.release._key import draw_seed, key_place
 from discreet.release._knee import Knee, find_knee, number_text
@@ -100,6 +100,8 @@ class Front:
     prepared: Prepared
     problem: Problem
     parts: tuple[Axis, ...]
+    promises: tuple[str, ...]
+    """What every point keeps beside what it reaches on the axes."""
     job: dict[str, Any]
     missed: tuple[FrontPoint, ...] = ()
     """With the method poka: the true points it does not have."""
@@ -219,6 +221,7 @@ class Front:
         """The problem a point is an answer to, and the point as its solution, with what is proven of it there."""
         from discreet.solve import Budget, choose_solver
         from discreet.solve._gather import Released
+        from discreet.solve._looks import PlainLooks
         from discreet.solve._recoded import Recoder
 
         if chosen.solved is not None:
@@ -227,10 +230,12 @@ class Front:
         released = Released.by_levels(told.table, list(chosen.levels.values()))
         promised = [axis.promise(value) for axis, value in zip(self.parts, chosen.reached, strict=True)]
         if self.parts[0].of_table:
-            promised.append(f"k({_smallest_kept(told.table.group(released.blocks).sizes, chosen.suppressed)})")
+            promised.append(f"k({PlainLooks(told, self.parts).smallest_kept(np.array(list(chosen.levels.values())))})")
+        models = [PRIVACY.make(model) for model in promised if model is not None]
+        models += [model for model in told.privacy if model.text != "k(1)"]
         problem = Problem.build(
             told.table,
-            privacy=[model for model in promised if model is not None],
+            privacy=list({model.text: model for model in models}.values()) or told.privacy,
             cost=told.cost,
             suppression=told.suppression,
             min_levels=dict(zip(told.table.names, told.lowest, strict=True)),
@@ -269,6 +274,7 @@ class Front:
         """Return the front as plain data, without any value of the data."""
         told = {
             "axes": list(self.axes),
+            **({"promises": list(self.promises)} if self.promises else {}),
             "cost": self.cost,
             "method": self.method,
             "rows": self.n,
@@ -320,6 +326,8 @@ class Front:
             lines.append("The search is not complete: there may be points between these.")
         elif not self.complete:
             lines.append("The search is not complete: there may be more points, and those not proven may be beaten.")
+        if self.promises:
+            lines.append(f"Every point keeps {' and '.join(self.promises)}.")
         if len(self.points) > 2:
             lines.append(self.knee().reason)
         return "\n".join(lines)
@@ -388,12 +396,6 @@ def _mark(point: FrontPoint) -> str:
     if point.lower_bound is None:
         return "not proven"
     return f"not proven; no less than {point.lower_bound:,.6g}"
-
-
-def _smallest_kept(sizes: IntArray, suppressed: int) -> int:
-    """The rows of the smallest class that stays when so many rows go, from the smallest class up."""
-    ordered = np.sort(sizes)
-    return int(ordered[np.searchsorted(np.cumsum(ordered), suppressed, side="right")])
 
 
 def _plain(value: Any) -> Any:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet._words import amount
-from discreet.errors import InfeasibleError
+from discreet.errors import DiscreetError, InfeasibleError
 from discreet.problem import Problem
 
 if TYPE_CHECKING:
-    from discreet.solve import Solution
+    from discreet.solve import Budget, Solution
 
-__all__ = ["infeasible"]
+__all__ = ["infeasible", "no_point"]
 
 _MOST_TRIES = 2_000
 """Combinations of limits that are tried at most."""
@@ -50,6 +50,16 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
         smallest_budget=smallest,
         limits=limits,
     )
+
+
+def no_point(problem: Problem, complete: bool, budget: Budget) -> DiscreetError:
+    """Return the error of a front without any point: none keeps the promises, or there was no time to find one."""
+    from discreet.solve import Solution
+    from discreet.solve._base import nothing_found
+
+    if not complete:
+        return nothing_found(budget)
+    return infeasible(problem, Solution("infeasible", np.inf, np.inf))
 
 
 def _let(ways: Sequence[str]) -> str:

@@ -50,6 +50,7 @@ class Recipe:
     """The hierarchies of sensitive columns."""
     privacy: tuple[PrivacyModel, ...]
     missing: str
+    missing_sensitive: str
 
     @classmethod
     def of(cls, source: Source, **parts: Any) -> Recipe | None:
@@ -126,6 +127,7 @@ def make_mapping(release: Release) -> dict[str, Any]:
         **({} if schema.weights is None else {"weights": schema.weights}),
         "types": {name: str(kind) for name, kind in schema.types.items()},
         "missing": recipe.missing,
+        "missing_sensitive": recipe.missing_sensitive,
         "privacy": [model.text for model in recipe.privacy],
         "versions": versions(),
     }

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engines import Engine, EngineName, Missing
+from discreet.engines import Engine, EngineName, Missing, MissingSensitive
 from discreet.errors import UnsupportedCombinationError, UsageError
-from discreet.problem import AXES, SUPPRESSION, Axis, Problem, Scheme, make_schemes
+from discreet.problem import SUPPRESSION, Axis, PrivacyModel, Problem, Scheme, make_schemes
+from discreet.problem.axes._promises import axes_and_promises
 from discreet.problem.axes.k import K
 from discreet.release._front import Front, FrontPoint
+from discreet.release._infeasible import no_point
 from discreet.release._prepare import Prepared, check_time_limit, interruptible, prepare, search_budget, several
 from discreet.release._wishes import cost_by_priorities, highest_levels
 
@@ -31,7 +33,7 @@ def pareto(
     weights: str | None = None,
     population: Any = None,
     types: Mapping[str, Any] | None = None,
-    privacy: str | Axis | Sequence[str | Axis] = "k",
+    privacy: str | Axis | PrivacyModel | Sequence[str | Axis | PrivacyModel] = "k",
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
@@ -40,6 +42,7 @@ def pareto(
     depth: int | None = None,
     time_limit: float | None = None,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     priorities: Mapping[str, int] | None = None,
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
@@ -54,23 +57,32 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types, missing
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types
+        As for :func:`discreet.anonymize`.
+    missing, missing_sensitive
         As for :func:`discreet.anonymize`.
     priorities, keep_at_least, min_levels, max_levels
         As for :func:`discreet.anonymize`.
     privacy
         What is on the axis of privacy: ``k``, ``distinct-l(disease)``, ``entropy-l(disease)``, ``theta(disease)``,
-        ``t(disease)`` or ``average-risk``; several make a front over all of them and the loss.
+        ``t(disease)`` or ``average-risk``; several make a front over all of them and the loss. What says how much is
+        wanted, as ``k(5)`` or ``distinct-l(3, disease)``, is no axis but a promise every point keeps, and so does every
+        release made of one: ``["k", "distinct-l(3, disease)"]`` is k against the loss among the releases with three
+        diseases in each class. Without an axis that is ``k``. A text with a number among its plain arguments is always
+        a promise; ``distinct-l('3')`` is the axis about a column called 3.
     cost
         The loss: ``LM``, or with priorities ``score``, if none is chosen.
     suppression
-        ``none`` or a budget. With at most so many rows to suppress, classes go from the worst up, all equally bad
-        ones together; what is left says how private the table is, and what went is part of the loss.
+        ``none`` or a budget. With at most so many rows to suppress, classes that break a promise go first: if they have
+        more rows than that, the recoding is no point. By what is left of the budget, the other classes go from the
+        worst on the first axis up, all equally bad ones together; what is left says how private the table is, and what
+        went is part of the loss.
     scheme
-        ``full-domain``; with another one the front of k is found by one search for each point.
+        ``full-domain``; with another one the front of k is found by one search for each point, which keeps the
+        promises.
     method, exact, depth
         ``exact``: all points, proven. ``poka``: the heuristic of the paper that first asked for this, with its depth of
-        search; what it misses is told. ``exact=False`` is another way to ask for it.
+        search; what it misses is told. ``exact=False`` is another way to ask for it. It knows no promises.
     time_limit
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
     engine, memory_limit, spark
@@ -93,9 +105,12 @@ def pareto(
     if depth is not None and method != "poka":
         raise UsageError("The depth is one of the method poka; leave it out, or choose that method.")
     check_time_limit(time_limit)
-    axes = [AXES.make(axis) for axis in several(privacy)]
-    if not axes:
+    given = several(privacy)
+    if not given:
         raise UsageError("A front needs something on its axis of privacy, such as k.")
+    axes, promises = axes_and_promises(given)
+    if promises and method == "poka":
+        raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
     loss = cost_by_priorities(cost, priorities, quasi_identifiers)
     highest = highest_levels(max_levels, keep_at_least)
     kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
@@ -113,6 +128,7 @@ def pareto(
             types=types,
             schemes=schemes,
             missing=missing,
+            missing_sensitive=missing_sensitive,
             engine=Engine(engine, memory_limit, spark),
         )
         budget = search_budget(budget, time_limit)
@@ -123,7 +139,7 @@ def pareto(
         def problem_for(k: int = 1) -> Problem:
             return Problem.build(
                 prepared.counted.table,
-                privacy=f"k({k})",
+                privacy=[f"k({k})", *promises] if k > 1 or not promises else promises,
                 cost=loss,
                 suppression=kind,
                 scheme=prepared.schemes,
@@ -145,12 +161,24 @@ def pareto(
             }
             before = budget.preparing
             if full:
-                front = _over_levels(prepared, problem_for(), resolved, method, depth, budget, progress, job)
+                front = _over_levels(
+                    prepared,
+                    problem_for(),
+                    resolved,
+                    method,
+                    depth,
+                    budget,
+                    progress,
+                    job,
+                    promises=bool(promises),
+                )
                 prepared.clock.part("compile", "solve", budget.preparing - before)
                 return front
             if len(resolved) > 1 or type(resolved[0]) is not K or method == "poka":
                 raise UnsupportedCombinationError(
-                    "A front over a scheme other than full-domain", "anything but k and exact search", "leave one out"
+                    "A front over a scheme other than full-domain",
+                    "an axis other than k, several axes or poka",
+                    "make k the axis, and promise the rest as in distinct-l(3, disease)",
                 )
             front = _over_solves(prepared, problem_for, resolved, budget, progress, job)
             prepared.clock.part("compile", "solve", budget.preparing - before)
@@ -166,15 +194,20 @@ def _over_levels(
     budget: Budget,
     progress: Callable[[FrontProgress], None] | None,
     job: dict[str, Any],
+    *,
+    promises: bool,
 ) -> Front:
     from discreet.solve.front import exact_front
 
-    if len(axes) > 1:
+    if len(axes) > 1 or promises:
         from discreet.solve._many_axes import front_of_many
 
         if method == "poka":
             raise UnsupportedCombinationError("The method poka", "several axes", "choose one, or the exact method")
-        return _front(prepared, problem, axes, front_of_many(problem, axes, budget, progress), "exact", job)
+        found = front_of_many(problem, axes, budget, progress)
+        if not found.points:
+            raise no_point(problem, found.complete, budget)
+        return _front(prepared, problem, axes, found, "exact", job)
     if method == "exact":
         return _front(prepared, problem, axes, exact_front(problem, axes, budget, progress), "exact", job)
     from discreet.solve.poka import compare_fronts, poka_front
@@ -210,6 +243,11 @@ def _points(prepared: Prepared, problem: Problem, axes: Sequence[Axis], points: 
     ]
 
 
+def _promises(problem: Problem) -> tuple[str, ...]:
+    """Return what every point keeps, as text for people."""
+    return tuple(model.shown for model in problem.privacy if model.text != "k(1)")
+
+
 def _number(value: float) -> float | int:
     return int(value) if float(value).is_integer() else float(value)
 
@@ -235,6 +273,7 @@ def _front(
         prepared=prepared,
         problem=problem,
         parts=tuple(axes),
+        promises=_promises(problem),
         job=job,
     )
 
@@ -258,6 +297,8 @@ def _over_solves(
 
     problem = problem_for(1)
     solved, complete = front_by_solves(problem_for, problem.table.n, budget, told)
+    if not solved:
+        raise no_point(problem, complete, budget)
     worst = problem.cost.worst(problem.table) or 1.0
     points = [
         FrontPoint(
@@ -289,5 +330,6 @@ def _over_solves(
         prepared=prepared,
         problem=problem,
         parts=tuple(axes),
+        promises=_promises(problem),
         job=job,
     )

@@ -12,11 +12,23 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Format, Missing, Source, count, count_people, open_source
+from discreet.engines import (
+    UNKNOWN,
+    Counted,
+    Engine,
+    Format,
+    Missing,
+    MissingSensitive,
+    Source,
+    count,
+    count_people,
+    open_source,
+)
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
+from discreet.release._missing import check_missing_sensitive
 from discreet.release._output import Target, check_output
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
@@ -48,6 +60,7 @@ class Prepared:
     schemes: Mapping[str, Scheme]
     """The scheme of each quasi-identifier."""
     missing: Missing
+    missing_sensitive: MissingSensitive
     output: str | PathLike[str] | None
     target: Target | None
     stamp: FileStamp | None
@@ -72,6 +85,7 @@ class Prepared:
             **({} if self.population is None else {"population": _place(self.population)}),
             "types": self.schema.types,
             "missing": self.missing,
+            "missing_sensitive": self.missing_sensitive,
             **self.engine.told(),
         }
 
@@ -90,6 +104,7 @@ def prepare(
     schemes: Scheme | Mapping[str, Scheme],
     cost: Cost | None = None,
     missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
     output: str | PathLike[str] | None = None,
     engine: Engine | None = None,
     clock: Clock | None = None,
@@ -102,6 +117,7 @@ def prepare(
     clock = clock or Clock()
     if missing not in get_args(Missing):
         raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{missing}'.")
+    check_missing_sensitive(missing_sensitive)
     if weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     target = None if output is None else check_output(output, data, population)
@@ -131,6 +147,7 @@ def prepare(
             source,
             schema,
             missing=missing,
+            missing_sensitive=missing_sensitive,
             hierarchies=trees,
             written_as=written_as,
             without_hierarchy=[] if cost is not None and cost.counts_values else _without_hierarchy(each),
@@ -146,6 +163,7 @@ def prepare(
         trees,
         each,
         missing,
+        missing_sensitive,
         output,
         target,
         stamp,

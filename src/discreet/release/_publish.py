@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from discreet.engines import Format, Recoding, Source, to_lazy, without_formulas
+from discreet.engines import Format, MissingSensitive, Recoding, Source, to_lazy, without_formulas
 from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
@@ -41,6 +41,7 @@ class Promises:
     types: Mapping[str, Any]
     reference: Mapping[str, pl.DataFrame]
     unknown: str | None
+    missing_sensitive: MissingSensitive
     rows: int | None
     way_out: str = "please report this"
     read: FileStamp | None = None
@@ -82,6 +83,7 @@ class Promises:
             types=self.types,
             reference=self.reference,
             unknown=self.unknown,
+            missing_sensitive=self.missing_sensitive,
             rows=self.rows,
             weights=self.weights,
             population=self.population,

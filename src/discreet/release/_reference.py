@@ -15,7 +15,7 @@ from discreet.engines import Format, as_written, exactly, held, open_source, rel
 from discreet.errors import AuditError, MissingColumnError
 from discreet.schema import flat, make_domain
 
-__all__ = ["Reference", "make_reference", "original_counts"]
+__all__ = ["Reference", "make_reference", "missing_values", "original_counts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,13 @@ def original_counts(
         counted = released
     counted = _sum(counted)
     return counted if layout is None else _sum(counted.with_columns(held(counted["value"], layout)))
+
+
+def missing_values(values: pl.Series, original: pl.DataType) -> pl.Series:
+    """Return which released values are missing; of numbers that a file holds as text also NaN."""
+    if not original.is_float() or values.dtype.is_float():
+        return values.is_null()
+    return values.is_null() | as_written(values, original).is_nan().fill_null(value=False)
 
 
 def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, type: Any = None) -> Reference:  # noqa: A002

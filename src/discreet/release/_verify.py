@@ -170,6 +170,7 @@ def _audit(
         types=reading.get("types"),
         reference=None if original is None else _original(original, told),
         unknown=told["unknown"],
+        missing_sensitive=reading.get("missing_sensitive", "unknown"),
         rows=told["rows"],
         weights=reading.get("weights"),
         population=population,

@@ -170,6 +170,8 @@ def is_compiled(problem: Problem, separable: Separable | None) -> bool:
     attributes = {model.attribute for model in problem.privacy if isinstance(model, ThresholdModel | LDiversity)}
     if len(attributes) > 1:
         return False
+    if any(isinstance(model, ThresholdModel) and model.histogram(problem.table).missing for model in problem.privacy):
+        return False  # kernels take the size of a class for the number of its known values
     if any(type(model) not in known and not getattr(model, "compiled", False) for model in problem.privacy):
         return False
     return separable is not None or problem.cost.compiled is not None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._numbers import add_up
-from discreet.counts import CountTable, FloatArray, Histogram
+from discreet.counts import CountTable, FloatArray
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression.suppress_records import SuppressRecords
@@ -22,6 +22,7 @@ from discreet.problem.suppression.violating_records import ViolatingRecords
 from discreet.solve._base import Budget
 from discreet.solve._local_bound import nearest_rates_of
 from discreet.solve._local_task import Shares, Task
+from discreet.solve._requirements import value_of_each
 
 __all__ = ["Rest", "rest_of", "with_the_gone"]
 
@@ -54,18 +55,22 @@ def rest_of(task: Task, budget: Budget) -> Rest:
     while True:
         before = int(left.sum())
         for name in names:
+            before_column = int(left.sum())
             models = [m for m in problem.privacy if not m.looks_at_sensitive or getattr(m, "attribute", None) == name]
-            value = _value_of_each(table.sensitive[name])
-            counts = add_up(value, left, table.sensitive[name].cardinality)
-            whole = Classes(table, left.sum(keepdims=True), sensitive={name: counts[np.newaxis]})
+            histogram = table.sensitive[name]
+            value = value_of_each(histogram)
+            value[value < 0] = histogram.cardinality  # rows without a known value come last
+            counts = add_up(value, left, histogram.cardinality + 1)
+            whole = Classes(table, left.sum(keepdims=True), sensitive={name: counts[np.newaxis, :-1]})
             try:
-                removed = kind.apply(whole, models).removed
+                done = kind.apply(whole, models)
             except UnsupportedCombinationError:
                 return Rest(None, np.zeros(0, dtype=np.int64), table.weights, at_least)
-            if removed is not None:
-                if before == table.n:
-                    at_least = max(at_least, int(removed.sum()))
-                left -= _taken(left, value, dear, removed[0])
+            if done.removed is not None:
+                if before == table.n and all(model.union_closed for model in models):
+                    at_least = max(at_least, int(done.records[0]))
+                all_go = done.records[0] == before_column
+                left -= _taken(left, value, dear, counts if all_go else np.append(done.removed[0], 0))
         if int(left.sum()) == before or not left.any():
             break
     stay = np.flatnonzero(left)
@@ -87,11 +92,6 @@ def with_the_gone(rest: Rest, shares: Shares) -> Shares:
     )
 
 
-def _value_of_each(histogram: Histogram) -> NDArray[np.int64]:
-    """The one value that each tuple has."""
-    return histogram.values[histogram.offsets[:-1]].astype(np.int64)
-
-
 def _taken(
     left: NDArray[np.int64], value: NDArray[np.int64], dear: FloatArray, removed: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -111,8 +111,8 @@ def _reduced(table: CountTable, stay: NDArray[np.int64], left: NDArray[np.int64]
     """The table of the rows that are left; domains, and what is counted of the whole table in histograms, stay."""
     some = table.some(stay)
     single = {
-        name: replace(histogram, counts=left[stay])
+        name: replace(histogram, counts=np.repeat(left[stay], np.diff(histogram.offsets)))
         for name, histogram in some.sensitive.items()
-        if (np.diff(histogram.offsets) == 1).all()
+        if (np.diff(histogram.offsets) <= 1).all()
     }
     return replace(some, attributes=table.attributes, weights=left[stay], sensitive={**some.sensitive, **single})

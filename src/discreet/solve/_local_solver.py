@@ -9,13 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.errors import NothingFoundError
 from discreet.kernels.requirements import Requirement, holds
 from discreet.problem import Cost, Problem
 from discreet.problem._checks import one_of
-from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
+from discreet.solve._base import Budget, Progress, ProgressCallback, Solution, Solver
 from discreet.solve._local_bound import nearest_bound, price_bound
+from discreet.solve._local_last import last_resort, never
 from discreet.solve._local_rest import Rest, rest_of, with_the_gone
-from discreet.solve._local_task import Priced, Shares, Task, finish, make_task, price, row_rates
+from discreet.solve._local_task import Priced, Shares, Task, finish, make_task, mended, price, row_rates
 from discreet.solve._requirements import make_requirement
 from discreet.solve._warm_up import two_rows, warm_up
 
@@ -61,9 +63,17 @@ class LocalSolver(Solver):
         else:
             rest = rest_of(task, budget)
             if rest.problem is None:
-                return _nothing(task, rest, budget)
+                return _nothing(task, rest)
             part = make_task(rest.problem)
             shares = with_the_gone(rest, self.groups(part, make_requirement(rest.problem), budget))
+        shares = mended(task, shares)
+        if int(shares.count[shares.group < 0].sum()) > problem.limit:
+            other = last_resort(
+                task, lambda task, budget: self.groups(task, make_requirement(task.problem), budget), budget
+            )
+            if other is None:
+                return Solution("infeasible", np.inf, np.inf)
+            shares = other
         priced = price(task, shares)
         found = priced.cost
         trace = [Progress(budget.seconds, found, 0.0, 1)]
@@ -87,12 +97,19 @@ class LocalSolver(Solver):
         return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, shares, priced))
 
 
-def _nothing(task: Task, rest: Rest, budget: Budget) -> Solution:
-    """Nothing that keeps the models was found: everything is suppressed, if that is allowed."""
+def _nothing(task: Task, rest: Rest) -> Solution:
+    """Nothing that keeps the models was found: everything is suppressed, if that is allowed.
+
+    Not even all rows together keep the compiled models, for which two groups that are ok are so together: if no row may
+    go, or fewer than these models ask for, there is no release.
+    """
     problem = task.problem
     if problem.limit < problem.table.n:
-        if problem.limit and rest.at_least <= problem.limit:
-            raise nothing_found(budget)
+        if problem.limit and rest.at_least <= problem.limit and not never(problem):
+            raise NothingFoundError(
+                "The search found no release that keeps the promises, and no proof that there is none; "
+                "allow more suppression, promise less, or try another solver or scheme."
+            )
         proven = len({getattr(model, "attribute", None) for model in problem.privacy} - {None}) == 1
         smallest = rest.at_least if proven and rest.at_least else None
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest)

@@ -15,9 +15,9 @@ from discreet.errors import DataError
 from discreet.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, bounds_of
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.certainty import Certainty
-from discreet.problem.costs.loss import Loss
 from discreet.solve._base import Cover, Groups, Progress, Solution
 from discreet.solve._middle import middles
+from discreet.solve._requirements import value_of_each
 from discreet.solve._squared_error import squared_error
 
 __all__ = [
@@ -74,7 +74,6 @@ class Task:
 def make_task(problem: Problem) -> Task:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
-    assert isinstance(problem.cost, Certainty | Loss), "a problem of local recoding has one of these costs"
     codes = np.empty((table.tuples, len(table.attributes)), dtype=np.int64)
     kinds, rates = [], [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
@@ -101,7 +100,7 @@ def make_task(problem: Problem) -> Task:
         rate=np.concatenate(rates),
         node_start=np.array(node_starts, dtype=np.int64),
         node=np.concatenate(nodes),
-        penalty=problem.cost.suppressed_row(table),
+        penalty=problem.cost.suppressed_row(table),  # type: ignore[attr-defined]  # Problem.build sees to it
     )
     return Task(problem, points)
 
@@ -178,17 +177,13 @@ def finish(
     trace: Sequence[Progress] = (),
     priced: Priced | None = None,
 ) -> Solution:
-    """Make sure that every group is ok, price the groups from the definition, and say what they show.
+    """Price groups that are ok from the definition, and say what they show.
 
-    ``priced`` is what the groups show and cost as they came, where that is known.
+    ``priced`` is what the groups show and cost, where that is known.
     """
-    problem, before = task.problem, shares
-    shares = mended(task, shares)
+    problem = task.problem
     lost = int(shares.count[shares.group < 0].sum())
-    if lost > problem.limit:
-        return Solution("infeasible", np.inf, np.inf, stats=stats or {}, trace=tuple(trace))
-    if priced is None or not np.array_equal(shares.group, before.group):
-        priced = price(task, shares)
+    priced = price(task, shares) if priced is None else priced
     cost = priced.cost
     bound = min(lower_bound, cost)
     groups = Groups(shares.tuple, shares.group, shares.count, priced.covers, task.show)
@@ -301,11 +296,9 @@ def groups_ok(task: Task, shares: Shares) -> NDArray[np.bool_]:
         histograms = {}
         for name in names:
             histogram = problem.table.sensitive[name]
-            value = histogram.values[histogram.offsets[shares.tuple[part]]]
-            cells = np.bincount(
-                place * histogram.cardinality + value, weights=weights, minlength=count * histogram.cardinality
-            )
-            histograms[name] = np.rint(cells).astype(np.int64).reshape(count, -1)
+            value, width = value_of_each(histogram)[shares.tuple[part]], histogram.cardinality + 1
+            cells = np.bincount(place * width + value % width, weights=weights, minlength=count * width)
+            histograms[name] = np.rint(cells).astype(np.int64).reshape(count, width)[:, :-1]  # the last is not known
         ok[begin : begin + count] = problem.ok(Classes(problem.table, sizes, sensitive=histograms))
     return ok
 

@@ -1,7 +1,9 @@
 """Looking at lattice nodes for a front: the privacy values and the loss of each, under the budget rule.
 
 With at most η rows to suppress, classes go from the worst up, all classes that are equally bad together; the node has
-the worst value that stays.
+the worst value that stays. Where every point has to keep promises (the privacy models of the problem), the classes that
+break one go first, and the others by what is left of η; a node is no point if those are more than η rows or all there
+are, or if what stays breaks a promise about the whole table.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.kernels.front_run import Tally, evaluate_node
@@ -27,8 +30,9 @@ class Look(NamedTuple):
     """What one node has: see :mod:`discreet.kernels.fronts`."""
 
     values: tuple[float, ...]
-    """One for each axis; more is better."""
+    """One for each axis; more is better. Minus infinity on all where the node cannot keep the promises ..."""
     loss: float
+    """... and infinite there."""
     total: float
     """What publishing all rows costs, or anything no node above can go below."""
     lost: int
@@ -39,7 +43,7 @@ class Look(NamedTuple):
     worse: FloatArray
     """Rows in classes worse than each value of the grid."""
     most: tuple[float, ...] = ()
-    """For each axis what no node below can go above; only known where there are several axes."""
+    """For each axis what no node below can go above; only known where there are several axes, or promises."""
 
 
 def has_compiled_looks(problem: Problem, axes: Sequence[Axis]) -> bool:
@@ -92,13 +96,15 @@ class CompiledLooks:
 
 
 class PlainLooks:
-    """Looks at any axes and any cost, through their arrays."""
+    """Looks at any axes, promises and any cost, through their arrays."""
 
     def __init__(self, problem: Problem, axes: Sequence[Axis], grid: FloatArray | None = None) -> None:
         self.problem, self.axes = problem, axes
         columns = [column for axis in axes for column in axis.columns]
         self.evaluator = NodeEvaluator(problem, lay_out(problem), columns=columns)
         self.grid = np.zeros(0) if grid is None else grid
+        self.promises = any(model.text != "k(1)" for model in problem.privacy)
+        """Whether there is anything to keep beside the axes."""
 
     def look(self, node: IntArray) -> Look:
         """Evaluate one node."""
@@ -106,11 +112,14 @@ class PlainLooks:
         grouping, rolled = self.evaluator._group(np.asarray(node, dtype=np.int64), keep=True)
         released = Released.by_levels(problem.table, node)
         values: list[list[FloatArray]] = [[] for _ in self.axes]
-        published, suppressed, floor = [], [], []
+        published, suppressed, floor, fine, must = [], [], [], [], 0
         gatherer = self.evaluator.gatherer
         for _, classes in gatherer.portions(grouping, rolled, released):
             for axis, numbers in zip(self.axes, values, strict=True):
                 numbers.append(axis.values(classes))
+            if self.promises:
+                fine.append(problem.ok(classes))
+                must += int(self.evaluator._must_remove(classes, fine[-1]).sum())
             if cost.additive:
                 published.append(cost.published(classes))
             suppressed.append(cost.suppressed(classes))
@@ -119,14 +128,17 @@ class PlainLooks:
                 floor.append(published[-1] if plain else cost.floor(classes, 1))
         sizes = np.asarray(grouping.sizes, dtype=np.float64)
         first = np.concatenate(values[0])
-        least, lost = _budget_rule(first, sizes, problem.limit)
-        kept = first >= least
+        ok = np.concatenate(fine) if fine else np.ones(sizes.size, dtype=np.bool_)
+        kept, lost = _stays(first, sizes, ok, problem.limit)
+        point = bool(kept.any()) and (not self.promises or problem.holds(grouping.sizes[kept]))
         gone = np.concatenate(suppressed)
+        loss = np.inf
         if cost.additive:
             loss = float(np.concatenate(published)[kept].sum() + gone[~kept].sum())
         else:
             whole = gatherer.classes(grouping, rolled, released, slice(0, sizes.size))
-            loss = cost.total(whole, kept)
+            if point:
+                loss = cost.total(whole, kept)
         total, profile = -np.inf, np.zeros((0, 2))
         if cost.superadditive:
             cheapest = np.concatenate(floor)
@@ -136,13 +148,35 @@ class PlainLooks:
         elif not cost.additive:
             total = cost.lower(whole, problem.limit)
         each = [np.concatenate(numbers) for numbers in values]
-        reached = tuple(axis.of(numbers[kept], sizes[kept]) for axis, numbers in zip(self.axes, each, strict=True))
+        reached = (-np.inf,) * len(self.axes)
+        if point:
+            reached = tuple(axis.of(numbers[kept], sizes[kept]) for axis, numbers in zip(self.axes, each, strict=True))
         most: tuple[float, ...] = ()
-        if len(self.axes) > 1:
+        if must > problem.limit:
+            most = (-np.inf,) * len(self.axes)  # no node below can keep the promises either
+        elif len(self.axes) > 1 or self.promises:
             most = tuple(
                 _most_below(axis, numbers, sizes, problem.limit) for axis, numbers in zip(self.axes, each, strict=True)
             )
-        return Look(reached, loss, total, lost, int(kept.sum()), profile, self._worse(first, sizes), most)
+        return Look(
+            reached,
+            loss if point else np.inf,
+            total,
+            lost,
+            int(kept.sum()),
+            profile,
+            self._worse(first, sizes),
+            most,
+        )
+
+    def smallest_kept(self, node: IntArray) -> int:
+        """Return the rows of the smallest class that a node publishes."""
+        grouping, rolled = self.evaluator._group(np.asarray(node, dtype=np.int64), keep=True)
+        portions = self.evaluator.gatherer.portions(grouping, rolled, Released.by_levels(self.problem.table, node))
+        each = [(self.axes[0].values(classes), self.problem.ok(classes)) for _, classes in portions]
+        first, ok = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        kept, _ = _stays(first, np.asarray(grouping.sizes, dtype=np.float64), ok, self.problem.limit)
+        return int(grouping.sizes[kept].min())
 
     def _worse(self, values: FloatArray, sizes: FloatArray) -> FloatArray:
         """Rows in classes worse than each value of the grid."""
@@ -157,6 +191,18 @@ class PlainLooks:
         grouping, rolled = self.evaluator._group(np.asarray(node, dtype=np.int64), keep=True)
         portions = self.evaluator.gatherer.portions(grouping, rolled, Released.by_levels(self.problem.table, node))
         return np.concatenate([self.axes[0].values(classes) for _, classes in portions])
+
+
+def _stays(values: FloatArray, sizes: FloatArray, ok: NDArray[np.bool_], limit: int) -> tuple[NDArray[np.bool_], int]:
+    """Which classes stay, and the rows that go: those that are not ok first, then from the worst up.
+
+    Nothing stays if too many rows are not ok.
+    """
+    broken = int(sizes[~ok].sum())
+    if broken > limit or not ok.any():
+        return np.zeros_like(ok), int(sizes.sum())
+    least, lost = _budget_rule(values[ok], sizes[ok], limit - broken)
+    return ok & (values >= least), broken + lost
 
 
 def _budget_rule(values: FloatArray, sizes: FloatArray, limit: int) -> tuple[float, int]:

@@ -1,6 +1,7 @@
 """The exact front of several privacy parameters against loss over the lattice of level vectors.
 
-Rows are suppressed by the first axis under the budget rule; the other axes are measured on what stays. An evaluated
+Rows are suppressed by the first axis under the budget rule, those that break a promise before all others; the other
+axes are measured on what stays. A node that cannot keep the promises is no point. An evaluated
 node bounds what those below it can reach on each axis, and the loss of those above it. A node is closed where some
 point found is at least as good as all of its bounds, and truly better than one of them.
 """
@@ -39,7 +40,11 @@ BoolArray = NDArray[np.bool_]
 def front_of_many(
     problem: Problem, axes: Sequence[Axis], budget: Budget, progress: FrontCallback | None = None
 ) -> FoundFront:
-    """Find all points no other node is better than; stopped early, say which of them are proven."""
+    """Find all points no other node is better than; stopped early, say which of them are proven.
+
+    There may be one axis only, where promises are to be kept. Without points, no node keeps them if the search is
+    complete.
+    """
     search = _Search(problem, axes)
     with budget.paused():
         search.looks.look(search.levels(search.open.size - 1))
@@ -143,6 +148,8 @@ class _Search:
     def _note(self) -> None:
         """Take the node evaluated last into the front if it belongs there."""
         e, front = len(self.nodes) - 1, np.array(self.front, dtype=np.int64)
+        if not np.isfinite(self.losses[e]):
+            return
         good, loss = self.goods[e], self.losses[e]
         goods, losses, margin = self.goods[front], self.losses[front], self.slack(loss)
         as_good = (goods >= good).all(axis=1) & (losses <= loss + margin)
@@ -157,8 +164,9 @@ class _Search:
 
     def _close(self) -> None:
         """Close the open nodes that some point of the front is better than, whatever they turn out to be."""
-        still = np.flatnonzero(self.open)
-        goods, losses = self.goods[self.front], self.losses[self.front]
+        still = np.flatnonzero(self.open & (self.most > -np.inf).all(axis=0))
+        front = np.array(self.front, dtype=np.int64)
+        goods, losses = self.goods[front], self.losses[front]
         at_once = max(1, _PAIRS // max(still.size, 1))
         for begin in range(0, len(self.front), at_once):
             part = slice(begin, begin + at_once)
@@ -196,14 +204,17 @@ class _Search:
             levels = tuple(self.levels(self.nodes[e]).tolist())
             also, proven = int(alike.sum()) - 1, not self._rivals(e)
             points.append(FoundPoint(look.values, look.loss, levels, look.lost, look.classes, also, proven))
+        points_seen = np.isfinite(self.losses)
         return FoundFront(
             points=tuple(points),
             space=self.open.size,
             examined=len(self.known),
             complete=complete,
-            cloud=self.known.copy(),
+            cloud=self.known[points_seen],
             stats={
                 "open": int(self.open.sum()),
-                "suppressed": np.array([look.lost for look in self.seen[: len(self.known)]], dtype=np.float64),
+                "suppressed": np.array([look.lost for look in self.seen[: len(self.known)]], dtype=np.float64)[
+                    points_seen
+                ],
             },
         )

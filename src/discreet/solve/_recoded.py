@@ -125,7 +125,11 @@ class Recoder:
         if self.problem.suppression.hides_values:
             return cost.published(classes) + self.value_penalty * done.values
         if attribute is not None and done.removed is not None:
-            return cost.partly(classes, attribute, done.removed)
+            return np.where(
+                done.records == classes.sizes,
+                cost.suppressed(classes),
+                cost.partly(classes, attribute, done.removed),
+            )
         return np.where(done.records > 0, cost.suppressed(classes), cost.published(classes))
 
     def _total(self, grouping: Grouping, released: Released, gone: NDArray[np.bool_]) -> float:

@@ -19,7 +19,7 @@ from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
 from discreet.problem.privacy.t_closeness import TCloseness, levels_apart
 
-__all__ = ["make_counted_requirement", "make_requirement"]
+__all__ = ["make_counted_requirement", "make_requirement", "value_of_each"]
 
 
 class _Form(NamedTuple):
@@ -45,12 +45,20 @@ class Cells(NamedTuple):
 def make_requirement(problem: Problem) -> Requirement:
     """Return what every group must keep; its ``complete`` says whether that is all the problem asks for.
 
-    Each tuple of the table must have one value of every sensitive column that a model looks at. Models that are not
+    Each tuple of the table must have one value of every sensitive column that a model looks at, or none that is known:
+    such rows are counted in one further cell of the histogram. Models that are not
     built in have no compiled form: of them only the smallest size is kept.
     """
     requirement, first = _of_models(problem)
-    columns = [start + _value_of_each_tuple(problem.table.sensitive[name]) for name, start in first.items()]
-    return requirement._replace(values=np.stack(columns, axis=1)) if columns else requirement
+    if not first:
+        return requirement
+    columns = []
+    for name, start in first.items():
+        value = value_of_each(problem.table.sensitive[name])
+        columns.append(np.where(value < 0, requirement.cells, start + value))
+    values = np.stack(columns, axis=1)
+    cells = requirement.cells + bool((values == requirement.cells).any())
+    return requirement._replace(cells=cells, values=values)
 
 
 def make_counted_requirement(problem: Problem) -> tuple[Requirement, Cells]:
@@ -127,7 +135,10 @@ def _closeness(model: TCloseness, table: CountTable) -> _Form:
     return _Form(histogram, NODES, limit, len(levels), whole, np.concatenate([values[:0], *members]))
 
 
-def _value_of_each_tuple(histogram: Histogram) -> NDArray[np.int64]:
-    """The one value that each tuple has."""
-    assert (np.diff(histogram.offsets) == 1).all(), "tuples must be told apart by their sensitive values"
-    return histogram.values.astype(np.int64)
+def value_of_each(histogram: Histogram) -> NDArray[np.int64]:
+    """Return the one value that each tuple has, -1 where it is not known."""
+    length = np.diff(histogram.offsets)
+    assert (length <= 1).all(), "tuples must be told apart by their sensitive values"
+    value = np.full(length.size, -1, dtype=np.int64)
+    value[length == 1] = histogram.values
+    return value

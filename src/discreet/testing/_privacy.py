@@ -15,6 +15,8 @@ __all__ = ["PrivacyModelContract"]
 
 TABLES = 12
 PAIRS = 2000
+MISSING = 2
+"""The most rows of a class without a known value."""
 
 
 class PrivacyModelContract:
@@ -22,21 +24,29 @@ class PrivacyModelContract:
 
     Every table has a sensitive attribute with four values v0 to v3 and a hierarchy. Claims are tried on every
     class with up to four rows of each value, so bounds are compared with what trying all parts of a class
-    gives.
+    gives. Every other table has rows whose value is not known, and classes with up to two of them.
     """
 
     def tables(self) -> list[CountTable]:
         """Return the tables that are tried."""
-        return [random_table(np.random.default_rng(seed)) for seed in range(TABLES)]
+        return [random_table(np.random.default_rng(seed), missing=0.3 * (seed % 2)) for seed in range(TABLES)]
+
+    def histograms(self, table: CountTable) -> NDArray[np.int64]:
+        """Return every class with up to four rows of each value, or three and up to two without a known value."""
+        if not table.sensitive[SENSITIVE].missing:
+            return all_histograms(4, 4)
+        every = all_histograms(5, 3)
+        return every[every[:, -1] <= MISSING]
 
     def every_class(self, table: CountTable) -> Classes:
-        """Return every class with up to four rows of each value."""
-        return as_classes(table, all_histograms(4, 4))
+        """Return every class that is tried."""
+        return as_classes(table, self.histograms(table))
 
     def pairs(self, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return random classes to put together."""
+        """Return random classes to put together, for the table of the same number."""
         rng = np.random.default_rng(seed)
-        first, second = rng.integers(0, 9, (2, PAIRS, 4)) * rng.integers(0, 2, (2, PAIRS, 4))
+        shape = (2, PAIRS, 4 + seed % 2)
+        first, second = rng.integers(0, 9, shape) * rng.integers(0, 2, shape)
         fine = (first.sum(axis=1) > 0) & (second.sum(axis=1) > 0)
         return first[fine], second[fine]
 
@@ -55,14 +65,14 @@ class PrivacyModelContract:
         model = self.resolved(model)
         for table in self.tables()[:3]:
             classes = self.every_class(table)
-            before = all_histograms(4, 4)
+            before = self.histograms(table)
             ok = model.ok(classes)
             order = np.random.default_rng(0).permutation(len(classes))[:50]
             alone = [model.ok(as_classes(table, before[[i]]))[0] for i in order]
             assert ok.dtype == np.bool_, "ok must be a mask"
             assert ok.shape == (len(classes),), "ok must have an answer for each class"
             assert np.array_equal(alone, ok[order]), "ok depends on the other classes"
-            assert np.array_equal(classes.sensitive[SENSITIVE], before), "ok changed its input"
+            assert np.array_equal(classes.sensitive[SENSITIVE], before[:, :4]), "ok changed its input"
             assert model.ok(as_classes(table, before[:0])).shape == (0,), "no classes, no answers"
 
     def test_union_closed(self, model: PrivacyModel) -> None:
@@ -90,7 +100,9 @@ class PrivacyModelContract:
         model = self.resolved(model)
         for table in self.tables():
             classes = self.every_class(table)
-            small = classes.sizes < model.minimum_size
+            small = classes.sizes < model.smallest(table)
+            assert not model.ok(classes)[small].any(), "a class smaller than the smallest is ok"
+            small = (classes.sizes < model.minimum_size) & (self.histograms(table)[:, 4:].sum(axis=1) == 0)
             assert not model.ok(classes)[small].any(), "a class smaller than minimum_size is ok"
 
     def test_fewest_removed(self, model: PrivacyModel) -> None:
@@ -101,16 +113,16 @@ class PrivacyModelContract:
             removed = model.fewest_removed(classes)
             assert np.issubdtype(removed.dtype, np.integer), "rows are counted in whole numbers"
             assert ((removed >= 0) & (removed <= classes.sizes)).all(), "more is removed than there is"
-            assert (removed <= self.least_removal(classes, model.ok(classes))).all(), "the bound is not valid"
+            least = self.least_removal(self.histograms(table), model.ok(classes))
+            assert (removed <= least).all(), "the bound is not valid"
 
     @staticmethod
-    def least_removal(classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def least_removal(counts: NDArray[np.int64], ok: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return what must really go from each class, from trying every part of it."""
-        counts = classes.sensitive[SENSITIVE]
         fine = counts[ok]
         inside = (fine[np.newaxis, :, :] <= counts[:, np.newaxis, :]).all(axis=2)
         most = np.where(inside, fine.sum(axis=1), 0).max(axis=1, initial=0)
-        return np.asarray(classes.sizes - most)
+        return np.asarray(counts.sum(axis=1) - most)
 
     def test_limits_and_evenness(self, model: PrivacyModel) -> None:
         """If the model says so, ok means within the caps, and evening out within them keeps a class ok."""
@@ -120,9 +132,11 @@ class PrivacyModelContract:
             counts, ok = classes.sensitive[SENSITIVE], model.ok(classes)
             caps = np.full(counts.shape, np.iinfo(np.int64).max)
             if model.limits_values:
-                caps = model.caps(table, classes.sizes)
-                assert np.array_equal(ok, (counts <= caps).all(axis=1)), "ok is not the same as within the caps"
-                assert (model.caps(table, classes.sizes + 1) >= caps).all(), "caps fall as the class grows"
+                known = counts.sum(axis=1)
+                caps = model.caps(table, known)
+                within = (counts <= caps).all(axis=1) & (classes.sizes >= model.smallest(table))
+                assert np.array_equal(ok, within), "ok is not the same as large enough and within the caps"
+                assert (model.caps(table, known + 1) >= caps).all(), "caps fall as the class grows"
             if not model.favors_even:
                 continue
             rng = np.random.default_rng(seed)
@@ -130,7 +144,7 @@ class PrivacyModelContract:
             every = np.arange(len(classes))
             moves = ok & (counts[every, giver] > counts[every, taker] + 1)
             moves &= counts[every, taker] < caps[every, taker]
-            evener = counts.copy()
+            evener = self.histograms(table)
             evener[every, giver] -= 1
             evener[every, taker] += 1
             assert model.ok(as_classes(table, evener[moves])).all(), "evening out made an ok class fail"
@@ -140,7 +154,7 @@ class PrivacyModelContract:
         model = self.resolved(model)
         for seed, table in enumerate(self.tables()):
             rng = np.random.default_rng(seed)
-            every = all_histograms(4, 4)
+            every = self.histograms(table)
             ok = model.ok(as_classes(table, every))
             for trial in range(40):
                 pool = every[ok] if trial % 2 and ok.any() else every
@@ -155,9 +169,9 @@ class PrivacyModelContract:
         """A model refused for a table is ok for no part of it."""
         model = self.resolved(model)
         for table in self.tables():
-            totals = np.minimum(table.sensitive[SENSITIVE].totals, 4)
-            every = all_histograms(4, 4)
-            parts = every[(every <= totals).all(axis=1)]
+            secret = table.sensitive[SENSITIVE]
+            every = self.histograms(table)
+            parts = every[(every <= np.append(secret.totals, secret.missing)[: every.shape[1]]).all(axis=1)]
             try:
                 model.check(table)
             except (InfeasibleError, UsageError):

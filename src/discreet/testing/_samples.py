@@ -44,16 +44,24 @@ def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int
 
 
 def random_table(
-    rng: np.random.Generator, *, rows: int = 30, attributes: int = 2, leaves: int = 4, told_apart: bool = False
+    rng: np.random.Generator,
+    *,
+    rows: int = 30,
+    attributes: int = 2,
+    leaves: int = 4,
+    told_apart: bool = False,
+    missing: float = 0.0,
 ) -> CountTable:
     """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels.
 
-    With ``told_apart`` rows with different sensitive values are different tuples, which local recoding needs.
+    With ``told_apart`` rows with different sensitive values are different tuples, which local recoding needs. The
+    sensitive value of a share of ``missing`` rows, about, is not known.
     """
     columns = rng.integers(0, leaves, (attributes, rows))
     shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
     secret, label = rng.integers(0, 4, rows), rng.integers(0, 3, rows)
-    keys = np.vstack([columns, secret]) if told_apart else columns
+    known = rng.random(rows) >= missing if missing else np.ones(rows, dtype=np.bool_)
+    keys = np.vstack([columns, np.where(known, secret, 4)]) if told_apart else columns
     codes, where, weights = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
     where = where.reshape(-1)
     people = np.bincount(where, weights=PEOPLE[secret]).astype(np.float64)
@@ -61,9 +69,9 @@ def random_table(
         tuple(random_attribute(rng, f"q{i}", column, leaves) for i, column in enumerate(columns)),
         codes[:attributes].astype(np.int32),
         weights.astype(np.int64),
-        {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors)},
+        {SENSITIVE: _histogram(SENSITIVE, where, secret, 4, shape.ancestors, known)},
         _histogram("label", where, label, 3, None),
-        {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None)},
+        {SENSITIVE: _histogram(SENSITIVE, where, secret * 3 + label, 12, None, known)},
         Population(codes[:attributes].astype(np.int32), people, np.arange(weights.size), estimated=True),
     )
 
@@ -74,13 +82,16 @@ def _histogram(
     values: NDArray[np.int64],
     cardinality: int,
     ancestors: IntArray | None,
+    known: NDArray[np.bool_] | None = None,
 ) -> Histogram:
+    counted = np.ones(tuples.size, dtype=np.bool_) if known is None else known
     dense = np.zeros((int(tuples.max()) + 1, cardinality), dtype=np.int64)
-    np.add.at(dense, (tuples, values), 1)
+    np.add.at(dense, (tuples[counted], values[counted]), 1)
     rows, columns = np.nonzero(dense)
     offsets = np.searchsorted(rows, np.arange(dense.shape[0] + 1))
     labels = tuple(f"v{value}" for value in range(cardinality))
-    return Histogram(name, cardinality, offsets, columns, dense[rows, columns], ancestors, labels)
+    counts = dense[rows, columns]
+    return Histogram(name, cardinality, offsets, columns, counts, ancestors, labels, missing=int((~counted).sum()))
 
 
 def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = None) -> Classes:
@@ -173,13 +184,24 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
-    """Return classes with these counts of the table's sensitive attribute."""
-    return Classes(table, histograms.sum(axis=1), population=histograms @ PEOPLE, sensitive={SENSITIVE: histograms})
+    """Return classes with these counts of the table's sensitive values; a fifth is of rows without a known value."""
+    return Classes(
+        table,
+        histograms.sum(axis=1),
+        population=histograms @ _people(histograms),
+        sensitive={SENSITIVE: histograms[:, : PEOPLE.size]},
+    )
+
+
+def _people(histograms: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many people a row stands for, by its sensitive value, be that the one not known."""
+    return np.append(PEOPLE, 1.0)[: histograms.shape[1]]
 
 
 def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
     """Return the same classes in the form the audit counts them."""
-    group, value = np.nonzero(histograms)
+    known = histograms[:, : PEOPLE.size]
+    group, value = np.nonzero(known)
     secret = table.sensitive[SENSITIVE]
     ancestors = None if secret.ancestors is None else secret.ancestors.astype(np.int32)
     return Groups(
@@ -190,5 +212,6 @@ def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
         whole=secret.totals.astype(np.int64),
         ancestors=ancestors,
         names=secret.labels,
-        population=histograms @ PEOPLE,
+        population=histograms @ _people(histograms),
+        known=known.sum(axis=1),
     )

@@ -10,18 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
-from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UsageError
-from discreet.problem import Classes, Problem
+from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, NothingFoundError, UsageError
+from discreet.problem import Classes, Cost, PrivacyModel, Problem
 from discreet.problem._text import parse_text
 from discreet.solve import SOLVERS, Budget, Solution, Solver, choose_solver
 from discreet.testing._samples import SENSITIVE, classes_by_blocks, classes_of, random_table
+from discreet.testing._unlisted import UnlistedCost, UnlistedModel
 
 __all__ = ["SolverContract"]
 
 TRIALS = 150
 SLACK = 1e-9
 COSTS = ("LM", "DM", "CM", "NCP", "HDM", "score")
-PRIVACY = ("k(2)", "k(3)", "distinct-l(2)", "l+(0.6)", "entropy-l(1.5)", "t(0.45)")
+PRIVACY = (
+    "k(2)",
+    "k(3)",
+    "distinct-l(2)",
+    "l+(0.6)",
+    "alpha-k(0.7, 2)",
+    "entropy-l(1.5)",
+    "recursive-cl(3, 2)",
+    "t(0.45)",
+    "t(0.4, secret, ordered)",
+    "beta(1.5)",
+    "delta-disclosure(1.2)",
+)
 SUPPRESSIONS = ("none", "budget(0.25)", "class-records", "violating-records", "class-values", "violating-values")
 
 
@@ -39,12 +52,13 @@ class SolverContract:
     """Tests of a solver; give it in a fixture ``solver``.
 
     Random combinations of privacy model, cost, suppression and scheme that the solver takes are tried on tables so
-    small that all recodings can be tried too. What it returns is priced again here, by code that no solver uses. Change
-    ``costs``, ``privacy`` or ``trials`` in the subclass to try others.
+    small that all recodings can be tried too; a model and a cost that nobody listed are among them. What it returns
+    is priced again here, by code that no solver uses. Change ``costs``, ``privacy`` or ``trials`` in the subclass
+    to try others.
     """
 
-    costs: Sequence[str] = COSTS
-    privacy: Sequence[str] = PRIVACY
+    costs: Sequence[str | Cost] = (*COSTS, UnlistedCost())
+    privacy: Sequence[str | PrivacyModel] = (*PRIVACY, UnlistedModel())
     trials: int = TRIALS
 
     def problems(self, solver: Solver) -> Iterator[Problem]:
@@ -58,7 +72,12 @@ class SolverContract:
             rows, leaves = int(rng.integers(2, 9)), int(rng.integers(2, 4))
             told_apart = scheme == "local"
             table = random_table(
-                rng, rows=rows, attributes=int(rng.integers(1, 3)), leaves=leaves, told_apart=told_apart
+                rng,
+                rows=rows,
+                attributes=int(rng.integers(1, 3)),
+                leaves=leaves,
+                told_apart=told_apart,
+                missing=0.4 * (seed % 2),
             )
             try:
                 problem = Problem.build(table, privacy=model, cost=cost, suppression=kind, scheme=scheme)
@@ -76,7 +95,7 @@ class SolverContract:
         for problem in self.problems(solver):
             try:
                 solution = solver.solve(problem, Budget(seed=1))
-            except (UsageError, InterruptedRun):
+            except (UsageError, InterruptedRun, NothingFoundError):
                 continue  # it may refuse what only the whole problem shows, and a heuristic may find nothing
             found += 1
             yield problem, solution
@@ -110,7 +129,9 @@ class SolverContract:
             penalty = cost.value_penalty(table) or 0.0
             total = float(cost.published(classes).sum() + penalty * done.values.sum())
         elif problem.divided is not None and done.removed is not None:
-            total = float(cost.partly(classes, problem.divided, done.removed).sum())
+            total = float(
+                np.where(gone, cost.suppressed(classes), cost.partly(classes, problem.divided, done.removed)).sum()
+            )
         else:
             total = cost.total(classes, done.records == 0)
         rows = int(done.records.sum())
@@ -178,9 +199,12 @@ class SolverContract:
         count = int(groups.group.max()) + 1
         sizes = np.bincount(groups.group[kept], weights=groups.count[kept], minlength=count).astype(np.int64)
         secret = table.sensitive[SENSITIVE]
-        value = secret.values[secret.offsets[:-1]]  # the tuples are told apart by it
-        counts = np.zeros((count, secret.cardinality), dtype=np.int64)
+        alone = np.diff(secret.offsets) == 1  # the tuples are told apart by it, and it may not be known
+        value = np.full(table.tuples, secret.cardinality)
+        value[alone] = secret.values
+        counts = np.zeros((count, secret.cardinality + 1), dtype=np.int64)
         np.add.at(counts, (groups.group[kept], value[groups.tuple[kept]]), groups.count[kept])
+        counts = counts[:, :-1]
         assert problem.ok(Classes(table, sizes, sensitive={SENSITIVE: counts})).all(), "a group is not ok"
         assert problem.holds(sizes), "the whole table is not ok"
         assert np.isfinite(solution.cost), "a release has a cost"
@@ -214,7 +238,7 @@ class SolverContract:
             budget.stop.set()
             try:
                 solution = solver.solve(problem, budget)
-            except (InterruptedRun, UsageError):
+            except (InterruptedRun, NothingFoundError, UsageError):
                 continue
             best = self.best(problem)
             if self.comparable(problem) and np.isfinite(best):

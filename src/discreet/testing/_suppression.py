@@ -35,9 +35,10 @@ class SuppressionContract:
         return [[PRIVACY.make(text).resolve([SENSITIVE]) for text in group] for group in MODELS]
 
     def applied(self, kind: Suppression) -> Iterator[tuple[Classes, list[PrivacyModel], Suppressed]]:
-        """Yield what the kind does to every class with up to three rows of each value."""
+        """Yield what the kind does to every class with up to three rows of each value, be it the one not known."""
         for seed in range(TABLES):
-            classes = as_classes(random_table(np.random.default_rng(seed)), all_histograms(4, 3))
+            table = random_table(np.random.default_rng(seed), missing=0.3 * (seed % 2))
+            classes = as_classes(table, all_histograms(4 + seed % 2, 3))
             for models in self.model_sets():
                 if self.accepts(kind, models):
                     yield classes, models, kind.apply(classes, models)
@@ -56,7 +57,8 @@ class SuppressionContract:
         """Return which classes a model has nothing more to say against.
 
         It has not if no row is left; if it looks at the sensitive attribute and none of it is left to know;
-        or if what is left is ok, where the shares of what is known are shares of all rows that stay.
+        or if what is left is ok, where the shares of what is known are shares of all rows that stay and had a known
+        value before.
         """
         counts = classes.sensitive[SENSITIVE]
         left = classes.sizes - done.records
@@ -66,7 +68,9 @@ class SuppressionContract:
             known = counts - done.removed
         gone = left == 0
         if model.limits_values:
-            return np.asarray(gone | (known <= model.caps(classes.table, left)).all(axis=1))
+            before = np.where(done.records > 0, known.sum(axis=1), counts.sum(axis=1))
+            large = (left >= model.smallest(classes.table)) | (done.values > 0)
+            return np.asarray(gone | large & (known <= model.caps(classes.table, before)).all(axis=1))
         ok = model.ok(Classes(classes.table, left, sensitive={SENSITIVE: known}))
         return np.asarray(gone | ok | (model.looks_at_sensitive & (known.sum(axis=1) == 0)))
 
@@ -110,7 +114,9 @@ class SuppressionContract:
             if done.removed is not None:
                 counts = classes.sensitive[SENSITIVE]
                 assert ((done.removed >= 0) & (done.removed <= counts)).all(), "more goes than there is"
-                assert np.array_equal(done.removed.sum(axis=1), done.records + done.values), "removed is off"
+                unknown = np.where(done.records == classes.sizes, classes.sizes - counts.sum(axis=1), 0)
+                both = done.records + done.values - unknown
+                assert np.array_equal(done.removed.sum(axis=1), both), "removed is off"
 
     def test_what_is_left_is_ok(self, kind: Suppression) -> None:
         """Where the kind says that it mends a class, no model finds fault with what is left of it."""

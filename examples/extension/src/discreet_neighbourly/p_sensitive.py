@@ -51,8 +51,7 @@ class PSensitive(PrivacyModel):
         """Measure the p that a released table attains, apart from ``ok``; 0 if a class has fewer than k rows."""
         different = np.zeros(groups.sizes.size, dtype=np.int64)
         np.add.at(different, groups.group, 1)
-        known = different > 0  # a class of which no value is to be seen gives none away
-        attained = np.where(known, different, np.inf)
+        attained = np.where(groups.judged, different, np.inf)  # a class whose values were hidden gives none away
         return float(np.where(groups.sizes >= self.k, attained, 0).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.engines import open_source
+from discreet.engines import MissingSensitive, open_source
 from discreet.evaluate._asked import Asked
 from discreet.evaluate._attacks._homogeneity import homogeneity
 from discreet.evaluate._attacks._linkage import link
@@ -30,6 +30,7 @@ def attacks(
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel] | None = None,
     types: Mapping[str, Any] | None = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive | None = None,
     seed: int = 0,
 ) -> AttackReport:
     """Run the attacks a release must withstand, with the original table as what the attackers know and the truth.
@@ -59,6 +60,9 @@ def attacks(
         The types of columns of the original table that are not what they look like.
     unknown
         What stands for a suppressed sensitive value, as in ``"*"``.
+    missing_sensitive
+        Whether a missing sensitive value is ``unknown`` or one more ``value``; as the release was asked for if it knows
+        that, else ``unknown``.
     seed
         The same seed draws the same numbers.
 
@@ -74,7 +78,8 @@ def attacks(
     before = read_cells(open_source(original), asked.names, asked.secrets)
     after = read_cells(open_source(asked.table), asked.names, asked.secrets)
     candidates = find_candidates(before, after, asked.hierarchies, asked.types)
-    secrets = [match_secrets(before, after, column, unknown) for column in asked.secrets]
+    missing = asked.missing_sensitive(missing_sensitive)
+    secrets = [match_secrets(before, after, column, unknown, missing) for column in asked.secrets]
     promises = asked.job.get("privacy", ()) if privacy is None else privacy
     chosen = [promises] if isinstance(promises, str | PrivacyModel) else list(promises)
     models = [PRIVACY.make(model).resolve(asked.secrets) for model in chosen]
@@ -87,6 +92,8 @@ def attacks(
         try:
             if asked.job.get("suppression", "none") != "none":
                 raise NotModelled("rows or values may be suppressed, which the modelled attacker cannot use")
+            if missing == "unknown" and before.texts(column).null_count():
+                raise NotModelled("some sensitive values are missing, which the modelled attacker cannot use")
             found = minimality(before, after, candidates, column, models, tree, asked.types, seed)
             learnt[column] = tuple(found)
         except NotModelled as reason:

@@ -21,20 +21,25 @@ class Secrets:
     """The values of a sensitive column, the most frequent ones of the release first, and where they occur.
 
     ``original`` and ``released`` are entries sorted by class: a class, a value and how many rows of the class have it.
-    Values that were made unknown have no entry.
+    Values that are missing or were made unknown have no entry in the release; ``known`` says how many rows of each
+    released class had a known value before any were made unknown.
     """
 
     column: str
     values: int
     original: Entries
     released: Entries
+    known: IntArray
 
 
-def match_secrets(original: Cells, released: Cells, column: str, unknown: str | None) -> Secrets:
+def match_secrets(
+    original: Cells, released: Cells, column: str, unknown: str | None, missing_sensitive: str = "unknown"
+) -> Secrets:
     """Number the values of a sensitive column in both tables alike; ties go to the first in natural order."""
     group, value, count = released.histogram(column)
     texts = released.texts(column)
-    told = np.ones(len(texts), dtype=np.bool_) if unknown is None else texts.ne_missing(unknown).to_numpy()
+    there = texts.is_not_null().to_numpy() | (missing_sensitive == "value")
+    told = there if unknown is None else there & texts.ne_missing(unknown).to_numpy()
     known = pl.concat([original.texts(column), texts.filter(told)]).unique(maintain_order=True)
     here = _places(texts, known)
     kept = told[value]
@@ -47,6 +52,7 @@ def match_secrets(original: Cells, released: Cells, column: str, unknown: str | 
         values=len(known),
         original=(first_group, rank[_places(original.texts(column), known)][first_value], first_count),
         released=(group[kept], rank[here[value[kept]]], count[kept]),
+        known=add_up(group[there[value]], count[there[value]], released.sizes.size),
     )
 
 

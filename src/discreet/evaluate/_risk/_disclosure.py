@@ -28,8 +28,8 @@ __all__ = ["Disclosure", "disclosure", "sensitive_groups"]
 class Disclosure:
     """How much the classes give away about one sensitive column: what each model has really reached.
 
-    What no parameter of a model allows is infinite here, and None in :meth:`to_dict`. Values that were made unknown
-    count in the size of their class and are no values.
+    What no parameter of a model allows is infinite here, and None in :meth:`to_dict`. Values that are missing or were
+    made unknown are no values; shares are of those known before.
     """
 
     column: str
@@ -62,16 +62,21 @@ class Disclosure:
 
 
 def disclosure(
-    cells: Cells, column: str, original: Any, hierarchy: Any, types: Mapping[str, Any], unknown: str | None
+    cells: Cells,
+    column: str,
+    original: Any,
+    hierarchy: Any,
+    types: Mapping[str, Any],
+    unknown: str | None,
+    missing_sensitive: str = "unknown",
 ) -> Disclosure:
     """Measure what the classes give away about a column, compared with the original table if there is one."""
-    groups = sensitive_groups(cells, column, original, hierarchy, types, unknown)
+    groups = sensitive_groups(cells, column, original, hierarchy, types, unknown, missing_sensitive)
 
     def reached(model: PrivacyModel) -> float:
         return float(model.reached(groups))
 
-    size = groups.sizes[groups.group]
-    share = groups.count / size
+    share = groups.shares
     top = np.zeros(groups.sizes.size, dtype=np.int64)
     np.maximum.at(top, groups.group, groups.count)
     return Disclosure(
@@ -93,17 +98,25 @@ def disclosure(
 
 
 def sensitive_groups(
-    cells: Cells, column: str, original: Any, hierarchy: Any, types: Mapping[str, Any], unknown: str | None
+    cells: Cells,
+    column: str,
+    original: Any,
+    hierarchy: Any,
+    types: Mapping[str, Any],
+    unknown: str | None,
+    missing_sensitive: str = "unknown",
 ) -> Groups:
     """Return the classes with the values of a sensitive column, in the form privacy models measure."""
     group, value, count = cells.histogram(column)
     texts = cells.texts(column)
-    told = np.ones(len(texts), dtype=np.bool_) if unknown is None else texts.ne_missing(unknown).to_numpy()
+    there = texts.is_not_null().to_numpy() | (missing_sensitive == "value")
+    told = there if unknown is None else there & texts.ne_missing(unknown).to_numpy()
     rows = add_up(value, count, len(texts))
     here = pl.DataFrame({"value": cells.values[column], "rows": rows}).filter(told)
-    known = make_reference(
-        column, original_counts(column, original, here, None, cells.parts(column)), hierarchy, types.get(column)
-    )
+    counted = original_counts(column, original, here, None, cells.parts(column))
+    if missing_sensitive == "unknown":
+        counted = counted.filter(counted["value"].is_not_null())
+    known = make_reference(column, counted, hierarchy, types.get(column))
     place = np.full(len(texts), -1, dtype=np.int64)
     place[told] = known.find(here["value"])
     kept = told[value]
@@ -117,4 +130,6 @@ def sensitive_groups(
         whole=known.whole,
         ancestors=known.ancestors,
         names=known.names,
+        known=add_up(group[there[value]], count[there[value]], cells.sizes.size),
+        hides=unknown is not None,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.engines import open_source
+from discreet.engines import MissingSensitive, open_source
 from discreet.errors import UsageError
 from discreet.evaluate._asked import Asked
 from discreet.evaluate._cells import read_cells
@@ -36,6 +36,7 @@ def risk(
     original: Any = None,
     types: Mapping[str, Any] | None = None,
     unknown: str | None = None,
+    missing_sensitive: MissingSensitive | None = None,
     depth: int = 3,
 ) -> RiskReport:
     """Measure the risks of a table, original or released.
@@ -71,6 +72,9 @@ def risk(
         The types of columns that are not what they look like.
     unknown
         What stands for a suppressed sensitive value, as in ``"*"``.
+    missing_sensitive
+        Whether a missing sensitive value is ``unknown`` or one more ``value``; as the release was asked for if it knows
+        that, else ``unknown``.
     depth
         Combinations of up to so many columns are looked at.
 
@@ -116,7 +120,9 @@ def risk(
         population=people,
         columns=column_risk(cells, depth),
         disclosure={
-            column: disclosure(cells, column, original, tree, asked.types, unknown)
+            column: disclosure(
+                cells, column, original, tree, asked.types, unknown, asked.missing_sensitive(missing_sensitive)
+            )
             for column, tree in asked.sensitive.items()
         },
         warnings=identifier_warnings(asked.table),

@@ -28,9 +28,11 @@ class DistinctL(Axis):
     column: str | None = None
 
     def values(self, classes: Classes) -> FloatArray:
-        """Return the number of values that occur in each class."""
+        """Return the number of known values that occur in each class."""
         return np.asarray(np.count_nonzero(classes.sensitive[str(self.column)], axis=1), dtype=np.float64)
 
-    def promise(self, value: float) -> str:
-        """Return the model that promises so many values."""
+    def promise(self, value: float) -> str | None:
+        """Return the model that promises so many values; none is needed for no value at all."""
+        if value < 1:
+            return None
         return format_text("distinct-l", [int(value), self.column], {})

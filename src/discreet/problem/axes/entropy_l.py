@@ -27,8 +27,9 @@ class EntropyL(Axis):
     column: str | None = None
 
     def values(self, classes: Classes) -> FloatArray:
-        """Return e to the entropy of the sensitive values of each class."""
-        share = classes.sensitive[str(self.column)] / classes.sizes[:, None]
+        """Return e to the entropy of the known sensitive values of each class; 1 if there is none."""
+        counts = classes.sensitive[str(self.column)]
+        share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         entropy = -(share * np.log(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
         return np.asarray(np.exp(entropy).round(DECIMALS))
 

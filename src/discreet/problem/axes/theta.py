@@ -28,8 +28,9 @@ class Theta(Axis):
     column: str | None = None
 
     def values(self, classes: Classes) -> FloatArray:
-        """Return the largest share of a sensitive value in each class, negated."""
-        return np.asarray(-classes.sensitive[str(self.column)].max(axis=1) / classes.sizes)
+        """Return the largest share of a value among the known ones of each class, negated; 0 if there is none."""
+        counts = classes.sensitive[str(self.column)]
+        return np.asarray(-counts.max(axis=1) / np.maximum(counts.sum(axis=1), 1))
 
     def shown(self, value: float) -> float:
         """Return the share."""
@@ -37,4 +38,4 @@ class Theta(Axis):
 
     def promise(self, value: float) -> str:
         """Return the model that promises no larger share; rounded up, so that what was reached fulfils it."""
-        return format_text("l+", [min(ceil(-value * 1e6) / 1e6, 1.0), self.column], {})
+        return format_text("l+", [min(max(ceil(-value * 1e6), 1) / 1e6, 1.0), self.column], {})

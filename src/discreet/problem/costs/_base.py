@@ -71,7 +71,11 @@ class Cost(Part, ABC):
     needs_hierarchy: ClassVar[bool] = False
     """Only defined where released values are levels of a hierarchy."""
     local: ClassVar[bool] = False
-    """Also defined where each class shows its values in its own way, as under the scheme ``local``."""
+    """Also defined where each class shows its values in its own way, as under the scheme ``local``.
+
+    Searches there know what ranges, nodes and sets of values cost by NCP and LM: they take these two, and others are
+    only measured, unless they count values.
+    """
     divisible: ClassVar[bool] = False
     """Defined by ``partly`` where some rows of a class go and the rest is published."""
     counts_values: ClassVar[bool] = False

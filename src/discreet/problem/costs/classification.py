@@ -66,9 +66,13 @@ class Classification(Cost):
 
     @staticmethod
     def _majorities(classes: Classes, attribute: str, removed: IntArray) -> IntArray:
-        """How many rows of each label can stay at most, if those of other labels go first, (c, L)."""
-        stay = classes.sensitive[attribute] - removed
-        return np.asarray(np.minimum(classes.joint[attribute], stay[:, :, np.newaxis]).sum(axis=1))
+        """How many rows of each label can stay at most, if those of other labels go first, (c, L).
+
+        Rows whose sensitive value is missing all stay.
+        """
+        joint, stay = classes.joint[attribute], classes.sensitive[attribute] - removed
+        unknown = given(classes.labels) - joint.sum(axis=1)
+        return np.asarray(np.minimum(joint, stay[:, :, np.newaxis]).sum(axis=1) + unknown)
 
     def worst(self, table: CountTable) -> float:
         """Return the number of rows of the table."""

@@ -25,12 +25,14 @@ __all__ = ["PRIVACY", "Groups", "PrivacyModel"]
 class Groups:
     """The classes of a released table as the audit counted them, in long form.
 
-    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute
-    occurs ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that were made unknown
-    have no entry: shares are of all rows of a class, and a class without any entry keeps the promise.
-    ``whole[v]`` is how often value ``v`` occurs in the table the promise was made about, ``ancestors`` the
-    attribute's hierarchy if it has one, ``names[v]`` its text. ``population[g]`` is how many people of the population
-    have the released values of class ``g``, where the promise is about that.
+    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute occurs
+    ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that are missing or were made
+    unknown have no entry. ``known[g]`` is how many rows of class ``g`` had a known value before any were made
+    unknown, and what :attr:`shares` are shares of (None: all rows). With ``hides`` values may have been made
+    unknown, and a class without any entry keeps the promise; else it has no value at all. ``whole[v]`` is how often
+    value ``v`` occurs in the table the promise was made about, ``ancestors`` the attribute's hierarchy if it has
+    one, ``names[v]`` its text. ``population[g]`` is how many people of the population have the released values of
+    class ``g``, where the promise is about that.
     """
 
     sizes: NDArray[np.int64]
@@ -41,6 +43,21 @@ class Groups:
     ancestors: NDArray[np.int32] | None = None
     names: Sequence[str] = ()
     population: NDArray[np.float64] | None = None
+    known: NDArray[np.int64] | None = None
+    hides: bool = False
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each entry's value among the known values of its class."""
+        known = self.sizes if self.known is None else self.known
+        return np.asarray(self.count / known[self.group])
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which classes models of diversity look at: all, or those with a value where values may have been hidden."""
+        if not self.hides:
+            return np.ones(self.sizes.size, dtype=np.bool_)
+        return np.bincount(self.group[self.count > 0], minlength=self.sizes.size) > 0
 
 
 class PrivacyModel(Part, ABC):
@@ -58,7 +75,7 @@ class PrivacyModel(Part, ABC):
     of_table: ClassVar[bool] = False
     """The condition is one on the whole released table, which :meth:`holds`; every class is ok by itself."""
     limits_values: ClassVar[bool] = False
-    """The model limits each sensitive value: a class is ok exactly if no count exceeds :meth:`caps`."""
+    """The model limits each value: a class that is large enough is ok exactly if no count exceeds :meth:`caps`."""
     favors_even: ClassVar[bool] = False
     """An ok class stays ok when a row moves from a more to a less frequent value, within any ``caps``.
 
@@ -111,8 +128,12 @@ class PrivacyModel(Part, ABC):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer rows than this can be ok."""
+        """No class with fewer rows than this can be ok, if the sensitive values of all its rows are known."""
         return 1
+
+    def smallest(self, table: CountTable) -> int:
+        """Return the size below which no class of a table can be ok, be some of its values unknown."""
+        return self.minimum_size
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return a lower bound on the rows any ok sub-collection of each class must leave out.
@@ -124,9 +145,9 @@ class PrivacyModel(Part, ABC):
         return np.zeros(len(classes), dtype=np.int64)
 
     def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each sensitive value that classes of these sizes may hold to be ok, (c, v).
+        """Return the most rows of each sensitive value that classes with so many known values may hold, (c, v).
 
-        Asked only where ``limits_values`` is set. Caps must not fall as the size grows.
+        Asked only where ``limits_values`` is set. Caps must not fall as the number grows.
         """
         raise NotImplementedError
 

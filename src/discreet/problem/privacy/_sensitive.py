@@ -24,7 +24,11 @@ share of 1/3.
 
 
 class SensitiveModel(PrivacyModel):
-    """A model with an ``attribute`` field."""
+    """A model with an ``attribute`` field.
+
+    A row whose value is missing counts in the size of its class and in no count of a value: shares are those of the
+    known values.
+    """
 
     looks_at_sensitive = True
     attribute: str | None
@@ -45,6 +49,10 @@ class SensitiveModel(PrivacyModel):
     def counts(self, classes: Classes) -> NDArray[np.int64]:
         """Return how often each sensitive value occurs in each class, (c, v)."""
         return classes.sensitive[self.column].astype(np.int64, copy=False)
+
+    def known(self, classes: Classes) -> NDArray[np.int64]:
+        """Return how many rows of each class have a known value."""
+        return np.asarray(self.counts(classes).sum(axis=1))
 
     def need_values(self, table: CountTable, needed: int) -> None:
         """Raise an InfeasibleError if fewer different values occur in the whole table than one class must hold."""

@@ -20,9 +20,10 @@ __all__ = ["ThresholdModel"]
 
 
 class ThresholdModel(SensitiveModel):
-    """No sensitive value i makes up more than a share θ_i of any class.
+    """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
-    A share may exceed its θ by one part in 10^9, which is rounding.
+    A class of which no value is known breaks no threshold, however small it is. A share may exceed its θ by one
+    part in 10^9, which is rounding.
     """
 
     union_closed = True
@@ -41,32 +42,39 @@ class ThresholdModel(SensitiveModel):
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
         """Return the threshold of each value, from how often it occurs in the table and what it is called."""
 
+    def smallest(self, table: CountTable) -> int:
+        """Return the least size of a class; one row is enough if its value is unknown."""
+        return 1 if self.histogram(table).missing else self.minimum_size
+
     def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each value that classes of these sizes may hold, (c, v)."""
+        """Return the most rows of each value that classes with so many known values may hold, (c, v)."""
         histogram = self.histogram(table)
         shares = self.thetas(histogram.totals, histogram.labels) * (1 + TOLERANCE)
         return np.floor(sizes[:, np.newaxis] * shares).astype(np.int64)
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether every value keeps to its share."""
-        return np.asarray((self.counts(classes) <= self.caps(classes.table, classes.sizes)).all(axis=1))
+        return np.asarray((self.counts(classes) <= self.caps(classes.table, self.known(classes))).all(axis=1))
 
     def multiples(self, groups: Groups) -> FloatArray:
         """Return each share of a value in a class as a multiple of its threshold."""
         thetas = self.thetas(groups.whole, groups.names)[groups.value]
-        shares = groups.count / groups.sizes[groups.group]
+        shares = groups.shares
         return np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return the exact minimum, which Lemma 3 of the l+ paper applied again and again arrives at.
 
         If s rows can stay, value i keeps at most floor(θ_i · s) of them; so s is lowered to what these caps
-        leave until they leave all of it. Where the caps of some values sum to a share Θ and the others hold r
-        rows, s ≤ r / (1 − Θ), which gets there in a few steps.
+        leave until they leave all of it. Rows whose value is unknown stay, and are in none of this. Where the
+        caps of some values sum to a share Θ and the others hold r rows, s ≤ r / (1 − Θ), which gets there in a
+        few steps.
         """
-        left = classes.sizes.astype(np.int64)
-        moving = np.flatnonzero(~self.ok(classes))
-        counts = self.counts(classes)[moving]
+        known = self.known(classes)
+        left = known.copy()
+        counts = self.counts(classes)
+        moving = np.flatnonzero((counts > self.caps(classes.table, known)).any(axis=1))
+        counts = counts[moving]
         histogram = self.histogram(classes.table)
         thetas = self.thetas(histogram.totals, histogram.labels)
         while moving.size:
@@ -79,7 +87,7 @@ class ThresholdModel(SensitiveModel):
             after = np.minimum(after, np.floor(reach * (1 + TOLERANCE) + TOLERANCE).astype(np.int64))
             left[moving] = after
             moving, counts = moving[after < before], counts[after < before]
-        return classes.sizes - left
+        return known - left
 
     def check(self, table: CountTable) -> None:
         """Raise an error if the table does not fit, or if no row could ever be published."""

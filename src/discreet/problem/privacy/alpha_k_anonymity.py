@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem._checks import column_name, number, whole_number
+from discreet.problem._classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE
 from discreet.problem.privacy._thresholds import ThresholdModel
@@ -22,7 +23,7 @@ __all__ = ["AlphaKAnonymity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class AlphaKAnonymity(ThresholdModel):
-    """Every class has at least ``k`` rows, and no sensitive value more than a share ``alpha`` of them.
+    """Every class has at least ``k`` rows, and no sensitive value more than a share ``alpha`` of the known ones.
 
     This is the general (alpha, k)-anonymity of Wong, Li, Fu and Wang (2006). It is ``k`` and ``l+`` in one; where
     values may become unknown, which cannot mend a class that is too small, the two must be given apart.
@@ -52,15 +53,24 @@ class AlphaKAnonymity(ThresholdModel):
         """Return alpha for each value."""
         return np.full(totals.size, float(self.alpha))
 
-    def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each value that classes of these sizes may hold; none in a class too small."""
-        return np.where((sizes >= self.k)[:, np.newaxis], super().caps(table, sizes), 0)
+    def smallest(self, table: CountTable) -> int:
+        """Return the least size of a class, which is k where values may be unknown."""
+        return max(self.k, super().smallest(table))
+
+    def ok(self, classes: Classes) -> NDArray[np.bool_]:
+        """Return for each class whether it is large enough and no value is too frequent."""
+        return np.asarray(super().ok(classes) & (classes.sizes >= self.k))
+
+    def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
+        """Return the fewest rows that must go so that no value is too frequent; all where too few stay."""
+        removed = super().fewest_removed(classes)
+        return np.where(classes.sizes - removed < self.k, classes.sizes, removed)
 
     def reached(self, groups: Groups) -> float:
         """Return the largest share of a value in a class; infinite if a class is too small."""
         if (groups.sizes < self.k).any():
             return math.inf
-        return float((groups.count / groups.sizes[groups.group]).max(initial=0.0))
+        return float(groups.shares.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether no value is too frequent."""
@@ -82,4 +92,5 @@ class AlphaKAnonymity(ThresholdModel):
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if no row could ever be published."""
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")
-        self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))
+        if not self.histogram(table).missing:
+            self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))

@@ -70,7 +70,7 @@ class BetaLikeness(ThresholdModel):
     def reached(self, groups: Groups) -> float:
         """Return by how much a value is more frequent in a class, at most; infinite if no beta would allow that."""
         p = (groups.whole / max(int(groups.whole.sum()), 1))[groups.value]
-        gain = groups.count / groups.sizes[groups.group] / p - 1
+        gain = groups.shares / p - 1
         if self.form == "enhanced":
             gain = np.where(gain > -np.log(p) + (1 - np.log(p)) * TOLERANCE, math.inf, gain)
         return float(gain.max(initial=0.0))

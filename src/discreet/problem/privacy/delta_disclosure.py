@@ -52,7 +52,7 @@ class DeltaDisclosure(SensitiveModel):
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether every value that occurs is about as frequent as in the whole table."""
         counts = self.counts(classes)
-        q = counts / np.maximum(classes.sizes, 1)[:, np.newaxis]
+        q = counts / np.maximum(self.known(classes), 1)[:, np.newaxis]
         p = np.broadcast_to(self.histogram(classes.table).shares, q.shape)
         there = counts > 0
         ratio = np.divide(q, p, out=np.ones_like(q), where=there)
@@ -66,7 +66,7 @@ class DeltaDisclosure(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest logarithm of a value that occurs in a class."""
         p = groups.whole[groups.value] / max(int(groups.whole.sum()), 1)
-        logs: FloatArray = np.abs(np.log(groups.count / groups.sizes[groups.group]) - np.log(p))
+        logs: FloatArray = np.abs(np.log(groups.shares) - np.log(p))
         return float(logs.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:

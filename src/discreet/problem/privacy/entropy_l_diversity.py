@@ -20,7 +20,7 @@ __all__ = ["EntropyLDiversity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class EntropyLDiversity(SensitiveModel):
-    """The entropy of the sensitive values of every class is at least ln ``l``.
+    """The entropy of the known sensitive values of every class is at least ln ``l``; without any it is 0.
 
     Compared as exp(entropy), the number of equally frequent values that would be as uncertain, which may miss
     ``l`` by one part in 10^9. ``l`` need not be whole.
@@ -54,10 +54,9 @@ class EntropyLDiversity(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return exp(entropy) of the worst class; classes whose values were all made unknown do not count."""
         there = groups.count > 0
-        shares = groups.count[there] / groups.sizes[groups.group[there]]
-        group = groups.group[there]
-        bits = -np.bincount(group, weights=shares * np.log2(shares))[np.unique(group)]
-        return float(np.exp2(bits).min(initial=np.inf))
+        shares = groups.shares[there]
+        bits = -np.bincount(groups.group[there], weights=shares * np.log2(shares), minlength=groups.sizes.size)
+        return float(np.exp2(bits[groups.judged]).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the worst class is uncertain enough."""
@@ -98,9 +97,10 @@ class EntropyLDiversity(SensitiveModel):
             np.zeros(fix.size, np.int64),
             np.maximum(order[:, -1] - 1, 0),
         )
-        removed[fix] = classes.sizes[fix] - raised(more).sum(axis=1)
+        removed[fix] = counts.sum(axis=1) - raised(more).sum(axis=1)
         return removed
 
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if the whole table has too few values."""
-        self.need_values(table, self.minimum_size)
+        if self.minimum_size > 1:
+            self.need_values(table, self.minimum_size)

@@ -19,7 +19,7 @@ __all__ = ["LDiversity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class LDiversity(SensitiveModel):
-    """At least ``l`` different values of the sensitive attribute occur in every class.
+    """At least ``l`` different known values of the sensitive attribute occur in every class.
 
     >>> LDiversity(3, "disease").text
     'distinct-l(3, disease)'
@@ -46,8 +46,8 @@ class LDiversity(SensitiveModel):
 
     def reached(self, groups: Groups) -> float:
         """Return the fewest values in a class; classes whose values were all made unknown do not count."""
-        different = np.bincount(groups.group[groups.count > 0])
-        return float(different[different > 0].astype(np.float64).min(initial=np.inf))
+        different = np.bincount(groups.group[groups.count > 0], minlength=groups.sizes.size)
+        return float(different[groups.judged].astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
         """Whether the class with the fewest values has enough."""

@@ -22,7 +22,7 @@ __all__ = ["LPlusDiversity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class LPlusDiversity(ThresholdModel):
-    """No sensitive value i makes up more than a share θ_i of any class.
+    """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
     ``theta`` is one number for all values (1/l is the frequency form of l-diversity), or a mapping from value
     to number where values not named may have any share. With ``by="frequency"`` the one number is meant for
@@ -90,7 +90,7 @@ class LPlusDiversity(ThresholdModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest share of a value in a class; where thresholds differ, as a multiple of its own."""
         if self._uniform:
-            return float((groups.count / groups.sizes[groups.group]).max(initial=0.0))
+            return float(groups.shares.max(initial=0.0))
         return float(self.multiples(groups).max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:

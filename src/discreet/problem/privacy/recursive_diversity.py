@@ -20,7 +20,7 @@ __all__ = ["RecursiveDiversity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class RecursiveDiversity(SensitiveModel):
-    """With the counts of a class sorted downwards, n_(1) < ``c`` · (n_(``l``) + n_(``l`` + 1) + …).
+    """With the counts of the known values of a class sorted downwards, n_(1) < ``c`` · (n_(``l``) + n_(``l`` + 1) + …).
 
     So even if ``l`` − 2 values are ruled out, the most frequent of the others stays below ``c`` times the
     rest. The inequality is strict: a class within one part in 10^9 of equality does not pass.
@@ -59,8 +59,10 @@ class RecursiveDiversity(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest n_(1) / (n_(l) + …) of a class: the promise holds for every larger c.
 
-        Classes whose values were all made unknown do not count.
+        Classes whose values were all made unknown do not count; one that never had a known value has no such c.
         """
+        if (groups.judged & (np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size) == 0)).any():
+            return math.inf
         order = np.lexsort((-groups.count, groups.group))
         group, count = groups.group[order], groups.count[order]
         _, first, entry = np.unique(group, return_index=True, return_inverse=True)
@@ -97,7 +99,7 @@ class RecursiveDiversity(SensitiveModel):
                 np.ones(fix.size, np.int64),
                 counts.max(axis=1),
             )
-            removed[fix] -= np.minimum(counts, height[:, np.newaxis]).sum(axis=1)
+            removed[fix] = (counts - np.minimum(counts, height[:, np.newaxis])).sum(axis=1)
         return removed
 
     def check(self, table: CountTable) -> None:

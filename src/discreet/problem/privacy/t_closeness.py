@@ -23,7 +23,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 @PRIVACY.register
 @dataclass(frozen=True)
 class TCloseness(SensitiveModel):
-    """The earth mover's distance between a class and the whole table is at most ``t``.
+    """The earth mover's distance between the known values of a class and of the whole table is at most ``t``.
 
     The distance between two values is 1 (``equal``); how far apart they are in the column's order, the ends
     being 1 apart (``ordered``); or the level of their lowest common ancestor over the height of the column's
@@ -61,10 +61,11 @@ class TCloseness(SensitiveModel):
         return np.asarray(self.distances(classes) <= self.t + TOLERANCE)
 
     def distances(self, classes: Classes) -> FloatArray:
-        """Return how far each class is from the whole table."""
-        shares = self.counts(classes) / np.maximum(classes.sizes, 1)[:, np.newaxis]
+        """Return how far each class is from the whole table; 0 where no value is known."""
+        known = self.known(classes)
+        shares = self.counts(classes) / np.maximum(known, 1)[:, np.newaxis]
         histogram = self.histogram(classes.table)
-        apart = shares - histogram.shares
+        apart = np.where(known[:, np.newaxis] > 0, shares - histogram.shares, 0.0)
         if self.distance == "equal":
             return np.asarray(np.abs(apart).sum(axis=1) / 2)
         if self.distance == "ordered":
@@ -76,7 +77,7 @@ class TCloseness(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest distance of a class; classes whose values were all made unknown do not count.
 
-        The rows of a class that are unknown are missing from the shares of all values.
+        The rows of a class that were made unknown are missing from the shares of all values.
         """
         known = np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size) > 0
         if not known.any():
@@ -91,7 +92,7 @@ class TCloseness(SensitiveModel):
             node = np.bincount(level, weights=whole)
             keys, entry = np.unique(groups.group * nodes + level[groups.value], return_inverse=True)
             group = keys // nodes
-            share = np.bincount(entry, weights=groups.count) / groups.sizes[group]
+            share = np.bincount(entry, weights=groups.shares)
             there = node[keys % nodes]
             # What the class does not have at all differs by the whole table's share, which sums to 1.
             apart = np.abs(share - there) - there
@@ -107,13 +108,13 @@ class TCloseness(SensitiveModel):
 
         If s rows stay, a set of values that holds n rows of the class has at most a share n / s of them. What
         it then still lacks of its share in the whole table is a lower bound on the distance that grows with
-        s.
+        s. Rows and sizes here are those with a known value.
         """
         removed = np.zeros(len(classes), dtype=np.int64)
         fix = np.flatnonzero(~self.ok(classes))
         if fix.size == 0:
             return removed
-        counts, sizes = self.counts(classes)[fix], classes.sizes[fix].astype(np.int64)
+        counts, sizes = self.counts(classes)[fix], self.known(classes)[fix]
         histogram = self.histogram(classes.table)
         whole = histogram.shares
         if self.distance == "ordered":
@@ -173,7 +174,7 @@ def _ordered_distance(groups: Groups, known: NDArray[np.bool_], whole: FloatArra
     for start, low, high in zip(starts, bounds[:-1], bounds[1:], strict=True):
         here = known[start : start + at_once]
         flow = np.tile(-whole, (here.size, 1))
-        share = groups.count[low:high] / groups.sizes[groups.group[low:high]]
+        share = groups.shares[low:high]
         np.add.at(flow, (groups.group[low:high] - start, groups.value[low:high]), share)
         moved = np.abs(np.cumsum(flow[here], axis=1)).sum(axis=1)
         farthest = max(farthest, float(moved.max(initial=0.0)))

@@ -46,6 +46,10 @@ class Suppression(Part, ABC):
         """Return how many of ``n`` records may be suppressed at most."""
         return n
 
+    def note(self, n: int) -> str | None:
+        """Return what somebody who chose it for a table of ``n`` rows should know; None if there is nothing."""
+        return None
+
     def before(self, table: CountTable) -> NDArray[np.bool_] | None:
         """Return which tuples are suppressed before the search, or None if it is the search that decides."""
         return None

@@ -20,7 +20,8 @@ __all__ = ["ClassValues"]
 class ClassValues(Suppression):
     """All sensitive values of a class that is not ok become unknown; its records stay.
 
-    A class of which no sensitive value is known satisfies every model that looks at them. It cannot mend a
+    A class of which no sensitive value is known afterwards satisfies every model that looks at them, whether its
+    values were made unknown or were missing from the start. It cannot mend a
     class that a model without a sensitive attribute, as k-anonymity, finds fault with: the recoding is
     infeasible.
 

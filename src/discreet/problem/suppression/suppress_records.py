@@ -65,6 +65,16 @@ class SuppressRecords(Suppression):
             return min(self.limit, n)
         return math.floor(Fraction(repr(self.limit)) * n)
 
+    def note(self, n: int) -> str | None:
+        """Return what to say of a number that may be meant as a percentage of a large table; None if there is nothing.
+
+        >>> SuppressRecords(5).note(30162)
+        'budget(5) lets 5 rows go; for a share write budget(5%).'
+        """
+        if not isinstance(self.limit, int) or not 1 <= self.limit <= 100 or n < 100 * self.limit or n < 1000:
+            return None
+        return f"{self.text} lets {amount(self.limit, 'row')} go; for a share write budget({self.limit}%)."
+
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return all records of each class that is not ok; whether they fit the budget is for the caller."""
         ok = all_ok(classes, models)

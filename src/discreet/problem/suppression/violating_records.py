@@ -25,7 +25,8 @@ class ViolatingRecords(Suppression):
 
     For l+-diversity these are the records Lemma 3 of the l+ paper asks for; for models that prefer even
     classes, the most frequent values are cut down to one height, where of several equally frequent ones the
-    first keep one row more if need be. Of how many records of each sensitive value go, ``removed`` tells;
+    first keep one row more if need be. A record whose sensitive value is missing is never in the way: it goes only
+    with the whole class. Of how many records of each sensitive value go, ``removed`` tells;
     which ones is open.
 
     >>> ViolatingRecords().text
@@ -57,45 +58,54 @@ class ViolatingRecords(Suppression):
             records[bad] = classes.sizes[bad]
             return Suppressed(records, nothing(classes), feasible)
         counts = classes.sensitive[attribute].astype(np.int64)
-        removed = np.zeros_like(counts)
+        removed, records = np.zeros_like(counts), nothing(classes)
         part = Classes(classes.table, classes.sizes[bad], sensitive={attribute: counts[bad]})
-        removed[bad] = counts[bad] - _kept(part, attribute, models)
-        return Suppressed(removed.sum(axis=1), nothing(classes), feasible, removed)
+        kept, some = _kept(part, attribute, models)
+        removed[bad] = counts[bad] - kept
+        records[bad] = np.where(some, removed[bad].sum(axis=1), classes.sizes[bad])
+        return Suppressed(records, nothing(classes), feasible, removed)
 
 
-def _kept(classes: Classes, attribute: str, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
-    """Return the largest ok sub-collection of each class.
+def _kept(
+    classes: Classes, attribute: str, models: Sequence[PrivacyModel]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the largest ok sub-collection of each class, by value, and whether there is any.
 
+    Rows whose value is missing are in every sub-collection: they count in its size, and no model looks at them.
     Of all ways to keep s rows, within what the models allow of each value in a class of s rows, the evenest
     is ok if any is. So s is tried downwards from the largest that each model alone allows, and given up once
     there are too few rows, or too few of some value for a model that more rows can only please.
     """
     counts = classes.sensitive[attribute].astype(np.int64)
     kept = np.zeros_like(counts)
-    smallest = max((model.minimum_size for model in models), default=1)
-    left = classes.sizes - np.max([model.fewest_removed(classes) for model in models], axis=0)
+    some = np.zeros(len(classes), dtype=np.bool_)
+    smallest = max((model.smallest(classes.table) for model in models), default=1)
+    missing = classes.sizes - counts.sum(axis=1)
+    left = classes.sizes - missing - np.max([model.fewest_removed(classes) for model in models], axis=0)
     open_ = np.arange(len(classes))
     while open_.size:
         limits = counts[open_]
         for model in models:
             if model.limits_values:
                 limits = np.minimum(limits, model.caps(classes.table, left[open_]))
-        most = _part(classes, attribute, limits)
-        hopeless = left[open_] < smallest
+        most = _part(classes, attribute, limits, missing[open_])
+        hopeless = (left[open_] < 0) | (left[open_] + missing[open_] < smallest)
         for model in models:
             if model.superset_closed:
                 hopeless |= ~model.ok(most)
-        trial = _part(classes, attribute, even_out(limits, left[open_]))
-        whole = trial.sizes == left[open_]
+        trial = _part(classes, attribute, even_out(limits, left[open_]), missing[open_])
+        known = trial.sizes - missing[open_]
+        whole = known == left[open_]
         good = ~hopeless & whole & all_ok(trial, models)
         kept[open_[good]] = trial.sensitive[attribute][good]
-        left[open_] = np.where(whole, left[open_] - 1, trial.sizes)
+        some[open_[good]] = True
+        left[open_] = np.where(whole, left[open_] - 1, known)
         open_ = open_[~good & ~hopeless]
-    return kept
+    return kept, some
 
 
-def _part(classes: Classes, attribute: str, counts: NDArray[np.integer]) -> Classes:
-    return Classes(classes.table, counts.sum(axis=1).astype(np.int64), sensitive={attribute: counts})
+def _part(classes: Classes, attribute: str, counts: NDArray[np.integer], missing: NDArray[np.integer]) -> Classes:
+    return Classes(classes.table, (counts.sum(axis=1) + missing).astype(np.int64), sensitive={attribute: counts})
 
 
 def even_out(limits: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -21,10 +21,10 @@ __all__ = ["ViolatingValues"]
 class ViolatingValues(Suppression):
     """All occurrences of each sensitive value that is too frequent in its class become unknown; records stay.
 
-    Shares are counted against the size of the class before suppression, so that one value made unknown does
-    not make another too frequent. Only models that limit each value by itself, as l+-diversity, say which
-    values these are. A class that a model without a sensitive attribute, as k-anonymity, finds fault with
-    cannot be mended.
+    Shares are counted against the known values of the class before suppression, so that one value made unknown does
+    not make another too frequent; a value that was missing before stays missing and is in no share. Only models
+    that limit each value by itself, as l+-diversity, say which values these are. A class that a model without a
+    sensitive attribute, as k-anonymity, finds fault with cannot be mended.
 
     >>> ViolatingValues().text
     'violating-values'
@@ -62,6 +62,6 @@ class ViolatingValues(Suppression):
         above = np.zeros(counts.shape, dtype=np.bool_)
         for model in models:
             if model.limits_values:
-                above |= counts > model.caps(classes.table, classes.sizes)
+                above |= counts > model.caps(classes.table, counts.sum(axis=1))
         removed = np.where(above, counts, 0)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)

@@ -1,0 +1,112 @@
+"""Promises about sensitive values, recounted in plain Python where many of them are missing.
+
+Releases of random tables, by every scheme, suppression kind and model, and of points of fronts that keep promises. A
+release withstands if every class of it keeps every promise by the definitions: a missing value counts in the size of
+its class and is no value.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import discreet as dc
+import naive
+from attack.base import Outcome
+from unknown_values import KINDS, MODELS, QUASI, frame, kept, people
+
+__all__ = ["run"]
+
+SCHEMES = ["full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set", "local"]
+FORMATS = ["", "csv", "parquet", "tsv", "jsonl"]
+TEXTS = [text for text in MODELS if "hierarchical" not in text]
+REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
+
+
+def run(seed: int, folder: Path) -> Iterator[Outcome]:
+    """Attack a release by each of some schemes, and the points of a front with promises."""
+    rng = random.Random(seed)
+    for number in range(4):
+        rows = people(rng, 24)
+        if not any(row["s"] for row in rows):
+            continue
+        yield from _released(rng, rows, folder / f"{seed}-{number}")
+    yield from _of_front(rng, people(rng, 24))
+
+
+def _released(rng: random.Random, rows: list[dict[str, Any]], place: Path) -> Iterator[Outcome]:
+    text, k, kind, scheme = rng.choice(TEXTS), rng.randint(1, 4), rng.choice(KINDS), rng.choice(SCHEMES)
+    ending, engine = rng.choice(FORMATS), rng.choice(["auto", "duckdb"])
+    data: Any = frame(rows)
+    options: dict[str, Any] = {}
+    if ending:
+        data = place.with_suffix(".csv")
+        frame(rows).write_csv(data)
+        options = {"output": place.with_name(f"{place.name}-safe.{ending}"), "engine": engine}
+    try:
+        release = dc.anonymize(
+            data,
+            quasi_identifiers=dict.fromkeys(QUASI) if scheme == "local" else QUASI,
+            sensitive=["s"],
+            privacy=[f"k({k})", text],
+            suppression=kind,
+            scheme=scheme,
+            seed=rng.randint(0, 9),
+            **options,
+        )
+    except REFUSED:
+        return
+    shown = _read(options["output"], ending) if ending else release.frame
+    hidden = kind.endswith("values")
+    held = kept(shown, ["age", "sex"], text, k, rows, hidden=hidden)
+    yield Outcome("promises", f"{scheme}, {kind}, {text}, {ending or 'frame'}", held)
+
+
+def _read(path: Path, ending: str) -> pl.DataFrame:
+    """Read what was written as somebody else would."""
+    if ending == "parquet":
+        return pl.read_parquet(path)
+    if ending == "jsonl":
+        return pl.read_ndjson(path)
+    return pl.read_csv(path, separator="\t" if ending == "tsv" else ",", infer_schema=False)
+
+
+def _of_front(rng: random.Random, rows: list[dict[str, Any]]) -> Iterator[Outcome]:
+    texts, k = rng.sample(TEXTS, rng.randint(1, 2)), rng.randint(2, 3)
+    axes = rng.choice([["k"], ["k", "distinct-l(s)"], ["theta(s)"], []])
+    scheme = rng.choice(["full-domain", "full-domain", "subtree"]) if axes in (["k"], []) else "full-domain"
+    try:
+        front = dc.pareto(
+            frame(rows),
+            quasi_identifiers=QUASI,
+            sensitive=["s"],
+            privacy=[*axes, *texts, f"k({k})"],
+            suppression=rng.choice(["none", "budget(0.2)", "budget(3)"]),
+            scheme=scheme,
+            cost=rng.choice(["LM", "DM"]),
+        )
+        points = rng.sample(list(front), min(2, len(front)))
+        released = [(point, front.release(point=point)) for point in points]
+    except REFUSED:
+        return
+    for point, release in released:
+        kept_all = all(kept(release.frame, ["age", "sex"], text, k, rows, hidden=False) for text in texts)
+        reached = _reaches(release.frame, point.values)
+        yield Outcome("promises", f"front over {', '.join(front.axes)} of {scheme}: {texts}", kept_all and reached)
+
+
+def _reaches(released: pl.DataFrame, values: dict[str, Any]) -> bool:
+    """Whether a release has the k and the number of values its point says."""
+    classes = [naive.known(_counts(part)) for part in released.partition_by(["age", "sex"])]
+    sizes = [part.height for part in released.partition_by(["age", "sex"])]
+    enough = values.get("k", 0) <= min(sizes)
+    return enough and values.get("distinct-l(s)", 0) <= min(map(len, classes))
+
+
+def _counts(part: pl.DataFrame) -> dict[str | None, int]:
+    found = part["s"].to_list()
+    return {value: found.count(value) for value in set(found)}
