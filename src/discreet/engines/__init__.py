@@ -15,6 +15,7 @@ from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMa
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._spreadsheet import count_formulas, without_formulas
 from discreet.engines._together import count_together, together
+from discreet.engines._typing import Kind, OtherTypesError, expect_types, typed_again
 from discreet.engines._weights import ADDED, Weighed, of_polars, weighed
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
@@ -27,7 +28,9 @@ __all__ = [
     "Engine",
     "EngineName",
     "Format",
+    "Kind",
     "Missing",
+    "OtherTypesError",
     "Parts",
     "Pieces",
     "Recoding",
@@ -45,6 +48,7 @@ __all__ = [
     "count_people",
     "count_together",
     "exactly",
+    "expect_types",
     "files_of",
     "files_read",
     "format_of",
@@ -63,6 +67,7 @@ __all__ = [
     "to_lazy",
     "together",
     "totals_of",
+    "typed_again",
     "unused",
     "weighed",
     "whole",

@@ -15,7 +15,7 @@ import polars as pl
 from discreet._replacing import not_written
 from discreet.errors import DataError, DiscreetError
 
-__all__ = ["reading", "writing"]
+__all__ = ["LibraryError", "reading", "writing"]
 
 LibraryError = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 

@@ -11,12 +11,16 @@ import polars as pl
 
 from discreet._replacing import replacing, replacing_folder
 from discreet.engines import (
+    Kind,
+    OtherTypesError,
     Recoding,
     Source,
     TableFile,
+    expect_types,
     open_file,
     open_table,
     plan_of,
+    typed_again,
     write_data,
     write_parts,
 )
@@ -83,7 +87,31 @@ class Promises:
 def publish(
     source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
 ) -> tuple[Any, Audit]:
-    """Return the released table, or where it was written, and the audit of it."""
+    """Return the released table, or where it was written, and the audit of it.
+
+    Columns of delimited text get the types their released values have; where the first rows promised another one than
+    those that follow, the release is written a second time.
+    """
+    expect_types(source, promises.types, _kind(target))
+    try:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    except OtherTypesError:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    if isinstance(table, Written) and isinstance(target, Output) and target.format.kind == "csv":
+        table = replace(table, scan=typed_again(table.scan, source, recoding, promises.types))
+    return table, verdict
+
+
+def _kind(target: Target | None) -> Kind:
+    """Return the kind of place values go to, which decides what types they may have."""
+    if target is None:
+        return "frame"
+    return target.url.database if isinstance(target, TableOutput) else target.format.kind
+
+
+def _publish(
+    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
+) -> tuple[Any, Audit]:
     if target is None:
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))
