@@ -4,7 +4,7 @@ from discreet.engines._count import Counted, Missing, count
 from discreet.engines._engine import Engine, EngineName
 from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
-from discreet.engines._guard import reading, writing
+from discreet.engines._guard import library_errors, reading, writing
 from discreet.engines._held import as_written, held
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
@@ -54,6 +54,7 @@ __all__ = [
     "format_of",
     "held",
     "in_batches",
+    "library_errors",
     "normalized",
     "of_polars",
     "open_file",

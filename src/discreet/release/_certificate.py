@@ -201,7 +201,7 @@ def _released_by(told: Mapping[str, Any], column: str, trees: Mapping[str, Any])
 def _read(path: Path) -> dict[str, Any]:
     try:
         told = json.loads(read_text(path, "certificate"))
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
         raise DataError(f"'{path.name}' is no certificate of a release.", topic="certificate")

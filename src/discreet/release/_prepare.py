@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from discreet._places import shown
-from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, open_source
+from discreet.engines import UNKNOWN, Counted, Engine, Missing, Source, count, count_people, library_errors, open_source
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
 from discreet.release._checksums import FileStamp
@@ -149,7 +149,8 @@ def _place(data: Any) -> str | None:
 def interruptible() -> Iterator[None]:
     """Turn Ctrl-C outside the search (which keeps its best result) into one clear ending."""
     try:
-        yield
+        with library_errors():
+            yield
     except KeyboardInterrupt:
         raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
 

@@ -32,7 +32,7 @@ from discreet.release._clock import Clock
 from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, like_input
 from discreet.release._release import Written
 
-__all__ = ["Promises", "publish"]
+__all__ = ["Promises", "kind_of", "publish"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def publish(
     Columns of delimited text get the types their released values have; where the first rows promised another one than
     those that follow, the release is written a second time.
     """
-    expect_types(source, promises.types, _kind(target))
+    expect_types(source, promises.types, kind_of(target))
     try:
         table, verdict = _publish(source, recoding, promises, target, clock)
     except OtherTypesError:
@@ -102,7 +102,7 @@ def publish(
     return table, verdict
 
 
-def _kind(target: Target | None) -> Kind:
+def kind_of(target: Target | None) -> Kind:
     """Return the kind of place values go to, which decides what types they may have."""
     if target is None:
         return "frame"
