@@ -67,15 +67,36 @@ class EagerSource(InMemorySource):
         return False
 
     def _convert(self, column: str) -> pl.Series:
+        if self.frame.implementation.is_pyarrow():
+            self._check_arrow(column)
         try:
             return self.frame.get_column(column).to_polars()
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
+        except NotImplementedError:
+            raise self._strange(column) from None
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise DataError(
                 f"Column '{column}' mixes values of different types; convert it to one, "
                 f"as in frame['{column}'].astype(str).",
                 column=column,
                 topic="mixed-types",
             ) from None
+
+    def _check_arrow(self, column: str) -> None:
+        """Refuse types of Arrow that polars has no form for; it would end with a panic, which prints a trace."""
+        import pyarrow as pa
+
+        kind = self.frame.to_native().schema.field(column).type
+        if pa.types.is_decimal256(kind) or isinstance(kind, pa.BaseExtensionType):
+            raise self._strange(column)
+
+    def _strange(self, column: str) -> DataError:
+        dtype = getattr(self.frame.get_column(column).to_native(), "dtype", None)
+        kind = dtype if dtype is not None else self.frame.to_native().schema.field(column).type
+        return DataError(
+            f"Column '{column}' holds {kind} values, which cannot be read; turn them into text, numbers or dates "
+            "first, or leave the column out of the frame.",
+            column=column,
+        )
 
 
 def _taken(frame: nw.DataFrame[Any], places: pl.Series) -> nw.DataFrame[Any]:

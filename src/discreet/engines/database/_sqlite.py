@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from discreet._places import TableName, TableUrl
+from discreet.engines._held import is_plain
 from discreet.engines.database._session import Column, Session, quoted
 from discreet.errors import DataError, DiscreetError, OutputError
 
@@ -112,7 +113,7 @@ class SqliteSession(Session):
             return "INTEGER"
         if dtype.is_float():
             return "REAL"
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
+        if not is_plain(dtype):
             raise self.refused(column, "lists, records, bytes or durations")
         return {pl.Date: "DATE", pl.Datetime: "TIMESTAMP"}.get(type(dtype), "TEXT")
 
