@@ -6,11 +6,37 @@ were left out, or of rows the frame was cut from. A release is made of its cells
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 
-__all__ = ["forget_hidden"]
+__all__ = ["forget_buffers", "forget_hidden"]
+
+
+def forget_buffers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the same table of polars in buffers of its own.
+
+    Text of polars points into buffers, which stay as they were when rows are left out: they would go along when the
+    frame is pickled or written as Arrow, with the text of all rows.
+    """
+    return frame.with_columns(_own(column) for column in frame if _has_text(column.dtype))
+
+
+def _own(column: pl.Series) -> pl.Series:
+    """Copy a column by way of a form of Arrow that holds the text of its rows, one after the other."""
+    stream = io.BytesIO()
+    column.to_frame().write_ipc(stream, compat_level=pl.CompatLevel.oldest())
+    values = pl.read_ipc(stream).to_series()
+    return values if values.dtype == column.dtype else values.cast(column.dtype)
+
+
+def _has_text(dtype: Any) -> bool:
+    if isinstance(dtype, pl.Struct):
+        return any(_has_text(part) for part in dict(dtype).values())
+    inner = getattr(dtype, "inner", None)
+    return dtype in (pl.String, pl.Binary) if inner is None else _has_text(inner)
 
 
 def forget_hidden(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

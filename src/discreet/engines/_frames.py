@@ -43,7 +43,7 @@ class EagerSource(InMemorySource):
             frame = _taken(frame, released[place])
         frame = forget_hidden(frame)
         if changed:
-            table = released.select(map(exactly, changed)).to_arrow()
+            table = released.select(map(exactly, changed)).to_arrow(compat_level=pl.CompatLevel.oldest())
             columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
             frame = frame.with_columns(*columns).select(*map(nw.col, order))
         return frame if self.wrapped else frame.to_native()

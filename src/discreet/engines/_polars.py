@@ -13,6 +13,7 @@ import polars as pl
 
 from discreet._memory import within_memory
 from discreet.engines._files import TableFile
+from discreet.engines._forget import forget_buffers
 from discreet.engines._guard import LibraryError, reading
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
@@ -105,7 +106,7 @@ class PolarsSource(InMemorySource):
         again = [released[column.name].cast(pl.String) for column in coded if column.name in recoding.kept]
         if not to_text:
             again += self._narrowed(released, recoding)
-        return released.with_columns(again) if again else released
+        return forget_buffers(released.with_columns(again) if again else released)
 
     def _narrowed(self, released: pl.DataFrame, recoding: Recoding) -> list[pl.Series]:
         """Return the columns that were an Enum and hold values of it, as one of those values that are released."""
@@ -142,7 +143,7 @@ class LazySource:
 
     def collect(self, released: pl.LazyFrame) -> pl.LazyFrame:
         """Run the plan, and return the result as a lazy frame over memory."""
-        return released.collect(engine="streaming").lazy()
+        return forget_buffers(released.collect(engine="streaming")).lazy()
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of the plan into a DataError."""
@@ -209,11 +210,11 @@ class FileSource:
     def collect(self, released: pl.LazyFrame) -> pl.DataFrame:
         """Run the plan."""
         try:
-            return released.collect(engine="streaming")
+            return forget_buffers(released.collect(engine="streaming"))
         except LibraryError:
             if not self.types.failed or self._recoding is None:
                 raise
-        return self.recode(self._recoding).collect(engine="streaming")
+        return forget_buffers(self.recode(self._recoding).collect(engine="streaming"))
 
     @contextmanager
     def guard(self) -> Iterator[None]:

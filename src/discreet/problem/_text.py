@@ -22,7 +22,7 @@ __all__ = ["counted", "format_text", "outline", "parse_text"]
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
 _PERCENT = re.compile(r"([+-]?\d+(?:\.\d*)?)\s*%")
-_LONGEST = 400
+_LONGEST = 300
 """No number that means anything here has more digits than this; those of the largest float are 309."""
 _BARE = re.compile(r"[^\s,(){}\[\]=:'\"][^,(){}\[\]=:'\"]*")
 

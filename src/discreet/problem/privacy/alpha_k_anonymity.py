@@ -18,6 +18,9 @@ from discreet.problem.privacy._thresholds import ThresholdModel
 
 __all__ = ["AlphaKAnonymity"]
 
+_MOST = 2.0**62
+"""More than any table has of anything."""
+
 
 @PRIVACY.register
 @dataclass(frozen=True)
@@ -82,4 +85,4 @@ class AlphaKAnonymity(ThresholdModel):
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if no row could ever be published."""
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")
-        self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))
+        self.need_values(table, math.ceil(min((1 - TOLERANCE) / self.alpha, _MOST)))
