@@ -169,9 +169,9 @@ def test_a_type_tells_nothing_about_rows_left_out(tmp_path: Path) -> None:
 
 def test_sensitive_values_that_became_unknown_are_text(tmp_path: Path) -> None:
     pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "s": [1, 1, 1, 1, 1, 1, 1, 3]}).write_csv(tmp_path / "table.csv")
-    asked = {**JOB, "sensitive": "s", "max_levels": {"q": 0}}
-    how = {"privacy": "l+(0.5, s)", "suppression": "class-values", "scheme": "set"}
-    hidden = dc.anonymize(tmp_path / "table.csv", quasi_identifiers="q", sensitive="s", **how).frame
+    asked: dict[str, Any] = {**JOB, "sensitive": "s", "max_levels": {"q": 0}}
+    how: dict[str, Any] = {"privacy": "l+(0.5, s)", "suppression": "class-values", "scheme": "subtree"}
+    hidden = dc.anonymize(tmp_path / "table.csv", quasi_identifiers={"q": "flat"}, sensitive="s", **how).frame
     assert (hidden.schema["s"], "*" in hidden["s"].to_list()) == (pl.String(), True)
     asked["privacy"] = ["k(2)", "distinct-l(2, s)", "t(0.9, s)"]
     pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "s": [1.0, 2, 3, 1.5, 1, 1, 2, 3]}).write_csv(tmp_path / "table.csv")

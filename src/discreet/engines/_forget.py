@@ -27,8 +27,9 @@ def forget_buffers(frame: pl.DataFrame) -> pl.DataFrame:
 def _own(column: pl.Series) -> pl.Series:
     """Copy a column by way of a form of Arrow that holds the text of its rows, one after the other."""
     stream = io.BytesIO()
-    column.to_frame().write_ipc(stream, compat_level=pl.CompatLevel.oldest())
-    values = pl.read_ipc(stream).to_series()
+    column.to_frame().write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    stream.seek(0)
+    values = pl.read_ipc_stream(stream).to_series()
     return values if values.dtype == column.dtype else values.cast(column.dtype)
 
 

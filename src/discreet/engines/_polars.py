@@ -22,7 +22,7 @@ from discreet.engines._recoding import Recoding, is_category, normalized, recode
 from discreet.engines._typing import OtherTypesError, Types, released_texts
 from discreet.engines._weights import ADDED, of_polars
 from discreet.engines._whole_numbers import MOST_ROWS, few_values, with_categories
-from discreet.errors import DataError
+from discreet.errors import DataError, DiscreetError
 
 __all__ = ["FileSource", "InMemorySource", "LazySource", "PolarsSource", "count_rows", "files_read", "pieces_of"]
 
@@ -222,7 +222,7 @@ class FileSource:
         with reading(self.file.name, self._explain):
             yield
 
-    def _explain(self, text: str) -> DataError | None:
+    def _explain(self, text: str) -> DiscreetError | None:
         if self.types.failed:
             return OtherTypesError("A column holds other values than its first rows.")
         return self.file.explain(text)

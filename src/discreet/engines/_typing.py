@@ -185,6 +185,7 @@ def _given(text: pl.Series, given: Type) -> Iterator[Found]:
 
 
 _ORDER: Sequence[type[pl.DataType]] = (pl.Boolean, pl.Int64, pl.Float64, pl.Decimal, pl.Date, pl.Datetime)
+_GIVEN: Mapping[type[pl.DataType], Type] = {pl.Int64: Type.INTEGER, pl.Float64: Type.DECIMAL}
 _NONE = frozenset[Found]()
 _LEFT_AS_TEXT: Mapping[Kind, tuple[type[pl.DataType], ...]] = {
     "jsonl": (pl.Decimal, pl.Date, pl.Datetime),
@@ -271,7 +272,7 @@ class Types:
         """Return how values of a batch get a type, if they are spelled as those before were."""
         given = None
         if found.form == "given":
-            given = {pl.Int64: Type.INTEGER, pl.Float64: Type.DECIMAL}.get(type(found.dtype), Type.DATE)
+            given = _GIVEN.get(type(found.dtype), Type.DATE)
 
         def cast(text: pl.Series) -> pl.Series:
             if text.null_count() == len(text):

@@ -58,11 +58,16 @@ class Intervals(LevelBuilder):
                 f"The widths and the origin of intervals are between {_FINEST:g} and {_WIDEST:g}; choose others."
             )
         for narrow, wide in pairwise(self.widths):
+            if wide / narrow >= _LARGEST:
+                raise self._too_far_apart()
             if wide <= narrow or wide % narrow:
                 raise UsageError(
                     f"In '{self.text}', {_plain(wide)} is not a multiple of {_plain(narrow)}, so its "
                     "intervals would cut across narrower ones; make each width a multiple of the one before."
                 )
+
+    def _too_far_apart(self) -> UsageError:
+        return UsageError(f"The widths in '{self.text}' are too far apart; leave out the narrowest or the widest.")
 
     @property
     def wants(self) -> Wants:
@@ -81,10 +86,7 @@ class Intervals(LevelBuilder):
         scale = 10**places
         start, unit = int(self.origin * scale), int(self.widths[0] * scale)
         if int(self.widths[-1] * scale) >= _LARGEST or abs(start) >= _LARGEST:
-            raise UsageError(
-                f"The widths in '{self.text}' are too far apart; leave out the narrowest or the widest.",
-                column=column.name,
-            )
+            raise self._too_far_apart()
         number = _interval_numbers(column, start, unit, scale)
         found: list[Level] = []
         for width in (int(width * scale) for width in self.widths):
