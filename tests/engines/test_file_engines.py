@@ -62,7 +62,8 @@ def test_same_release_from_file_to_file(engine: dict[str, Any], people: pl.DataF
         release = dc.anonymize(data, **JOB, **engine, output=mine)
         assert figures(release) == figures(dc.anonymize(data, **JOB, output=theirs))
         assert rows(mine) == rows(theirs)
-        assert Counter(release.frame.rows()) == rows(mine)
+        texts = open_table(mine).scan().cast(pl.String).collect()
+        assert Counter(release.frame.cast(pl.String).rows()) == Counter(texts.rows())
         assert release.job["engine"] == engine["engine"]
 
 

@@ -27,7 +27,7 @@ def test_fit_and_transform(people: pl.DataFrame) -> None:
     assert step.applied_.audit.passed
     assert step.release_.audit.passed
     assert step.feature_names_in_ == people.columns
-    assert step.get_feature_names_out() == people.columns
+    assert step.get_feature_names_out().tolist() == people.columns
     assert step.fit(people) is step
 
 
@@ -112,3 +112,42 @@ def test_grid_search_and_cross_validation(people: pl.DataFrame) -> None:
     assert 0.5 < found.best_score_ <= 1
     assert step.get_params()["privacy"] == "k(5)"
     assert len(search.cross_val_score(steps, frame, labels, cv=3, error_score="raise")) == 3
+
+
+def test_output_of_another_kind(people: pl.DataFrame) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not here; it comes with the extra pandas")
+    step = dc.Anonymizer(**TOLD).set_output(transform="pandas")
+    released = step.fit_transform(people)
+    assert isinstance(released, pandas.DataFrame)
+    assert isinstance(step.transform(people), pandas.DataFrame)
+    assert released["sex"].tolist() == dc.anonymize(people, **TOLD).frame["sex"].to_list()
+    assert isinstance(step.set_output(transform=None).transform(people), pandas.DataFrame)
+    assert isinstance(step.set_output(transform="default").transform(people), pl.DataFrame)
+    assert isinstance(step.set_output(transform="polars").transform(people.to_pandas()), pl.DataFrame)
+    with pytest.raises(UsageError, match="There is no output 'panda'; did you mean 'pandas'"):
+        step.set_output(transform="panda")  # type: ignore[arg-type]
+
+
+def test_names_that_come_out(people: pl.DataFrame) -> None:
+    step = dc.Anonymizer(**TOLD, identifiers=["diagnosis"])
+    with pytest.raises(UsageError, match="call fit first"):
+        step.get_feature_names_out()
+    step.fit(people)
+    assert step.get_feature_names_out(people.columns).tolist() == ["sex", "education"]
+    with pytest.raises(UsageError, match="not the columns"):
+        step.get_feature_names_out(["a"])
+
+
+def test_pipelines_and_clones_keep_the_kind_of_output(people: pl.DataFrame) -> None:
+    sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not here; it comes with the extra sklearn")
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    step = dc.Anonymizer(**TOLD, broken="keep")
+    pipe = make_pipeline(step, OneHotEncoder(sparse_output=False)).set_output(transform="pandas")
+    table = pipe.fit_transform(people)
+    assert list(table.columns) == list(pipe.get_feature_names_out())
+    assert type(clone(step).fit_transform(people)).__module__.startswith("pandas")
+    with sklearn.config_context(transform_output="polars"):
+        assert isinstance(dc.Anonymizer(**TOLD).fit_transform(people.to_pandas()), pl.DataFrame)

@@ -252,3 +252,16 @@ def test_dates(people: pl.DataFrame, release: dc.Release) -> None:
     )
     applied = dc.apply_mapping(release.to_mapping(), new, broken="suppress")
     assert applied.by_rule.get("birth_date", 0) >= 1 or "birth_date" not in applied.unknown
+
+
+@pytest.mark.parametrize("broken", ["error", "suppress"])
+def test_the_separator_stays_and_the_share_left_out_is_told(tmp_path: Path, broken: Any) -> None:
+    table = pl.DataFrame({"q": ["a"] * 8 + ["b"] * 7 + ["c"], "n": ["1.50"] * 15 + ["2.5"]})
+    asked: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "max_levels": {"q": 0}}
+    release = dc.anonymize(table, **asked, suppression="budget(1)")
+    table.write_csv(tmp_path / "more.csv", separator=";")
+    applied = dc.apply_mapping(release.to_mapping(), tmp_path / "more.csv", broken=broken, output=tmp_path / "safe.csv")
+    lines = (tmp_path / "safe.csv").read_text().splitlines()
+    assert (lines[0], set(lines[1:])) == ("q;n", {"a;1.50", "b;1.50"})
+    assert (applied.suppressed, applied.left_out, applied.to_dict()["left_out"]) == (1, 1 / 16, 1 / 16)
+    assert "15 of 16 rows released, 1 left out (6.2%)" in applied.summary()

@@ -145,7 +145,8 @@ def test_a_written_release_is_read_from_its_file(people: pl.DataFrame, tmp_path:
     people.write_csv(tmp_path / "people.csv")
     job: dict[str, Any] = {"quasi_identifiers": QI, "privacy": "k(2)", "output": tmp_path / "safe.csv"}
     release = anonymize(tmp_path / "people.csv", **job)
-    assert release.frame.equals(pl.read_csv(tmp_path / "safe.csv", infer_schema=False))
+    written = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
+    assert release.frame.cast(pl.String).equals(written)
     lazy = anonymize(people.lazy(), **job)
     assert isinstance(lazy.frame, pl.LazyFrame)
     with pytest.raises(OutputError, match="input itself"):

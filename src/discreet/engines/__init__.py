@@ -4,7 +4,7 @@ from discreet.engines._count import Counted, Missing, MissingSensitive, count
 from discreet.engines._engine import Engine, EngineName
 from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
-from discreet.engines._guard import reading, writing
+from discreet.engines._guard import library_errors, reading, writing
 from discreet.engines._held import as_written, held
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
@@ -15,6 +15,7 @@ from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMa
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._spreadsheet import count_formulas, without_formulas
 from discreet.engines._together import count_together, together
+from discreet.engines._typing import Kind, OtherTypesError, expect_types, typed_again
 from discreet.engines._weights import ADDED, Weighed, of_polars, weighed
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of, write_data, write_parts, write_table
@@ -27,8 +28,10 @@ __all__ = [
     "Engine",
     "EngineName",
     "Format",
+    "Kind",
     "Missing",
     "MissingSensitive",
+    "OtherTypesError",
     "Parts",
     "Pieces",
     "Recoding",
@@ -46,11 +49,13 @@ __all__ = [
     "count_people",
     "count_together",
     "exactly",
+    "expect_types",
     "files_of",
     "files_read",
     "format_of",
     "held",
     "in_batches",
+    "library_errors",
     "normalized",
     "of_polars",
     "open_file",
@@ -64,6 +69,7 @@ __all__ = [
     "to_lazy",
     "together",
     "totals_of",
+    "typed_again",
     "unused",
     "weighed",
     "whole",

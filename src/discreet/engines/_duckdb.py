@@ -83,6 +83,36 @@ class DuckDB:
         paths = (Path(name.replace("''", "'").removeprefix("file://")) for name in named)
         return [match for path in paths for match in Path(path.anchor or ".").glob(str(path.relative_to(path.anchor)))]
 
+    def quoted(self, name: str) -> str:
+        """Quote a name."""
+        return _quoted(name)
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Match a pattern anywhere; it says itself where it begins and ends."""
+        return f"regexp_matches({text}, {_literal(pattern)})"
+
+    def select(self, native: Any, expressions: Sequence[str], where: str = "", limit: int | None = None) -> Any:
+        """Select from some rows."""
+        rows = native.filter(where) if where else native
+        rows = rows.project(", ".join(expressions))
+        return rows if limit is None else rows.limit(limit)
+
+    def fetch(self, native: Any) -> pl.DataFrame:
+        """Return rows as polars."""
+        return pl.DataFrame(native.to_arrow_table())
+
+    def type_name(self, dtype: pl.DataType) -> str:
+        """Return the name of a type."""
+        if isinstance(dtype, pl.Decimal):
+            return f"DECIMAL(18, {dtype.scale})"
+        return {
+            pl.Boolean: "BOOLEAN",
+            pl.Int64: "BIGINT",
+            pl.Float64: "DOUBLE",
+            pl.Date: "DATE",
+            pl.Datetime: "TIMESTAMP",
+        }[type(dtype)]
+
     def explain(self, text: str) -> DiscreetError | None:
         """Say what went wrong."""
         if "Out of Memory" in text:

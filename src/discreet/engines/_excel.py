@@ -70,6 +70,7 @@ def write_excel(frame: pl.LazyFrame, path: Path) -> None:
     table = frame.collect(engine="streaming")
     if table.height > _MOST_ROWS:
         raise OutputError(f"An Excel sheet holds {_MOST_ROWS:,} rows at most; write .csv or .parquet instead.")
+    _check_names(table.columns)
     for column in table:
         _check_cells(column)
     from xlsxwriter import Workbook
@@ -78,6 +79,17 @@ def write_excel(frame: pl.LazyFrame, path: Path) -> None:
     with Workbook(buffer, _AS_IT_IS) as workbook:
         table.write_excel(workbook, autofilter=False)
     path.write_bytes(buffer.getvalue())
+
+
+def _check_names(names: list[str]) -> None:
+    """Refuse columns that differ in capitals alone, which a sheet takes for one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise OutputError(
+                f"The columns '{other}' and '{name}' have the same name to Excel; rename one.", column=name
+            )
 
 
 def _check_cells(column: pl.Series) -> None:

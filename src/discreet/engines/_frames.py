@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from discreet.engines._forget import forget_hidden
 from discreet.engines._names import exactly, unused
 from discreet.engines._polars import InMemorySource
 from discreet.engines._recoding import Recoding, recode
@@ -39,9 +40,10 @@ class EagerSource(InMemorySource):
         order = [column for column in self.frame.columns if column not in recoding.drop]
         frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
         if released.height < keys.height:
-            frame = _forget_categories(frame[released[place].to_numpy()])
+            frame = _taken(frame, released[place])
+        frame = forget_hidden(frame)
         if changed:
-            table = released.select(map(exactly, changed)).to_arrow()
+            table = released.select(map(exactly, changed)).to_arrow(compat_level=pl.CompatLevel.oldest())
             columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
             frame = frame.with_columns(*columns).select(*map(nw.col, order))
         return frame if self.wrapped else frame.to_native()
@@ -65,15 +67,55 @@ class EagerSource(InMemorySource):
         return False
 
     def _convert(self, column: str) -> pl.Series:
+        if self.frame.implementation.is_pyarrow():
+            self._check_arrow(column)
         try:
             return self.frame.get_column(column).to_polars()
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
+        except NotImplementedError:
+            raise self._strange(column) from None
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise DataError(
                 f"Column '{column}' mixes values of different types; convert it to one, "
                 f"as in frame['{column}'].astype(str).",
                 column=column,
                 topic="mixed-types",
             ) from None
+
+    def _check_arrow(self, column: str) -> None:
+        """Refuse types of Arrow that polars has no form for; it would end with a panic, which prints a trace."""
+        import pyarrow as pa
+
+        kind = self.frame.to_native().schema.field(column).type
+        if pa.types.is_decimal256(kind) or isinstance(kind, pa.BaseExtensionType):
+            raise self._strange(column)
+
+    def _strange(self, column: str) -> DataError:
+        dtype = getattr(self.frame.get_column(column).to_native(), "dtype", None)
+        kind = dtype if dtype is not None else self.frame.to_native().schema.field(column).type
+        return DataError(
+            f"Column '{column}' holds {kind} values, which cannot be read; turn them into text, numbers or dates "
+            "first, or leave the column out of the frame.",
+            column=column,
+        )
+
+
+def _taken(frame: nw.DataFrame[Any], places: pl.Series) -> nw.DataFrame[Any]:
+    """Return some rows, in their order."""
+    try:
+        return frame[places.to_numpy()]
+    except NotImplementedError:  # types of pyarrow of which rows cannot be taken can be converted
+        import pyarrow as pa
+
+        native = frame.to_native()
+        plain = [_without_views(field) for field in native.schema]
+        return nw.from_native(native.cast(pa.schema(plain)).take(places.to_arrow()), eager_only=True)
+
+
+def _without_views(field: Any) -> Any:
+    import pyarrow as pa
+
+    kinds = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return field.with_type(kinds.get(field.type, field.type))
 
 
 def _wrap(data: Any) -> nw.DataFrame[Any]:
@@ -102,52 +144,3 @@ def _has_nan(series: pl.Series) -> bool:
 
 def _has_negative_zero(series: pl.Series) -> bool:
     return series.dtype.is_float() and bool((series.eq(0.0) & (1.0 / series < 0)).any())
-
-
-def _forget_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Take the categories out of column types that only rows now gone had: they are values of those rows."""
-    native = frame.to_native()
-    if frame.implementation.is_pyarrow():
-        for place, column in enumerate(native.schema):
-            if hasattr(column.type, "index_type"):
-                rest = native[column.name].cast(column.type.value_type).dictionary_encode()
-                native = native.set_column(place, column.name, rest.cast(column.type))
-            elif _plain(column.type) != column.type:
-                native = native.set_column(place, column.name, native[column.name].cast(_plain(column.type)))
-        return nw.from_native(native, eager_only=True)
-    if frame.implementation.is_pandas_like():
-        native = native.copy(deep=False)
-        for column in frame.columns:
-            if hasattr(native[column], "cat"):
-                native[column] = native[column].cat.remove_unused_categories()
-            arrow = getattr(native[column].dtype, "pyarrow_dtype", None)
-            if arrow is not None and _plain(arrow) != arrow:
-                native[column] = native[column].astype(type(native[column].dtype)(_plain(arrow)))
-        native.index = _index_without(native.index)
-        return nw.from_native(native, eager_only=True)
-    return frame
-
-
-def _plain(kind: Any) -> Any:
-    """Return a type of arrow with values in place of numbers of them in a dictionary, also in lists and records."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    if pa.types.is_struct(kind):
-        return pa.struct([part.with_type(_plain(part.type)) for part in kind])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_plain(kind.value_type)))
-    return kind
-
-
-def _index_without(index: Any) -> Any:
-    """Return an index of pandas without the categories and levels that no row has any more."""
-    if hasattr(index, "remove_unused_categories"):
-        return index.remove_unused_categories()
-    if not hasattr(index, "remove_unused_levels"):
-        return index
-    index = index.remove_unused_levels()
-    return index.set_levels([_index_without(level) for level in index.levels])

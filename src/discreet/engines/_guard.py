@@ -6,8 +6,9 @@ What the libraries say may quote cells, so their text is looked at but never sho
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import polars as pl
@@ -15,7 +16,7 @@ import polars as pl
 from discreet._replacing import not_written
 from discreet.errors import DataError, DiscreetError
 
-__all__ = ["reading", "writing"]
+__all__ = ["LibraryError", "library_errors", "reading", "writing"]
 
 LibraryError = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -52,6 +53,37 @@ def writing(what: str) -> Iterator[None]:
         if "os error 28" not in str(error):
             raise
         raise not_written(what, error) from None
+
+
+_LIBRARIES = {"polars", "pyo3_runtime", "pyarrow", "pandas", "narwhals", "numpy", "duckdb", "_duckdb", "xlsxwriter"}
+_COLUMN = re.compile("[Cc]olumn ['\"`]([^'\"`]{1,200})['\"`]")
+
+
+@contextmanager
+def library_errors(columns: Iterable[str] = ()) -> Iterator[None]:
+    """Turn what no other guard knew into one sentence.
+
+    What a library says may quote a cell: of its text, only the name of one of the ``columns`` is told.
+    """
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        library = type(error).__module__.partition(".")[0]
+        if library not in _LIBRARIES:
+            raise
+        found = _COLUMN.search(str(error))
+        column = found[1] if found and found[1] in set(columns) else None
+        what = "A column" if column is None else f"Column '{column}'"
+        raise DataError(
+            f"{what} holds something {_NAMES.get(library, library)} cannot work with ({type(error).__name__}); turn it "
+            "into text, numbers or dates first, or leave it out by naming it as an identifier.",
+            column=column,
+        ) from None
+
+
+_NAMES = {"pyo3_runtime": "polars", "_duckdb": "duckdb"}
 
 
 def _unreadable(what: str, text: str) -> DataError:

@@ -10,7 +10,7 @@ import polars as pl
 from discreet.engines._formats import Format
 from discreet.errors import OutputError
 
-__all__ = ["as_written", "check_types", "held"]
+__all__ = ["as_written", "check_types", "held", "is_plain"]
 
 
 def held(values: pl.Series, layout: Format) -> pl.Series:
@@ -33,24 +33,51 @@ def held(values: pl.Series, layout: Format) -> pl.Series:
 def check_types(schema: pl.Schema, layout: Format) -> None:
     """Raise an OutputError if the format has no form for the type of a column."""
     for column, dtype in schema.items():
-        if layout.kind == "csv" and (dtype.is_nested() or dtype in (pl.Binary, pl.Object)):
-            raise _refused(column, "lists, records or bytes", "CSV")
-        if layout.kind == "jsonl" and _has_bytes(dtype):
-            raise _refused(column, "bytes", "JSON")
+        if layout.kind == "csv" and not is_plain(dtype):
+            raise _refused(column, _what(dtype), "CSV")
+        if layout.kind == "jsonl" and _has(dtype, pl.Binary, pl.Object):
+            raise _refused(column, "bytes" if _has(dtype, pl.Binary) else _what(dtype), "JSON")
+        if layout.kind == "parquet" and _has_nothing(dtype):
+            raise _refused(column, "records without a field", "Parquet", "turn it into text first")
+        if layout.kind == "parquet" and _has(dtype, pl.Object):
+            raise _refused(column, _what(dtype), "Parquet", "turn it into text first")
         if layout.kind == "xlsx" and isinstance(dtype, pl.Datetime) and dtype.time_zone:
             raise _refused(column, "times with a time zone", "an Excel sheet")
+        if layout.kind == "xlsx" and not (is_plain(dtype) or dtype == pl.Duration):
+            raise _refused(column, _what(dtype), "an Excel sheet")
 
 
-def _has_bytes(dtype: Any) -> bool:
+def is_plain(dtype: pl.DataType) -> bool:
+    """Whether values are text, numbers, truth values, dates or times."""
+    text = dtype in (pl.String, pl.Boolean, pl.Null) or isinstance(dtype, pl.Categorical | pl.Enum)
+    return text or dtype.is_numeric() or (dtype.is_temporal() and dtype != pl.Duration)
+
+
+def _what(dtype: pl.DataType) -> str:
+    if dtype == pl.Duration:
+        return "durations"
+    return "lists, records or bytes" if dtype.is_nested() or dtype == pl.Binary else f"{dtype} values"
+
+
+def _has(dtype: Any, *kinds: Any) -> bool:
+    """Whether values are of some kinds, or have such inside."""
     if isinstance(dtype, pl.Struct):
-        return any(_has_bytes(part) for part in dict(dtype).values())
+        return any(_has(part, *kinds) for part in dict(dtype).values())
     inner = getattr(dtype, "inner", None)
-    return dtype == pl.Binary if inner is None else _has_bytes(inner)
+    return dtype in kinds if inner is None else _has(inner, *kinds)
 
 
-def _refused(column: str, what: str, where: str) -> OutputError:
+def _has_nothing(dtype: Any) -> bool:
+    """Whether values are records without a field, or have such inside."""
+    if isinstance(dtype, pl.Struct):
+        return not dict(dtype) or any(map(_has_nothing, dict(dtype).values()))
+    inner = getattr(dtype, "inner", None)
+    return inner is not None and _has_nothing(inner)
+
+
+def _refused(column: str, what: str, where: str, way_out: str = "write .parquet instead") -> OutputError:
     return OutputError(
-        f"Column '{column}' holds {what}, which {where} cannot hold; write .parquet instead, "
+        f"Column '{column}' holds {what}, which {where} cannot hold; {way_out}, "
         "or leave the column out by naming it as an identifier.",
         column=column,
     )

@@ -15,6 +15,8 @@ from discreet.engines._parts import TableFiles
 from discreet.engines._recoding import Recoding
 from discreet.engines._relation import Relation
 from discreet.engines._relation_recode import recode_relation
+from discreet.engines._typing import Types
+from discreet.engines._typing_sql import typed_relation
 from discreet.engines._weights import ADDED
 
 __all__ = ["RelationSource"]
@@ -32,6 +34,7 @@ class RelationSource:
         self.kind = relation.backend.kind
         self.columns = relation.columns
         self.wrapped = wrapped
+        self.types = Types()
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
@@ -43,7 +46,17 @@ class RelationSource:
         """Return a plan for the released table."""
         with self.relation.running():
             released = recode_relation(self.relation, recoding)
+            if self.separator is not None:
+                released = self._typed(released, recoding)
         return nw.from_native(released) if self.wrapped else released
+
+    def _typed(self, released: Any, recoding: Recoding) -> Any:
+        """Give the columns of delimited text their types."""
+        names = [column for column in self.columns if column not in recoding.drop]
+        others = {*recoding.changed, *recoding.hidden}
+        dtypes = self.relation.dtypes
+        texts = [c for c in names if c not in others and isinstance(dtypes[self.relation.plain(c)], nw.String)]
+        return typed_relation(released, self.relation.backend, texts, names, self.types)  # type: ignore[arg-type]
 
     def collect(self, released: Any) -> Any:
         """Return the plan as it is: its rows stay where they are until somebody asks for them."""

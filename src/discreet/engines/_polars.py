@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ import polars as pl
 
 from discreet._memory import within_memory
 from discreet.engines._files import TableFile
-from discreet.engines._guard import reading
+from discreet.engines._forget import forget_buffers
+from discreet.engines._guard import LibraryError, reading
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
 from discreet.engines._pieces import Engine, Pieces, Total, add_up, in_batches, in_slices, totals_of, whole
 from discreet.engines._recoding import Recoding, is_category, normalized, recode
+from discreet.engines._typing import OtherTypesError, Types, released_texts
 from discreet.engines._weights import ADDED, of_polars
 from discreet.engines._whole_numbers import MOST_ROWS, few_values, with_categories
-from discreet.errors import DataError
+from discreet.errors import DataError, DiscreetError
 
 __all__ = ["FileSource", "InMemorySource", "LazySource", "PolarsSource", "count_rows", "files_read", "pieces_of"]
 
@@ -104,7 +106,7 @@ class PolarsSource(InMemorySource):
         again = [released[column.name].cast(pl.String) for column in coded if column.name in recoding.kept]
         if not to_text:
             again += self._narrowed(released, recoding)
-        return released.with_columns(again) if again else released
+        return forget_buffers(released.with_columns(again) if again else released)
 
     def _narrowed(self, released: pl.DataFrame, recoding: Recoding) -> list[pl.Series]:
         """Return the columns that were an Enum and hold values of it, as one of those values that are released."""
@@ -141,7 +143,7 @@ class LazySource:
 
     def collect(self, released: pl.LazyFrame) -> pl.LazyFrame:
         """Run the plan, and return the result as a lazy frame over memory."""
-        return released.collect(engine="streaming").lazy()
+        return forget_buffers(released.collect(engine="streaming")).lazy()
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of the plan into a DataError."""
@@ -163,7 +165,9 @@ class FileSource:
         self.kind = file.format.kind
         self.columns = list(file.columns)
         self.separator = file.dialect.separator if file.dialect else None
+        self.types = Types()
         self._held: pl.DataFrame | None = None
+        self._recoding: Recoding | None = None
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and how many rows have each."""
@@ -195,17 +199,33 @@ class FileSource:
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan for the released table."""
+        self._recoding = recoding
         frame = self.file.scan(recoding.categories) if self._held is None else self._held.lazy()
         plan = recode(frame, recoding)
-        return plan if to_text or self.file.dialect is None else plan.cast({pl.Categorical: pl.String})
+        if self.file.dialect is None:
+            return plan
+        plan = self.types.applied(plan, released_texts(plan.collect_schema(), recoding))
+        return plan if to_text else plan.cast({pl.Categorical: pl.String})
 
     def collect(self, released: pl.LazyFrame) -> pl.DataFrame:
         """Run the plan."""
-        return released.collect(engine="streaming")
+        try:
+            return forget_buffers(released.collect(engine="streaming"))
+        except LibraryError:
+            if not self.types.failed or self._recoding is None:
+                raise
+        return forget_buffers(self.recode(self._recoding).collect(engine="streaming"))
 
-    def guard(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def guard(self) -> Iterator[None]:
         """Turn errors of reading the file into a DataError."""
-        return reading(self.file.name, self.file.explain)
+        with reading(self.file.name, self._explain):
+            yield
+
+    def _explain(self, text: str) -> DiscreetError | None:
+        if self.types.failed:
+            return OtherTypesError("A column holds other values than its first rows.")
+        return self.file.explain(text)
 
     def _hold(self) -> pl.DataFrame | None:
         """Return the table if it is one that is held; it is read when it is first asked for."""

@@ -63,6 +63,37 @@ class Spark:
         """Ask the plan."""
         return [Path(unquote(urlparse(name).path)) for name in native.inputFiles() if name.startswith("file:")]
 
+    def quoted(self, name: str) -> str:
+        """Quote a name."""
+        return _quoted(name)
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Match a pattern; to Java a line break after the end is no more text, unless it is told so."""
+        return f"{text} RLIKE '{pattern.removesuffix('$')}\\\\z'"
+
+    def select(self, native: Any, expressions: Sequence[str], where: str = "", limit: int | None = None) -> Any:
+        """Select from some rows."""
+        rows = native.where(where) if where else native
+        rows = rows.selectExpr(*expressions)
+        return rows if limit is None else rows.limit(limit)
+
+    def fetch(self, native: Any) -> pl.DataFrame:
+        """Return rows as polars."""
+        names = native.columns
+        return pl.DataFrame([tuple(row) for row in native.collect()], schema=names, orient="row", strict=False)
+
+    def type_name(self, dtype: pl.DataType) -> str:
+        """Return the name of a type; times without a zone are those of no session."""
+        if isinstance(dtype, pl.Decimal):
+            return f"DECIMAL(18, {dtype.scale})"
+        return {
+            pl.Boolean: "BOOLEAN",
+            pl.Int64: "BIGINT",
+            pl.Float64: "DOUBLE",
+            pl.Date: "DATE",
+            pl.Datetime: "TIMESTAMP_NTZ",
+        }[type(dtype)]
+
     def explain(self, text: str) -> DiscreetError | None:
         """Leave it at the general sentence."""
         return None
@@ -82,7 +113,7 @@ def read_file(file: TableFile | TableFiles, spark: Any = None) -> Relation:
         values = {name: functions.lit(value).cast(types[name]) for name, value in told.items()}
         parts.append(_read(part, session).withColumns(values) if values else _read(part, session))
     rows = reduce(lambda one, other: one.unionByName(other), parts)
-    return Relation(rows.select(*(f"`{name.replace('`', '``')}`" for name in file.columns)), Spark(), file.name)
+    return Relation(rows.select(*map(_quoted, file.columns)), Spark(), file.name)
 
 
 def open_session(spark: Any) -> Any:
@@ -99,6 +130,10 @@ def open_session(spark: Any) -> Any:
     if spark is None and active is not None:
         return active
     return SparkSession.builder.appName("discreet").master(spark or "local[*]").getOrCreate()
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _folds_case(session: Any) -> bool:

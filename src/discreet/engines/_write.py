@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,10 @@ from discreet.engines._guard import writing
 from discreet.engines._held import check_types
 from discreet.engines._source import to_lazy
 from discreet.engines._which import relation_of
+from discreet.errors import OutputError
+
+if TYPE_CHECKING:
+    from discreet.engines._relation import Relation
 
 __all__ = ["plan_of", "write_data", "write_parts", "write_table"]
 
@@ -31,6 +35,8 @@ _PART_ROWS = 1 << 23
 def write_data(data: Any, path: Path, layout: Format, name: str | None = None) -> pl.Schema:
     """Write a frame of any kind to a file, and return the types of its columns; an engine writes Parquet itself."""
     relation = relation_of(data)
+    if relation is not None:
+        _check_durations(relation)
     if relation is not None and layout.kind == "parquet" and relation.backend.one_file:
         with relation.running(), writing(f"'{name or path.name}'"):
             relation.backend.save(relation.native, path)
@@ -50,6 +56,7 @@ def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
     if relation is None:
         yield to_lazy(data)
         return
+    _check_durations(relation)
     rows = rows_beside(target)
     with relation.running(), writing(f"'{name}'"):
         try:
@@ -57,6 +64,19 @@ def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
             yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
         finally:
             shutil.rmtree(rows, ignore_errors=True) if rows.is_dir() else rows.unlink(missing_ok=True)
+
+
+def _check_durations(relation: Relation) -> None:
+    """Refuse intervals of time of an engine, which Parquet files hold in a form few can read."""
+    import narwhals as nw
+
+    for column in relation.columns:
+        if isinstance(relation.dtypes[relation.plain(column)], nw.Duration):
+            raise OutputError(
+                f"Column '{column}' holds durations, which cannot be written; turn it into text or numbers first, or "
+                "leave the column out by naming it as an identifier.",
+                column=column,
+            )
 
 
 def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | None = None) -> None:

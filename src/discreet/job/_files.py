@@ -37,6 +37,11 @@ def read_fields(path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}, " if error.problem_mark else ""
         raise UsageError(f"The job file '{path}' is not YAML: {line}{error.problem}.", topic="job-file") from None
+    except RecursionError:
+        raise UsageError(
+            f"The job file '{path}' is nested too deeply; a job has lists and mappings a few levels deep.",
+            topic="job-file",
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"The job file '{path}' is not well formed: {error}.", topic="job-file") from None
     if not isinstance(fields, dict):

@@ -37,6 +37,14 @@ def levels_by_column(value: Any) -> None:
         raise UsageError("Limits of levels must map column names to levels, as in {age: 2}.", topic="level-limits")
 
 
+def _is_finite(value: Any) -> bool:
+    """Whether a number is finite, and no larger than the largest float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def number(
     value: Any, what: str, *, least: float = -math.inf, above: float = -math.inf, most: float = math.inf
 ) -> float:
@@ -45,7 +53,7 @@ def number(
     >>> number(0.25, "theta", above=0, most=1)
     0.25
     """
-    real = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    real = not isinstance(value, bool) and isinstance(value, Real) and _is_finite(value)
     if not (real and value >= least and value > above and value <= most):
         bounds = [
             f"{words} {bound:g}"

@@ -22,11 +22,23 @@ __all__ = ["counted", "format_text", "outline", "parse_text"]
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
 _PERCENT = re.compile(r"([+-]?\d+(?:\.\d*)?)\s*%")
+_LONGEST = 300
+"""No number that means anything here has more digits than this; those of the largest float are 309."""
 _BARE = re.compile(r"[^\s,(){}\[\]=:'\"][^,(){}\[\]=:'\"]*")
 
 
 def parse_text(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     """Split a text form into its name, positional arguments and keyword arguments."""
+    try:
+        return _parsed(text)
+    except RecursionError:
+        raise UsageError(
+            f"'{text[:40]}…' is nested too deeply; an argument is a list or a mapping a few levels deep.",
+            topic="text-form",
+        ) from None
+
+
+def _parsed(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     match = _NAME.match(text)
     if not match:
         raise UsageError(f"'{text}' is not a text form; write name or name(arguments), as in k(5).", topic="text-form")
@@ -142,6 +154,10 @@ def _value(item: str, text: str) -> Any:
     if item.lower() in ("true", "false"):
         return item.lower() == "true"
     if _INTEGER.fullmatch(item):
+        if len(item) > _LONGEST:
+            raise UsageError(
+                f"'{item[:10]}…' has {len(item):,} digits, which is more than any number here has.", topic="parameter"
+            )
         return int(item)
     if percent := _PERCENT.fullmatch(item):
         return float(percent.group(1)) / 100

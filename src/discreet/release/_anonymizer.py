@@ -6,10 +6,13 @@ import inspect
 from copy import deepcopy
 from typing import Any, Self
 
+import numpy as np
+
 from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
 from discreet.release._apply import Applied, apply_mapping, recode_rows
+from discreet.release._containers import Container, as_container, check_container, configured_container
 from discreet.release._pickling import whole
 from discreet.release._release import Release
 
@@ -94,19 +97,39 @@ class Anonymizer:
         if own["broken"] == "keep":
             if own["unknown"] == "suppress":
                 raise UsageError("With broken='keep' every row stays; choose error or top for unknown.")
-            return recode_rows(self.mapping_ or {}, X, own["unknown"])
+            return self._as_output(recode_rows(self.mapping_ or {}, X, own["unknown"]))
         self.applied_ = apply_mapping(self.mapping_ or {}, X, **own)
-        return self.applied_.frame
+        return self._as_output(self.applied_.frame)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: N803
         """Find the best recoding of a table and return its release."""
-        return self.fit(X, y).release_.frame
+        return self._as_output(self.fit(X, y).release_.frame)
 
-    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
-        """Return the columns that come out."""
+    def set_output(self, *, transform: Container | None = None) -> Self:
+        """Choose what ``transform`` and ``fit_transform`` return, in the manner of scikit-learn.
+
+        ``pandas`` or ``polars`` is a frame of that library; ``default`` is the kind of frame that came in. None leaves
+        the choice as it is. Without a choice the setting ``transform_output`` of scikit-learn counts.
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": check_container(transform)}  # what clone() takes along
+        return self
+
+    def _as_output(self, frame: Any) -> Any:
+        chosen: dict[str, Container] = getattr(self, "_sklearn_output_config", {})
+        return as_container(frame, chosen.get("transform") or configured_container())
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that come out, as scikit-learn does: an array of texts.
+
+        ``input_features`` has to be the columns the Anonymizer was fitted to, if it is given.
+        """
         if not self.__sklearn_is_fitted__():
             raise UsageError("The Anonymizer knows no table yet; call fit first.")
-        return list(open_source(self.release_.frame).columns)
+        if input_features is not None and list(input_features) != self.feature_names_in_:
+            raise UsageError("The input features are not the columns the Anonymizer was fitted to.")
+        dropped = {str(name) for name in self.release_.job.get("identifiers", ())}
+        return np.asarray([name for name in self.feature_names_in_ if name not in dropped], dtype=object)
 
     def __getstate__(self) -> dict[str, Any]:
         if whole():

@@ -12,19 +12,18 @@ import polars as pl
 
 from discreet._words import amount, either
 from discreet.counts import IntArray
-from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
+from discreet.engines import Recoding, Source, ValueMap, count_together, expect_types, open_source
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
-from discreet.release._output import Written, check_output
+from discreet.release._output import Output, Written, check_output, like_input
 from discreet.release._pickling import released_rows
-from discreet.release._publish import Promises, publish
-from discreet.release._release import Release
+from discreet.release._publish import Promises, kind_of, publish
 from discreet.release._small import few
-from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
+from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
 
 __all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
 
@@ -57,9 +56,15 @@ class Applied:
         """The rows that were left out."""
         return self.rows - self.audit.rows
 
+    @property
+    def left_out(self) -> float:
+        """The share of the rows that were left out."""
+        return self.suppressed / self.rows if self.rows else 0.0
+
     def summary(self) -> str:
         """Return the main figures as a block of text."""
-        lines = [f"{self.audit.rows:,} of {amount(self.rows, 'row')} released, {self.suppressed:,} left out"]
+        left = f"{self.suppressed:,} left out ({self.left_out:.1%})" if self.suppressed else "none left out"
+        lines = [f"{self.audit.rows:,} of {amount(self.rows, 'row')} released, {left}"]
         lines += [
             f"'{column}' has values the mapping lacks in {few(rows)} rows" for column, rows in self.unknown.items()
         ]
@@ -75,6 +80,7 @@ class Applied:
             "rows": self.rows,
             "released": self.audit.rows,
             "suppressed": self.suppressed,
+            "left_out": self.left_out,
             "unknown": dict(self.unknown),
             "by_rule": dict(self.by_rule),
             "audit": self.audit.to_dict(),
@@ -142,7 +148,7 @@ def apply_mapping(
             "one, as with discreet anonymize."
         )
     trees = {name: _tree(form) for name, form in told["sensitive"].items()}
-    types = {name: kind for name, kind in told["types"].items() if name in trees}
+    types = {name: as_type(kind) for name, kind in told["types"].items()}
     promises = Promises(
         quasi_identifiers=tuple(told["columns"]),
         privacy=tuple(models),
@@ -157,10 +163,16 @@ def apply_mapping(
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":
-        release = _without_broken_classes(source, recoding, promises, output)
-        if release is not None:
-            return Applied(audit=release.audit, table=release.table, **facts)
-        recoding = replace(recoding, everything=True)
+        expect_types(source, types, kind_of(target))
+        if isinstance(target, Output):
+            target = like_input(target, source.separator)
+        with source.guard():
+            held = source.collect(source.recode(recoding))
+        kept = _without_broken_classes(held, promises)
+        if kept is None:
+            recoding = replace(recoding, everything=True)
+        else:
+            source, recoding = open_source(held), kept
     table, verdict = publish(source, recoding, promises, target, clock)
     return Applied(audit=verdict, table=table, **facts)
 
@@ -179,30 +191,26 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
         return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
 
 
-def _without_broken_classes(
-    source: Source, recoding: Recoding, promises: Promises, output: str | PathLike[str] | None
-) -> Release | None:
-    """Return the release without classes that break a promise; None where no class of so small a table keeps them."""
-    with source.guard():
-        table = source.collect(source.recode(recoding))
+def _without_broken_classes(table: Any, promises: Promises) -> Recoding | None:
+    """Return how classes that break a promise are left out; None where no class of so small a table keeps them."""
     columns = promises.quasi_identifiers
     if open_source(table).count(columns).is_empty():
         return None
     try:
-        return anonymize(
+        release = anonymize(
             table,
             quasi_identifiers=dict.fromkeys(columns, "flat"),
             max_levels=dict.fromkeys(columns, 0),
             sensitive=promises.sensitive,
-            types=promises.types,
+            types={name: kind for name, kind in promises.types.items() if name in promises.sensitive},
             privacy=promises.privacy,
             weights=promises.weights,
             suppression="class-records",
             missing_sensitive=promises.missing_sensitive,
-            output=output,
         )
     except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
         return None
+    return release.recoding
 
 
 @dataclass(frozen=True, eq=False)

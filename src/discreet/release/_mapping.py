@@ -22,6 +22,7 @@ from discreet.engines import Recoding, Source
 from discreet.errors import DataError, UsageError
 from discreet.problem import PrivacyModel, Scheme
 from discreet.release._describe import versions
+from discreet.release._mapping_check import check_fields
 from discreet.release._pickling import unpickled
 from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Schema, as_hierarchy, text_of
 
@@ -143,12 +144,13 @@ def read_mapping(given: Any) -> dict[str, Any]:
         name = f"'{path.name}'"
         try:
             told = json.loads(read_text(path, "mapping"))
-        except ValueError:
+        except (ValueError, RecursionError):
             told = None
     if not isinstance(told, dict) or told.get("kind") != _KIND:
         raise DataError(f"{name} is no mapping of a release.", topic="mapping")
     if told.get("format") != _FORMAT:
         raise DataError(f"{name} was made by a newer version of discreet; use that to apply it.", topic="mapping")
+    check_fields(told, name)
     return told
 
 

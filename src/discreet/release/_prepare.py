@@ -22,6 +22,7 @@ from discreet.engines import (
     Source,
     count,
     count_people,
+    library_errors,
     open_source,
 )
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
@@ -183,7 +184,8 @@ def _place(data: Any) -> str | None:
 def interruptible() -> Iterator[None]:
     """Turn Ctrl-C outside the search (which keeps its best result) into one clear ending."""
     try:
-        yield
+        with library_errors():
+            yield
     except KeyboardInterrupt:
         raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
 

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from discreet.engines import Format, MissingSensitive, Recoding, Source, to_lazy, without_formulas
+from discreet.engines import (
+    Format,
+    Kind,
+    MissingSensitive,
+    OtherTypesError,
+    Recoding,
+    Source,
+    expect_types,
+    to_lazy,
+    typed_again,
+    without_formulas,
+)
 from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
 from discreet.release._audit import Audit, audit_table, number_text
@@ -24,7 +35,7 @@ from discreet.release._output import Output, SparkOutput, TableOutput, Target, W
 from discreet.release._read_back import ReadBack
 from discreet.release._staging import Staged, StagedInDatabase, staging
 
-__all__ = ["Promises", "Rows", "publish", "write_rows"]
+__all__ = ["Promises", "Rows", "kind_of", "publish", "write_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +193,31 @@ class Outcome(NamedTuple):
 def publish(
     source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
 ) -> tuple[Any, Audit]:
-    """Return the released table, or where it was written, and the audit of it."""
+    """Return the released table, or where it was written, and the audit of it.
+
+    Columns of delimited text get the types their released values have; where the first rows promised another one than
+    those that follow, the release is written a second time.
+    """
+    expect_types(source, promises.types, kind_of(target))
+    try:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    except OtherTypesError:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    if isinstance(table, Written) and isinstance(target, Output) and target.format.kind == "csv":
+        table = replace(table, scan=typed_again(table.scan, source, recoding, promises.types))
+    return table, verdict
+
+
+def kind_of(target: Target | None) -> Kind:
+    """Return the kind of place values go to, which decides what types they may have."""
+    if target is None:
+        return "frame"
+    return target.url.database if isinstance(target, TableOutput) else target.format.kind
+
+
+def _publish(
+    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
+) -> tuple[Any, Audit]:
     if target is None:
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))

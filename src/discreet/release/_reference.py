@@ -34,17 +34,34 @@ class Reference:
         if released.is_empty():
             return np.zeros(0, dtype=np.int64)
         distinct = released.unique()
+        if self.values.dtype == pl.String and distinct.dtype != pl.String:
+            return self._find_typed(released, distinct)
         known = as_written(distinct, self.values.dtype)
         lost = known.is_null() & distinct.is_not_null()
         if known.dtype.is_float():
             known = known.fill_nan(None)
         code = known.replace_strict(self.values, self.codes, default=-1, return_dtype=pl.Int64)
         if lost.any() or (code == -1).any():
-            raise AuditError(
-                f"Column '{self.column}' of the release holds values that the original table lacks.",
-                column=self.column,
-            )
+            raise self._strange()
         return released.replace_strict(distinct, code, return_dtype=pl.Int64).to_numpy()
+
+    def _find_typed(self, released: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
+        """Find released numbers, dates or truth values among the texts of the original table.
+
+        Several texts may be one value; the first stands for all, as they have one number then.
+        """
+        as_values = as_written(self.values, distinct.dtype)
+        known = pl.DataFrame({"value": as_values, "text": self.values, "code": self.codes})
+        known = known.filter(pl.col("value").is_not_null() | pl.col("text").is_null()).unique("value", keep="first")
+        code = distinct.replace_strict(known["value"], known["code"], default=-1, return_dtype=pl.Int64)
+        if (code == -1).any():
+            raise self._strange()
+        return released.replace_strict(distinct, code, return_dtype=pl.Int64).to_numpy()
+
+    def _strange(self) -> AuditError:
+        return AuditError(
+            f"Column '{self.column}' of the release holds values that the original table lacks.", column=self.column
+        )
 
 
 def original_counts(

@@ -129,6 +129,7 @@ class DuckdbSession(Session):
         """Add rows."""
         name = "discreet_batch"
         plain = frame.cast({pl.Categorical: pl.String, pl.Enum: pl.String, pl.Null: pl.String})
+        plain = plain.cast({pl.Int128: pl.Decimal(38, 0)})  # Arrow has no whole numbers of 128 bits
         for batch in plain.collect_batches(chunk_size=_ROWS, engine="streaming"):
             self.connection.register(name, batch.to_arrow())
             self.execute(f"INSERT INTO {table} SELECT * FROM {name}")

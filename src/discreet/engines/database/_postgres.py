@@ -152,7 +152,7 @@ class PostgresSession(Session):
             return f"numeric({dtype.precision or 38}, {dtype.scale})"
         if isinstance(dtype, pl.Datetime):
             return f"timestamp {'with' if dtype.time_zone else 'without'} time zone"
-        if isinstance(dtype, pl.Categorical | pl.Enum):
+        if isinstance(dtype, pl.Categorical | pl.Enum) or dtype == pl.Null:
             return "text"
         if dtype not in _NAMES:
             raise self.refused(column, "lists, records, bytes or durations")

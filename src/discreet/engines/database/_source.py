@@ -9,6 +9,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from discreet._places import TableName, TableUrl
+from discreet.engines._forget import forget_buffers
 from discreet.engines._guard import reading
 from discreet.engines._names import unused
 from discreet.engines._recoding import Recoding
@@ -59,7 +60,7 @@ class DatabaseSource:
 
     def collect(self, released: pl.LazyFrame) -> pl.DataFrame:
         """Run the plan."""
-        return released.collect(engine="streaming")
+        return forget_buffers(released.collect(engine="streaming"))
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of reading what the database sent into a DataError."""

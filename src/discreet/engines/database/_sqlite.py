@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from discreet._places import TableName, TableUrl
+from discreet.engines._held import is_plain
 from discreet.engines.database._session import Column, Session, quoted
 from discreet.errors import DataError, DiscreetError, OutputError
 
@@ -112,7 +113,7 @@ class SqliteSession(Session):
             return "INTEGER"
         if dtype.is_float():
             return "REAL"
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
+        if not is_plain(dtype):
             raise self.refused(column, "lists, records, bytes or durations")
         return {pl.Date: "DATE", pl.Datetime: "TIMESTAMP"}.get(type(dtype), "TEXT")
 
@@ -125,7 +126,11 @@ class SqliteSession(Session):
             if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean)
         ]
         marks = ", ".join("?" * len(schema))
+        wide = [name for name, dtype in schema.items() if dtype in (pl.UInt64, pl.Int128, pl.UInt128)]
         for batch in frame.with_columns(texts).collect_batches(chunk_size=_ROWS, engine="streaming"):
+            for column in wide:
+                if batch[column].cast(pl.Int64, strict=False).null_count() > batch[column].null_count():
+                    raise self.refused(column, "whole numbers of more than 64 bits")
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", batch.rows())
 
     def as_number(self, text: str) -> str:

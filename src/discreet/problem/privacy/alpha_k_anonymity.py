@@ -19,6 +19,9 @@ from discreet.problem.privacy._thresholds import ThresholdModel
 
 __all__ = ["AlphaKAnonymity"]
 
+_MOST = 2.0**62
+"""More than any table has of anything."""
+
 
 @PRIVACY.register
 @dataclass(frozen=True)
@@ -93,4 +96,4 @@ class AlphaKAnonymity(ThresholdModel):
         """Raise an InfeasibleError if no row could ever be published."""
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")
         if not self.histogram(table).missing:
-            self.need_values(table, math.ceil((1 - TOLERANCE) / self.alpha))
+            self.need_values(table, math.ceil(min((1 - TOLERANCE) / self.alpha, _MOST)))

@@ -16,6 +16,9 @@ from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, large
 
 __all__ = ["RecursiveDiversity"]
 
+_MOST = 2.0**62
+"""More than any table has of anything."""
+
 
 @PRIVACY.register
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class RecursiveDiversity(SensitiveModel):
     @property
     def minimum_size(self) -> int:
         """With every value once, more than 1/c values are needed after the first l - 1."""
-        return self.l + math.floor(1 / (self.c * (1 - TOLERANCE)))
+        return self.l + math.floor(min(1 / (self.c * (1 - TOLERANCE)), _MOST))
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return the exact minimum.

@@ -57,8 +57,11 @@ class Groups(Builder):
         top = self.tree
         if isinstance(top, Mapping) and list(top) == [ROOT]:
             top = top[ROOT]
-        object.__setattr__(self, "tree", _text_tree(self.tree, self.name))
-        rows = [[*path, ROOT] for path in _paths(_text_tree(top, self.name))]
+        try:
+            object.__setattr__(self, "tree", _text_tree(self.tree, self.name))
+            rows = [[*path, ROOT] for path in _paths(_text_tree(top, self.name))]
+        except RecursionError:
+            raise UsageError(f"The groups in {self.name} are nested too deeply; use a few levels.") from None
         object.__setattr__(self, "hierarchy", Hierarchy.from_rows(rows))
 
     def __hash__(self) -> int:

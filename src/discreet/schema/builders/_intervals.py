@@ -22,6 +22,8 @@ from discreet.schema.builders._base import LevelBuilder, blocks_of_runs
 __all__ = ["Intervals", "intervals"]
 
 _EPOCH = datetime.date(1970, 1, 1)
+_FINEST, _WIDEST = Decimal("1e-15"), Decimal("1e18")
+_LARGEST = 2**62
 
 
 def intervals(*widths: float, origin: float | str | datetime.date = 0) -> Intervals:
@@ -48,14 +50,24 @@ class Intervals(LevelBuilder):
     def __post_init__(self) -> None:
         if not self.widths:
             raise UsageError("intervals needs at least one width, as in intervals(5, 10, 20).")
-        if not all(width.is_finite() and width > 0 for width in self.widths) or not self.origin.is_finite():
-            raise UsageError(f"The widths in '{self.text}' must be numbers above 0 and the origin a number.")
+        numbers = (*self.widths, self.origin)
+        if not all(number.is_finite() for number in numbers) or not all(width > 0 for width in self.widths):
+            raise UsageError("The widths of intervals must be numbers above 0 and the origin a number.")
+        if not all(_FINEST <= abs(number) <= _WIDEST for number in numbers if number):
+            raise UsageError(
+                f"The widths and the origin of intervals are between {_FINEST:g} and {_WIDEST:g}; choose others."
+            )
         for narrow, wide in pairwise(self.widths):
+            if wide / narrow >= _LARGEST:
+                raise self._too_far_apart()
             if wide <= narrow or wide % narrow:
                 raise UsageError(
                     f"In '{self.text}', {_plain(wide)} is not a multiple of {_plain(narrow)}, so its "
                     "intervals would cut across narrower ones; make each width a multiple of the one before."
                 )
+
+    def _too_far_apart(self) -> UsageError:
+        return UsageError(f"The widths in '{self.text}' are too far apart; leave out the narrowest or the widest.")
 
     @property
     def wants(self) -> Wants:
@@ -73,6 +85,8 @@ class Intervals(LevelBuilder):
             raise UsageError(f"Column '{column.name}' holds dates, so the widths are whole days.", column=column.name)
         scale = 10**places
         start, unit = int(self.origin * scale), int(self.widths[0] * scale)
+        if int(self.widths[-1] * scale) >= _LARGEST or abs(start) >= _LARGEST:
+            raise self._too_far_apart()
         number = _interval_numbers(column, start, unit, scale)
         found: list[Level] = []
         for width in (int(width * scale) for width in self.widths):

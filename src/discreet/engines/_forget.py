@@ -1,0 +1,175 @@
+"""What a frame carries beside its cells, taken out: notes, metadata, and values that only a type or an index lists.
+
+A category no row has, a level of an index, an attribute or the metadata of an Arrow schema may hold values of rows that
+were left out, or of rows the frame was cut from. A release is made of its cells, its column names and its index.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+__all__ = ["forget_buffers", "forget_hidden"]
+
+
+def forget_buffers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the same table of polars in buffers of its own.
+
+    Text of polars points into buffers, which stay as they were when rows are left out: they would go along when the
+    frame is pickled or written as Arrow, with the text of all rows.
+    """
+    return frame.with_columns(_own(column) for column in frame if _has_text(column.dtype))
+
+
+def _own(column: pl.Series) -> pl.Series:
+    """Copy a column by way of a form of Arrow that holds the text of its rows, one after the other."""
+    stream = io.BytesIO()
+    column.to_frame().write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    stream.seek(0)
+    values = pl.read_ipc_stream(stream).to_series()
+    return values if values.dtype == column.dtype else values.cast(column.dtype)
+
+
+def _has_text(dtype: Any) -> bool:
+    if isinstance(dtype, pl.Struct):
+        return any(_has_text(part) for part in dict(dtype).values())
+    inner = getattr(dtype, "inner", None)
+    return dtype in (pl.String, pl.Binary) if inner is None else _has_text(inner)
+
+
+def forget_hidden(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return the same table without anything that is not in its cells, names or index; what came in stays as it is."""
+    if frame.implementation.is_pyarrow():
+        return nw.from_native(_arrow(frame.to_native()), eager_only=True)
+    if frame.implementation.is_pandas_like():
+        return nw.from_native(_pandas(frame.to_native()), eager_only=True)
+    return frame
+
+
+def _pandas(frame: Any) -> Any:
+    frame = frame.copy(deep=False)
+    frame.attrs = {}
+    frame.columns = _index(frame.columns)
+    frame.columns.names = [None] * frame.columns.nlevels
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        clean = _pandas_column(column)
+        if clean is not column:
+            frame.isetitem(place, clean)
+    frame.index = _index(frame.index)
+    return frame
+
+
+def _pandas_column(column: Any) -> Any:
+    if hasattr(column, "cat"):
+        return column.cat.remove_unused_categories()
+    arrow = getattr(column.dtype, "pyarrow_dtype", None)
+    if arrow is not None and not _clean_type(arrow).equals(arrow, check_metadata=True):
+        import pyarrow as pa
+
+        values = _arrow_column(pa.chunked_array(column.array.__arrow_array__()))
+        return type(column)(type(column.array)(values), index=column.index, name=column.name)
+    if _holds_more(column):
+        return type(column)(_taken(column.array), index=column.index, name=column.name)
+    return column
+
+
+def _holds_more(values: Any) -> bool:
+    """Whether a column or an index of pandas is a part of an Arrow buffer that holds other values too."""
+    if not (hasattr(values.dtype, "pyarrow_dtype") or getattr(values.dtype, "storage", None) == "pyarrow"):
+        return False
+    held = values.array.__arrow_array__()
+    return any(map(_is_cut, getattr(held, "chunks", [held])))
+
+
+def _taken(array: Any) -> Any:
+    """Return a copy of an array of pandas; taking all rows of a Series would give the same buffer."""
+    return array.take(range(len(array)))
+
+
+def _is_cut(chunk: Any) -> bool:
+    """Whether an array of Arrow was cut from one whose other values it still holds."""
+    return bool(chunk.get_total_buffer_size() > chunk.nbytes)
+
+
+def _index(index: Any) -> Any:
+    """Return an index of pandas without the categories and levels that no row has."""
+    if hasattr(index, "remove_unused_categories"):
+        return index.remove_unused_categories()
+    if hasattr(index, "remove_unused_levels"):
+        index = index.remove_unused_levels()
+        return index.set_levels([_index(level) for level in index.levels])
+    return type(index)(_taken(index.array), name=index.name) if _holds_more(index) else index.view()
+
+
+def _arrow(table: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [_arrow_column(column) for column in table.columns]
+    fields = [
+        pa.field(name, column.type, nullable=field.nullable)
+        for name, column, field in zip(table.column_names, columns, table.schema, strict=True)
+    ]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _arrow_column(column: Any) -> Any:
+    """Return a column without metadata, and without a dictionary, unless it is one of the values there are."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        values = column.cast(kind.value_type)
+        found = values.dictionary_encode() if not pa.types.is_null(kind.value_type) else values
+        return found.cast(pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
+    clean = _clean_type(kind)
+    if clean.equals(kind, check_metadata=True):
+        return pa.chunked_array([_alone(chunk) for chunk in column.chunks], type=kind)
+    if clean.equals(kind):  # nothing but metadata differs, which a cast would leave
+        chunks = [_renewed(chunk, clean) for chunk in column.chunks]
+        return pa.chunked_array(chunks, type=clean)
+    return column.cast(clean)
+
+
+def _alone(chunk: Any) -> Any:
+    """Return an array that holds no other values than its own."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not _is_cut(chunk):
+        return chunk
+    try:
+        return chunk.take(pa.array(np.arange(len(chunk))))
+    except NotImplementedError:
+        return _renewed(chunk, chunk.type)
+
+
+def _renewed(array: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(array.to_pylist(), type=kind)
+
+
+def _clean_type(kind: Any) -> Any:
+    """Return a type of Arrow without metadata, and with values in place of numbers of them in a dictionary."""
+    import pyarrow as pa
+
+    def inner(field: Any) -> Any:
+        return pa.field(field.name, _clean_type(field.type), nullable=field.nullable)
+
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_struct(kind):
+        return pa.struct([inner(part) for part in kind])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(inner(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(inner(kind.value_field))
+    if pa.types.is_list(kind):
+        return pa.list_(inner(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(_clean_type(kind.key_type), _clean_type(kind.item_type))
+    return kind

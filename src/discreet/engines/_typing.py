@@ -1,0 +1,329 @@
+"""Columns of delimited text, released with the type that all of their released values have.
+
+Text is turned into a type only if every value comes back from it as it was: ``00501``, ``1e5``, ``nan`` and a number of
+more digits than a float holds stay text. What is decided depends on released rows alone, so that a type tells nothing
+about rows that were left out. A type is found in the first released rows and checked while all of them are written;
+where that fails, all released rows are looked at before they are written again.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import polars as pl
+
+from discreet.engines._names import exactly
+from discreet.engines._recoding import Recoding
+from discreet.errors import DataError
+from discreet.schema import Type
+from discreet.schema._types import parse_dates
+
+__all__ = ["Found", "Kind", "OtherTypesError", "Types", "expect_types", "released_texts", "spellings", "typed_again"]
+
+Kind = Literal["frame", "csv", "jsonl", "xlsx", "parquet", "sqlite", "duckdb", "postgresql", "spark"]
+"""Where values go: a frame, a format or a database."""
+
+_BATCH_ROWS = 1 << 18
+SHORT = 15
+"""Every number of so many digits is told apart by a float, and by a cell of a sheet."""
+_SMALL = r"-?[1-9](?:[.][0-9]*[1-9])?e[+-][0-9]{1,3}"
+PATTERNS = {
+    "whole": "^(?:0|-?[1-9][0-9]{0,17})$",
+    "short whole": "^(?:0|-?[1-9][0-9]{0,14})$",
+    "number": f"^(?:0|-?(?:0[.][0-9]*[1-9]|[1-9][0-9]*(?:[.][0-9]*[1-9])?)|{_SMALL})$",
+    "point": f"^(?:0[.]0|-?(?:0[.][0-9]*[1-9]|[1-9][0-9]*[.](?:0|[0-9]*[1-9]))|{_SMALL})$",
+    "fixed": "^-?(?:0|[1-9][0-9]*)[.][0-9]{{{}}}$",
+    "negative zero": "^-0[.]0*$",
+    "day": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+}
+"""How values are spelled, in the regular expressions every engine knows."""
+_CLOCKS = {16: "%H:%M", 19: "%H:%M:%S", 23: "%H:%M:%S%.3f", 26: "%H:%M:%S%.6f"}
+_DIGITS = {"%Y": "[0-9]{4}", "%.3f": "[.][0-9]{3}", "%.6f": "[.][0-9]{6}"}
+
+
+def _pattern(form: str) -> str:
+    """Return the regular expression for a form of dates with times."""
+    for part, digits in _DIGITS.items():
+        form = form.replace(part, digits)
+    return "^" + re.sub("%[mdHMS]", "[0-9]{2}", form) + "$"
+
+
+_FORMS = [f"%Y-%m-%d{between}{clock}" for between in " T" for clock in _CLOCKS.values()]
+DATE_FORMS = {form: _pattern(form) for form in _FORMS}
+"""How dates with times may be written, and the regular expression for each."""
+_FIRST_DAY = {False: datetime.date(1000, 1, 1), True: datetime.date(1901, 1, 1)}
+_KINDS = {Type.INTEGER: "whole numbers", Type.DECIMAL: "numbers", Type.DATE: "dates (YYYY-MM-DD)"}
+
+
+class OtherTypesError(DataError):
+    """A column turned out to hold other values than its first rows; raised to write it again."""
+
+
+class Found(NamedTuple):
+    """A way of spelling values, and the type that keeps values spelled like this.
+
+    ``form`` tells spellings of one type apart: how dates are written, or ``given`` where the user chose the type.
+    """
+
+    dtype: pl.DataType
+    form: str = ""
+
+    def __hash__(self) -> int:
+        return hash((str(self.dtype), self.form))
+
+    def cast(self, text: pl.Series) -> pl.Series:
+        """Return text of this spelling as values."""
+        if isinstance(self.dtype, pl.Boolean):
+            return text.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
+        if self.form == "given" and self.dtype.is_temporal():
+            return parse_dates(text).cast(self.dtype)
+        if self.form == "given" and self.dtype.is_integer():
+            return text.cast(pl.Int64, strict=False).fill_null(text.cast(pl.Float64).cast(pl.Int64, strict=False))
+        if isinstance(self.dtype, pl.Date):
+            return text.str.to_date("%Y-%m-%d")
+        if isinstance(self.dtype, pl.Datetime):
+            return text.str.to_datetime(self.form, time_unit="us")
+        return text.cast(self.dtype)
+
+
+def spellings(text: pl.Series, given: Type | None = None, *, short: bool = False) -> frozenset[Found] | None:
+    """Return the spellings that all values have, best first by :func:`_best`; None if all are missing.
+
+    With a type that was ``given``, other spellings of its numbers and dates will do too, and values that are none are
+    an error. ``short`` leaves out what an Excel sheet cannot hold.
+
+    >>> sorted(str(found.dtype) for found in spellings(pl.Series(["1", "20"])))
+    ['Float64', 'Int64']
+    >>> spellings(pl.Series(["1", "007"]))
+    frozenset()
+    """
+    if given is not None and not given.numeric:
+        return frozenset()
+    known = text.drop_nulls() if text.null_count() else text
+    if known.is_empty():
+        return None
+    if given is not None:
+        return frozenset(_given(known, given))
+    return frozenset(_spellings(known, short))
+
+
+def _spellings(text: pl.Series, short: bool) -> Iterator[Found]:
+    first = text[0]
+    if first in ("true", "false"):
+        if text.is_in(["true", "false"]).all():
+            yield Found(pl.Boolean())
+        return
+    if not (first[:1].isdecimal() or first[:1] == "-"):
+        return
+    length = text.str.len_bytes()
+    if length.max() == length.min() and len(first) in (10, *_CLOCKS) and first[4:5] == "-":
+        yield from _dates(text, short)
+        return
+    if text.str.contains(PATTERNS["short whole" if short else "whole"]).all():
+        yield Found(pl.Int64())
+    forms = [form for form in ("number", "point") if text.str.contains(PATTERNS[form]).all()]
+    if forms and _exact(text, short):
+        yield from (Found(pl.Float64(), form) for form in forms)
+    decimals = len(first.partition(".")[2])
+    if 0 < decimals <= SHORT and text.str.contains(PATTERNS["fixed"].format(decimals)).all():
+        digits = text.str.strip_prefix("-").str.len_bytes().max() or 0  # the point makes up for one more
+        if digits <= (SHORT if short else 18) + 1 and not text.str.contains(PATTERNS["negative zero"]).any():  # type: ignore[operator]
+            yield Found(pl.Decimal(18, decimals))
+
+
+def _exact(text: pl.Series, short: bool) -> bool:
+    """Whether numbers have few digits, or just those it takes to tell the floats apart that they become."""
+    long = text.filter(text.str.strip_prefix("-").str.len_bytes() > SHORT + 1)
+    if short or long.is_empty():
+        return long.is_empty()
+    numbers = long.cast(pl.Float64, strict=False)
+    printed = numbers.cast(pl.String)
+    other = printed != long
+    same = _digits(printed.filter(other)) == _digits(long.filter(other))
+    return bool(numbers.is_finite().all()) and bool(same.all())
+
+
+def _digits(text: pl.Series) -> pl.Series:
+    return text.str.strip_prefix("-").str.replace("e.*$", "").str.replace(".", "", literal=True).str.strip_chars("0")
+
+
+def _dates(text: pl.Series, short: bool) -> Iterator[Found]:
+    first = text[0]
+    if len(first) == 10:
+        days = text.str.to_date("%Y-%m-%d", strict=False)  # of ten characters there is one spelling of each day
+        if not days.null_count() and text.str.contains(PATTERNS["day"]).all() and days.min() >= _FIRST_DAY[short]:  # type: ignore[operator]
+            yield Found(pl.Date())
+        return
+    form = f"%Y-%m-%d{first[10]}{_CLOCKS[len(first)]}"
+    if first[10] not in "T " or (short and len(first) > 23):
+        return
+    clock = text.str.to_datetime(form, strict=False, time_unit="us")
+    same = not clock.null_count() and (clock.dt.to_string(form) == text).all()
+    if same and clock.dt.date().min() >= _FIRST_DAY[short]:  # type: ignore[operator]
+        yield Found(pl.Datetime("us"), form)
+
+
+def _given(text: pl.Series, given: Type) -> Iterator[Found]:
+    """Yield the types for values of a type that was given, which none may contradict."""
+    if given is Type.DATE:
+        dates = parse_dates(text)
+        if not dates.null_count():
+            if dates.dtype == pl.Date:
+                yield Found(pl.Date(), "given")
+            yield Found(pl.Datetime("us"), "given")
+        return
+    numbers = text.cast(pl.Float64, strict=False)
+    if numbers.null_count() or not numbers.is_finite().all():
+        return
+    if given is Type.DECIMAL:
+        yield Found(pl.Float64(), "given")
+    elif not Found(pl.Int64(), "given").cast(text).null_count() and (numbers == numbers.round()).all():
+        yield Found(pl.Int64(), "given")
+
+
+_ORDER: Sequence[type[pl.DataType]] = (pl.Boolean, pl.Int64, pl.Float64, pl.Decimal, pl.Date, pl.Datetime)
+_GIVEN: Mapping[type[pl.DataType], Type] = {pl.Int64: Type.INTEGER, pl.Float64: Type.DECIMAL}
+_NONE = frozenset[Found]()
+_LEFT_AS_TEXT: Mapping[Kind, tuple[type[pl.DataType], ...]] = {
+    "jsonl": (pl.Decimal, pl.Date, pl.Datetime),
+    "sqlite": (pl.Boolean, pl.Decimal, pl.Datetime),
+}
+"""What a place has no form of its own for, so that the text stays as it is."""
+
+
+def _best(found: frozenset[Found] | None, where: Kind) -> Found | None:
+    left = _LEFT_AS_TEXT.get(where, ())
+    able = [each for each in found or () if not isinstance(each.dtype, left)]
+    return min(able, key=lambda each: (_ORDER.index(type(each.dtype)), each.form), default=None)
+
+
+class Types:
+    """Decides on the types of columns of text, for one place they are written to.
+
+    ``given`` are types the user chose: text stays text, and for numbers and dates every spelling will do.
+    """
+
+    start = 1000
+    """Released rows that are looked at to find types."""
+
+    def __init__(self, given: Mapping[str, Type] | None = None, where: Kind = "frame") -> None:
+        self.given = given or {}
+        self.where: Kind = where
+        self.failed = False
+        """Whether a column turned out to hold other values than its first rows."""
+
+    def applied(self, plan: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+        """Add to a plan that some columns get their types, found in the first rows and checked in all of them."""
+        if self.where == "csv" or not columns:
+            return plan
+        texts = plan.select(exactly(column).cast(pl.String) for column in columns)
+        chosen = self.found(texts) if self.failed else self._of_start(texts)
+        self.failed = False
+        return plan.with_columns(
+            exactly(column).cast(pl.String).map_batches(self._checked(found), found.dtype, is_elementwise=True)
+            for column, found in chosen.items()
+        )
+
+    def found(self, texts: pl.LazyFrame) -> dict[str, Found]:
+        """Return the types of all rows of a plan, some of them at a time; columns that stay text are left out."""
+        seen: dict[str, frozenset[Found] | None] = dict.fromkeys(texts.collect_schema().names())
+        for batch in texts.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=False, engine="streaming"):
+            for column in seen:
+                if seen[column] != _NONE:
+                    seen[column] = self.both(column, seen[column], batch[column])
+        return self.chosen(seen)
+
+    def _of_start(self, texts: pl.LazyFrame) -> dict[str, Found]:
+        """Return the types of the first rows; columns that are empty there are looked at to their ends."""
+        start = texts.head(self.start).collect(engine="streaming")
+        seen = {text.name: self.both(text.name, None, text) for text in start}
+        empty = [exactly(column) for column, found in seen.items() if found is None]
+        rest = self.found(texts.select(empty)) if empty and start.height == self.start else {}
+        return {**self.chosen(seen), **rest}
+
+    def chosen(self, seen: Mapping[str, frozenset[Found] | None]) -> dict[str, Found]:
+        """Return the best type of each column that has one."""
+        best = {column: _best(found, self.where) for column, found in seen.items()}
+        return {column: found for column, found in best.items() if found is not None}
+
+    def both(self, column: str, before: frozenset[Found] | None, text: pl.Series) -> frozenset[Found] | None:
+        """Return the spellings that values seen before and these have."""
+        given = self.given.get(column)
+        now = spellings(text, given, short=self.where == "xlsx")
+        both = now if before is None else before if now is None else before & now
+        self.check(column, both)
+        return both
+
+    def check(self, column: str, found: frozenset[Found] | None) -> None:
+        """Refuse a column that has no spelling of the type that was given for it."""
+        given = self.given.get(column)
+        if found == _NONE and given in _KINDS:
+            raise DataError(
+                f"Column '{column}' has values that are no {_KINDS[given]}, as its type says; mend them, or let its "
+                "type be text.",
+                column=column,
+                topic="mixed-types",
+            )
+
+    def _checked(self, found: Found) -> Callable[[pl.Series], pl.Series]:
+        """Return how values of a batch get a type, if they are spelled as those before were."""
+        given = None
+        if found.form == "given":
+            given = _GIVEN.get(type(found.dtype), Type.DATE)
+
+        def cast(text: pl.Series) -> pl.Series:
+            if text.null_count() == len(text):
+                return pl.Series(text.name, [None], dtype=found.dtype).new_from_index(0, len(text))
+            if found not in (spellings(text, given, short=self.where == "xlsx") or _NONE):
+                self.failed = True
+                raise OtherTypesError("A column holds other values than its first rows.")
+            return found.cast(text)
+
+        return cast
+
+
+def released_texts(schema: Mapping[str, pl.DataType], recoding: Recoding) -> list[str]:
+    """Return the columns of text that keep their values in a release; generalized ones stay text."""
+    others = {*recoding.changed, *recoding.hidden}
+    texts = (pl.String, pl.Categorical)
+    return [column for column, dtype in schema.items() if isinstance(dtype, texts) and column not in others]
+
+
+@runtime_checkable
+class _Typed(Protocol):
+    """A source of delimited text, whose columns get types."""
+
+    types: Types
+    separator: str | None
+
+
+def expect_types(source: Any, given: Mapping[str, Type], where: Kind) -> None:
+    """Tell a source of delimited text which types were chosen for columns, and what its release is written to."""
+    if isinstance(source, _Typed):
+        source.types = Types(given, where)
+
+
+def typed_again(
+    scan: Callable[[], pl.LazyFrame], source: Any, recoding: Recoding, given: Mapping[str, Type]
+) -> Callable[[], pl.LazyFrame]:
+    """Return how a release written as delimited text is read: with the types its columns would have in a frame."""
+    if not isinstance(source, _Typed) or source.separator is None:
+        return scan
+
+    def read() -> pl.LazyFrame:
+        plan, types = scan(), Types(given)
+        columns = released_texts(plan.collect_schema(), recoding)
+        return with_types(plan, types.found(plan.select(map(exactly, columns)))) if columns else plan
+
+    return read
+
+
+def with_types(plan: pl.LazyFrame, found: Mapping[str, Found]) -> pl.LazyFrame:
+    """Add to a plan that columns get types that all their rows are known to have."""
+    return plan.with_columns(
+        exactly(column).cast(pl.String).map_batches(each.cast, each.dtype, is_elementwise=True)
+        for column, each in found.items()
+    )

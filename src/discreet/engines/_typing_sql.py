@@ -1,0 +1,125 @@
+"""The same types for delimited text that DuckDB or Spark reads: conditions and casts in SQL.
+
+The first released rows say which spellings a column may have (they are looked at by polars), and one query on the
+released rows says which of them all values have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import polars as pl
+
+from discreet.engines._typing import DATE_FORMS, PATTERNS, SHORT, Found, Types
+
+__all__ = ["SqlRows", "typed_relation"]
+
+
+class SqlRows(Protocol):
+    """What an engine that knows SQL does in its own way."""
+
+    def quoted(self, name: str) -> str:
+        """Return a name of a column as SQL."""
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Return SQL for whether text matches a pattern."""
+
+    def select(self, native: Any, expressions: Sequence[str], where: str = "", limit: int | None = None) -> Any:
+        """Return a plan for some expressions on rows."""
+
+    def fetch(self, native: Any) -> pl.DataFrame:
+        """Return the rows of a small plan."""
+
+    def type_name(self, dtype: pl.DataType) -> str:
+        """Return the name of a type."""
+
+
+def typed_relation(native: Any, rows: SqlRows, columns: Sequence[str], names: Sequence[str], types: Types) -> Any:
+    """Return a plan in which some of the columns, all of whose names are given, have the types of all their rows."""
+    if types.where == "csv" or not columns:
+        return native
+    seen = _of_start(native, rows, columns, types)
+    able = [(column, found) for column, each in seen.items() for found in each or ()]
+    if not able:
+        return native
+    checks = [_condition(found, rows.quoted(column), rows.matches, types) for column, found in able]
+    asked = [f"coalesce(min(CASE WHEN {check} THEN 1 ELSE 0 END), 1) AS c{n}" for n, check in enumerate(checks)]
+    held = rows.fetch(rows.select(native, asked)).row(0)
+    left = {
+        column: frozenset(f for (c, f), ok in zip(able, held, strict=True) if c == column and ok) for column in seen
+    }
+    for column in columns:
+        types.check(column, left[column] if seen[column] is not None else None)
+    chosen = types.chosen(left)
+    if not chosen:
+        return native
+    return rows.select(
+        native,
+        [
+            f"{_cast(chosen[name], rows.quoted(name), rows)} AS {rows.quoted(name)}"
+            if name in chosen
+            else rows.quoted(name)
+            for name in names
+        ],
+    )
+
+
+def _of_start(
+    native: Any, rows: SqlRows, columns: Sequence[str], types: Types
+) -> Mapping[str, frozenset[Found] | None]:
+    """Return the spellings of the first rows, and of the first values of columns that are empty there."""
+    start = rows.fetch(rows.select(native, list(map(rows.quoted, columns)), limit=types.start))
+    seen = {column: types.both(column, None, start.to_series(n)) for n, column in enumerate(columns)}
+    for column in columns:
+        if seen[column] is None and start.height == types.start:
+            name = rows.quoted(column)
+            some = rows.fetch(rows.select(native, [name], f"{name} IS NOT NULL", types.start))
+            seen[column] = types.both(column, None, some.to_series())
+    return seen
+
+
+def _condition(found: Found, text: str, matches: Callable[[str, str], str], types: Types) -> str:
+    """Return SQL for whether a text is missing, or spelled so that the type keeps it."""
+    return f"{text} IS NULL OR ({_spelled(found, text, matches, types.where == 'xlsx')})"
+
+
+def _spelled(found: Found, text: str, matches: Callable[[str, str], str], short: bool) -> str:
+    dtype = found.dtype
+    number = f"try_cast({text} AS double)"
+    if found.form == "given":
+        if isinstance(dtype, pl.Float64):
+            return f"abs({number}) < 1e308"
+        if isinstance(dtype, pl.Int64):
+            return f"abs({number}) < 9e18 AND {number} = floor({number})"
+        day = matches(text, PATTERNS["day"])
+        clock = f"try_cast(replace({text}, 'Z', '') AS timestamp) IS NOT NULL AND " + matches(text, "^[0-9]{4}-")
+        return f"{day} AND try_cast({text} AS date) IS NOT NULL" if isinstance(dtype, pl.Date) else clock
+    length = f"length({text}) - CASE WHEN {text} LIKE '-%' THEN 1 ELSE 0 END"
+    if isinstance(dtype, pl.Boolean):
+        return f"{text} IN ('true', 'false')"
+    if isinstance(dtype, pl.Int64):
+        return matches(text, PATTERNS["short whole" if short else "whole"])
+    if isinstance(dtype, pl.Float64):
+        few = f"{length} <= {SHORT + 1}"
+        printed = f"concat({number}, '')"
+        exact = few if short else f"({few} OR {printed} = {text} OR {printed} = concat({text}, '.0'))"
+        return f"{matches(text, PATTERNS[found.form])} AND {exact}"
+    if isinstance(dtype, pl.Decimal):
+        fixed = matches(text, PATTERNS["fixed"].format(dtype.scale))
+        return (
+            f"{fixed} AND {length} <= {(SHORT if short else 18) + 1} AND NOT {matches(text, PATTERNS['negative zero'])}"
+        )
+    first = "1901" if short else "1000"
+    if isinstance(dtype, pl.Date):
+        return f"{matches(text, PATTERNS['day'])} AND {text} >= '{first}' AND try_cast({text} AS date) IS NOT NULL"
+    clock = matches(text, DATE_FORMS[found.form])
+    return f"{clock} AND {text} >= '{first}' AND try_cast({text} AS timestamp) IS NOT NULL"
+
+
+def _cast(found: Found, text: str, rows: SqlRows) -> str:
+    if found.form == "given" and isinstance(found.dtype, pl.Int64):
+        text = f"CAST({text} AS double)"
+    if found.form == "given" and isinstance(found.dtype, pl.Datetime):
+        text = f"replace({text}, 'Z', '')"
+    return f"CAST({text} AS {rows.type_name(found.dtype)})"
