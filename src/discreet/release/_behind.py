@@ -35,16 +35,12 @@ class Behind:
     """None where it is large, or where each class has its own way to show values."""
 
     @classmethod
-    def of(cls, prepared: Prepared, problem: Problem) -> Behind:
-        """Keep what a release is made from."""
-        schema, schemes = prepared.schema, prepared.schemes
-        quasi = {
-            name: "auto" if tree is None and schemes[name].uses_hierarchy else tree
-            for name, tree in schema.quasi_identifiers.items()
-        }
+    def of(cls, prepared: Prepared, problem: Problem, trees: Mapping[str, Any]) -> Behind:
+        """Keep what a release is made from; ``trees`` are the hierarchies with the names that were released."""
+        schema = prepared.schema
         small = problem.whole.tuples <= MOST_KEPT and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
-        return cls(prepared.data, quasi, secrets, problem if small else None)
+        return cls(prepared.data, dict(trees), secrets, problem if small else None)
 
     @property
     def at_hand(self) -> bool:

@@ -15,13 +15,14 @@ from discreet.release._checksums import FileStamp
 from discreet.release._columns import tell_columns
 from discreet.release._describe import notes, population_text, text_form, versions
 from discreet.release._mapping import Recipe
+from discreet.release._occurring import named_by_released
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
 from discreet.release._recode import make_recoding
 from discreet.release._release import Release
 from discreet.release._sizes import ClassSizes
 from discreet.release._small import least_cell
-from discreet.schema import Hierarchy
+from discreet.schema import Domain, Hierarchy, Naming
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -32,12 +33,15 @@ __all__ = ["make_release"]
 
 def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: Mapping[str, Any]) -> Release:
     """Carry a solution out, audit what came of it, and put together what is known about it."""
-    counted, schema = prepared.counted, prepared.schema
+    schema = prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
     if problem.kept is not None:
         from discreet.solve import in_whole_table
 
         solution = in_whole_table(problem, solution)
+    with prepared.clock("recode"):
+        counted = named_by_released(prepared.source, problem, prepared.counted, solution)
+    trees = {name: _tree(schema.quasi_identifiers[name], domain) for name, domain in counted.domains.items()}
     recoding = make_recoding(
         solution,
         counted,
@@ -55,7 +59,7 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         read=prepared.stamp,
         weights=schema.weights,
         population=None if counted.people is None else {"counted": counted.people},
-        hierarchies={name: _tree(prepared, name) for name in schema.quasi_identifiers},
+        hierarchies=trees,
     )
     table, verdict = publish(prepared.source, recoding, promises, prepared.target, prepared.clock)
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
@@ -106,15 +110,14 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         read=prepared.stamp,
         drawn_from=FileStamp.of(prepared.population),
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
-        behind=Behind.of(prepared, problem),
+        behind=Behind.of(prepared, problem, trees),
     )
 
 
-def _tree(prepared: Prepared, column: str) -> Any:
+def _tree(given: Any, domain: Domain) -> Any:
     """Return the hierarchy a column was released by, also an automatic one; None where there was none."""
-    domain = prepared.counted.domains[column]
-    if not domain.automatic:
-        return prepared.schema.quasi_identifiers[column]
+    if not domain.automatic and domain.naming is Naming.FIXED:
+        return given
     if domain.labels[0][-1] is not None:
         return Hierarchy(domain.labels, domain.ancestors.copy())  # type: ignore[arg-type]
     labels = [[name for name in level if name is not None] for level in domain.labels]
