@@ -98,7 +98,7 @@ def apply_mapping(
     Values the mapping does not know are an ``error``, or with ``unknown="suppress"`` their rows are left out, or with
     ``"top"`` they become the most general value of their column. Numbers and dates whose hierarchy says for each value
     what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again, and so are
-    rows with a value that no other rows had. The result is audited by the promises of the mapping: if one is broken
+    rows with a value only such rows had. The result is audited by the promises of the mapping: if one is broken
     that is an ``error`` and nothing is released, or with ``broken="suppress"`` the classes that break it are left out.
     Columns the first table did not have are refused unless they are named as ``identifiers``, which are left out.
 

@@ -90,9 +90,9 @@ def _counted_leaves(source: Source, counted: Counted, solution: Solution, inside
     """
     maps = {}
     for column, domain in counted.domains.items():
-        released = domain.released(0)
-        if released is not domain.values:  # several spellings of a value
-            maps[column] = ValueMap(domain.values, released)
+        shown = domain.released(0)
+        if shown is not domain.values:  # several spellings of a value
+            maps[column] = ValueMap(domain.values, shown)
     names = list(counted.domains)
     probe = Recoding(
         maps=maps,

@@ -29,15 +29,15 @@ def block_names(
     *,
     ranges: bool = False,
     there: NDArray[np.bool_] | None = None,
-    by_name: bool = False,
+    by_values: bool = False,
 ) -> list[Label]:
     """Return a name for each block of leaves; no two blocks get the same.
 
     ``blocks[leaf]`` numbers the blocks from 0 without gaps. A block that is a node of the hierarchy has the name of
     the lowest such node. Others are named by their leaves: with ``ranges`` a run of neighbours as ``[first, last]``,
-    anything else as ``{one, two, three}``, with ``by_name`` in alphabetical order. Text is never shown as a range,
-    since whoever reads it may not know its order. A leaf without a label is a missing value, and stays one if it is
-    alone.
+    anything else as ``{one, two, three}``. Text is never shown as a range, since whoever reads it may not know its
+    order. A leaf without a label is a missing value, and stays one if it is alone. With ``by_values`` the names of
+    nodes are made in the same way, and neither they nor the order of leaves say anything else: sets are sorted.
 
     Only leaves that are ``there``, which are those of released rows, are named or decide about names. Blocks without
     any are not released; they have names of their own, by which their rows are found and left out.
@@ -69,13 +69,15 @@ def block_names(
     nodes = [block for block in released if level_of[block] >= 0]
     for block, name in zip(nodes, _apart([names[n] for n in nodes], level_of[nodes].tolist()), strict=True):
         names[block] = name
-    taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(*labels[1:], (names[n] for n in nodes))
+    taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(names[n] for n in nodes)
+    if not by_values:
+        taken = taken.union(*labels[1:])
     rank = np.cumsum(shown)
     for block in released:
         if level_of[block] < 0:
             members = [labels[0][leaf] for leaf in leaves_of[block].tolist()]
             run = ranges and _is_run(rank[leaves_of[block][: len(members) - members.count(None)]])
-            if by_name and not ranges:
+            if by_values and not ranges:
                 members.sort(key=lambda label: (label is None, label or ""))
             names[block] = _new_name(members, run, taken)
     if len(released) < len(names):

@@ -127,7 +127,7 @@ class Domain:
             blocks,
             ranges=self.positions is not None,
             there=self.there,
-            by_name=self.naming is Naming.BY_VALUES,
+            by_values=self.naming is Naming.BY_VALUES,
         )
 
     def _stand_alone(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
