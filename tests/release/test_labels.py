@@ -235,6 +235,19 @@ def test_what_a_mapping_says_of_values_that_were_left_out(table: pl.DataFrame) -
         dc.apply_mapping(mapping, new)
 
 
+def test_a_mapping_knows_what_a_mask_covers() -> None:
+    rows = [(code, y) for code in ("94110", "94117", "10001", "10002") for y in "AB" for _ in range(2)]
+    data = pl.DataFrame([*rows, ("94119", "C"), ("9411234", "D")], schema=["x", "y"], orient="row")
+    release = dc.anonymize(
+        data, quasi_identifiers={"x": "mask()", "y": None}, privacy="k(4)", suppression="budget(2)", scheme="subtree"
+    )
+    assert names(release) == ["1000*", "9411*"]
+    column = release.to_mapping()["columns"]["x"]
+    assert dict(zip(column["values"], column["released"], strict=True))["94119"] == "9411*"
+    assert column["left_out"] == ["9411234"]
+    assert dc.apply_mapping(release.to_mapping(), data).frame.equals(release.frame)
+
+
 def test_an_anonymizer_leaves_them_out_again(table: pl.DataFrame) -> None:
     step = dc.Anonymizer(quasi_identifiers=["x", "y"], privacy="k(6)", scheme="ordered", suppression="budget(10%)").fit(
         table

@@ -42,7 +42,10 @@ def named_by_released(source: Source, problem: Problem, counted: Counted, soluti
 
 
 def _released_leaves(source: Source, counted: Counted, solution: Solution) -> list[Flags]:
-    """Return for each quasi-identifier which leaves a released row has."""
+    """Return for each quasi-identifier which leaves a released row has.
+
+    Leaves whose last row is taken out of a class may be among them where no name depends on that.
+    """
     table = counted.table
     inside = solution.inside
     if solution.groups is not None:
@@ -51,6 +54,9 @@ def _released_leaves(source: Source, counted: Counted, solution: Solution) -> li
     kept = ~solution.suppressed if solution.suppressed.size else np.ones(table.tuples, dtype=np.bool_)
     possible = _leaves_of(table, np.flatnonzero(kept))
     if inside is None or not inside.records or not inside.example.size:
+        return possible
+    domains = zip(counted.domains.values(), solution.blocks, strict=True)
+    if not any(domain.names_depend_on_rows(blocks) for domain, blocks in domains):
         return possible
     certain = _certain_leaves(table, solution, inside, kept)
     if all((one == other).all() for one, other in zip(possible, certain, strict=True)):

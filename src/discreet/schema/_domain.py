@@ -142,6 +142,11 @@ class Domain:
         labels = renamed_nodes(self.labels, self.ancestors, there, self.naming, ranges=self.positions is not None)
         return replace(self, labels=labels, there=there)
 
+    def names_depend_on_rows(self, blocks: NDArray[np.integer]) -> bool:
+        """Whether names of blocks depend on which leaves released rows have; blocks are as for :meth:`released_as`."""
+        number = np.unique(blocks, return_inverse=True)[1]
+        return self.naming is not Naming.FIXED or bool((node_levels(self.ancestors, number) < 0).any())
+
     def covered(self, blocks: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which leaves the names of their blocks cover, if ``blocks[leaf]`` is the block of each leaf.
 
@@ -154,6 +159,9 @@ class Domain:
         fixed = (level == 0) | (level == self.height)
         if self.naming is Naming.FIXED:
             fixed |= level > 0
+        elif self.naming is not Naming.BY_VALUES:
+            length = np.array([len(label or "") for label in self.labels[0]])
+            fixed |= (level > 0) & (length <= length[self.there].max(initial=0))
         covered: NDArray[np.bool_] = self.there | fixed
         if self.positions is not None:
             covered |= self._within(number)
