@@ -110,10 +110,10 @@ def apply_mapping(
 
     Values the mapping does not know are an ``error``, or with ``unknown="suppress"`` their rows are left out, or with
     ``"top"`` they become the most general value of their column. Numbers and dates whose hierarchy says for each value
-    what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again. The result
-    is audited by the promises of the mapping: if one is broken that is an ``error`` and nothing is released, or with
-    ``broken="suppress"`` the classes that break it are left out. Columns the first table did not have are refused
-    unless they are named as ``identifiers``, which are left out.
+    what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again, and so are
+    rows with a value only such rows had. The result is audited by the promises of the mapping: if one is broken
+    that is an ``error`` and nothing is released, or with ``broken="suppress"`` the classes that break it are left out.
+    Columns the first table did not have are refused unless they are named as ``identifiers``, which are left out.
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -180,11 +180,15 @@ def apply_mapping(
 def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
     """Recode every row of a table by a mapping without asking whether the result keeps any promise.
 
-    It is no release, and must not become one: for what stays in memory, such as rows a model is tested on.
+    It is no release, and must not become one: for what stays in memory, such as rows a model is tested on. No row can
+    be left out here, so that a value which only rows had that were left out is one the mapping does not know.
     """
     told, source = read_mapping(mapping), open_source(data)
     dropped = _check_columns(source, told, [])
-    recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
+    recoded = {
+        name: _recode_column(source, name, {**column, "left_out": []}, told, unknown)
+        for name, column in told["columns"].items()
+    }
     maps = {name: column.map for name, column in recoded.items() if not column.kept}
     kept = tuple(name for name, column in recoded.items() if column.kept)
     with source.guard():
@@ -261,18 +265,28 @@ def _recode_column(
         found |= absent
         if column["missing"] is not None:
             released[int(np.flatnonzero(absent)[0])] = column["missing"]["released"]
-    by_rule = _by_rule(name, column, texts, ~found & ~absent, released)
+    again = _left_out(column, texts)
+    by_rule = _by_rule(name, column, texts, ~found & ~absent & ~again, released)
     found |= by_rule
-    lost = ~found
-    missed = int(rows[lost].sum())
+    new = ~found & ~again
+    missed = int(rows[new].sum())
     if missed:
-        _refuse(name, column, int(lost.sum()), missed, unknown)
-    kept = column["released"] is None and not (missed and unknown == "top")
-    for number in np.flatnonzero(lost).tolist():
-        released[number] = column["top"] if unknown == "top" else _UNKNOWN
+        _refuse(name, column, int(new.sum()), missed, unknown)
+    to_top = new & (unknown == "top")
+    lost = again | (new & ~to_top)
+    kept = column["released"] is None and not to_top.any()
+    for number in np.flatnonzero(new | again).tolist():
+        released[number] = column["top"] if to_top[number] else _UNKNOWN
     shown = values if kept else pl.Series(name, released, dtype=pl.String)
-    gone = values.filter(pl.Series(lost)) if unknown == "suppress" else values.clear()
-    return _Recoded(ValueMap(values, shown), kept, gone, missed, int(by_rule.sum()))
+    return _Recoded(ValueMap(values, shown), kept, values.filter(pl.Series(lost)), missed, int(by_rule.sum()))
+
+
+def _left_out(column: Mapping[str, Any], texts: pl.Series) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which values only rows had that the mapping left out; no name in the release covers them."""
+    values = column.get("left_out", [])
+    found = np.asarray(leaf_of(texts.fill_null(""), [value for value in values if value is not None]) >= 0)
+    absent = texts.is_null().to_numpy()
+    return np.where(absent, None in values, found)
 
 
 def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknown: Unknown) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.evaluate._released_as import ReleasedAs
     from discreet.release._prepare import Prepared
     from discreet.release._release import Release
+    from discreet.schema import Domain
     from discreet.solve import Solution
 
 __all__ = ["Behind", "is_at_hand", "job_hierarchies", "recoded", "released_people", "roles", "unknown"]
@@ -43,10 +44,17 @@ class Behind:
     """Finds what the released values of each quasi-identifier stand for."""
 
     @classmethod
-    def of(cls, prepared: Prepared, problem: Problem, solution: Solution, recoding: Recoding) -> Behind:
-        """Keep what a release is made from."""
+    def of(
+        cls,
+        prepared: Prepared,
+        problem: Problem,
+        domains: Mapping[str, Domain],
+        solution: Solution,
+        recoding: Recoding,
+    ) -> Behind:
+        """Keep what a release is made from; ``domains`` have the names that were released."""
         schema = prepared.schema
-        domains, quasi = prepared.counted.domains, schema.quasi_identifiers
+        quasi = schema.quasi_identifiers
         small = problem.whole.tuples <= MOST_KEPT and all(scheme.is_global for scheme in problem.schemes)
         secrets = {column: prepared.trees.get(column) for column in schema.sensitive}
         groups = solution.groups

@@ -357,7 +357,7 @@ def _after(domain: Domain, block: IntArray, rows: IntArray, least: int, before: 
     first = np.flatnonzero(np.diff(cell, prepend=-1))
     inner = [round_between(places[i - 1], places[i], date=before.date) for i in changes[first[1:] - 1].tolist()]
     low, high = before.edges[0], before.edges[-1]
-    inside = [edge for edge in inner if low < edge < high]
+    inside = list(dict.fromkeys(edge for edge in inner if low < edge < high))  # two times of a day have one edge
     joined = add_up(np.searchsorted(inside, [-np.inf, *inner], side="right"), np.add.reduceat(counts, first), 0)
     return Steps((low, *inside, high), tuple(joined.tolist()), before.date)
 

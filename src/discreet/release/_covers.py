@@ -28,7 +28,7 @@ def cover_texts(domain: Domain, cover: Cover) -> pl.Series | None:
         return None
     if cover.form == "set":
         first, place = _distinct_sets(cover)
-        taken = set(domain.labels[0])
+        taken = {label for leaf, label in enumerate(domain.labels[0]) if domain.there is None or domain.there[leaf]}
         texts = [
             set_text(
                 [domain.labels[0][leaf] for leaf in cover.leaves[cover.first[g] : cover.second[g]].tolist()], taken

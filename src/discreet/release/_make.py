@@ -21,6 +21,7 @@ from discreet.release._key import Key, KeyPlace
 from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe
 from discreet.release._meanings import own_hierarchy
+from discreet.release._occurring import named_by_released
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
 from discreet.release._recode import make_recoding
@@ -50,12 +51,15 @@ def make_release(
     What is written to a place is entered in the ledger beside the ``key``, whose content is the ``secret``. ``drawn``
     says whether the solution depends on the seed.
     """
-    counted, schema = prepared.counted, prepared.schema
+    schema = prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
     if problem.kept is not None:
         from discreet.solve import in_whole_table
 
         solution = in_whole_table(problem, solution)
+    with prepared.clock("recode"):
+        counted = named_by_released(prepared.source, problem, prepared.counted, solution)
+    trees = {name: own_hierarchy(domain, schema.quasi_identifiers[name]) for name, domain in counted.domains.items()}
     recoding = make_recoding(
         solution,
         counted,
@@ -74,9 +78,7 @@ def make_release(
         read=prepared.stamp,
         weights=schema.weights,
         population=None if counted.people is None else {"counted": counted.people},
-        hierarchies={
-            name: own_hierarchy(counted.domains[name], tree) for name, tree in schema.quasi_identifiers.items()
-        },
+        hierarchies=trees,
         made_for=prepared.written_as,
         values=_values(counted, recoding),
     )
@@ -142,7 +144,7 @@ def make_release(
         read=prepared.stamp,
         drawn_from=FileStamp.of(prepared.population),
         wrote=None if prepared.target is None else FileStamp.of(prepared.target.place),
-        behind=Behind.of(prepared, problem, solution, recoding),
+        behind=Behind.of(prepared, problem, counted.domains, solution, recoding),
         key=key,
         choices=choices,
     )

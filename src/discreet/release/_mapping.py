@@ -24,7 +24,7 @@ from discreet.problem import PrivacyModel, Scheme
 from discreet.release._describe import versions
 from discreet.release._mapping_check import check_fields
 from discreet.release._pickling import unpickled
-from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Schema, as_hierarchy, text_of
+from discreet.schema import Builder, Domain, Hierarchy, LevelBuilder, Naming, Schema, as_hierarchy, text_of
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -115,7 +115,13 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "made": release.made,
         "columns": {
             name: {
-                **_column(domain, released[name], name in recipe.recoding.kept, _rule(recipe, number)),
+                **_column(
+                    domain,
+                    released[name],
+                    recipe.solution.blocks[number],
+                    name in recipe.recoding.kept,
+                    _rule(recipe, number),
+                ),
                 "hierarchy": _levels(domain),
             }
             for number, (name, domain) in enumerate(recipe.domains.items())
@@ -171,15 +177,25 @@ def released_leaves(domain: Domain, solution: Solution, number: int, recoding: R
     return names
 
 
-def _column(domain: Domain, released: list[str | None], kept: bool, rule: dict[str, Any] | None) -> dict[str, Any]:
-    known = [leaf for leaf, label in enumerate(domain.labels[0]) if label is not None]
+def _column(
+    domain: Domain, released: list[str | None], blocks: IntArray, kept: bool, rule: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return what becomes of the values of a column.
+
+    Names in a release cover values of released rows, so that a value only suppressed rows had may have no name. Rows
+    with such a value are left out again.
+    """
+    covered = domain.covered(blocks)
+    known = [leaf for leaf, label in enumerate(domain.labels[0]) if label is not None and covered[leaf]]
     missing = [leaf for leaf, label in enumerate(domain.labels[0]) if label is None]
+    lost = [leaf for leaf in np.unique(domain.codes).tolist() if not covered[leaf]]
     top = domain.labels[-1]
     return {
         "type": str(domain.type),
         "values": [domain.labels[0][leaf] for leaf in known],
         "released": None if kept else [released[leaf] for leaf in known],
         "missing": {"released": released[missing[0]]} if missing else None,
+        "left_out": [domain.labels[0][leaf] for leaf in lost],
         "top": top[0] if len(top) == 1 else None,
         "rule": rule,
     }
@@ -199,7 +215,9 @@ def _rule(recipe: Recipe, number: int) -> dict[str, Any] | None:
     """Return how values that are not in the table are generalized, where a builder says so for each by itself."""
     domain = list(recipe.domains.values())[number]
     level = None if recipe.solution.levels is None else int(recipe.solution.levels[number])
-    if not level or domain.given is None or not isinstance(as_builder(domain.given), LevelBuilder):
+    if not level or domain.given is None or domain.naming is Naming.BY_VALUES:
+        return None
+    if not isinstance(as_builder(domain.given), LevelBuilder):
         return None
     return {"hierarchy": domain.given, "level": level}
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet.errors import DataError
 from discreet.release._columns import is_automatic, released_names
-from discreet.schema import Hierarchy
+from discreet.schema import Hierarchy, Naming
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -48,7 +48,7 @@ def meanings(
 
 def own_hierarchy(domain: Domain, given: Any) -> Any:
     """Return the hierarchy a column was released by, also an automatic one; None where there was none."""
-    if not is_automatic(domain):
+    if not is_automatic(domain) and domain.naming is Naming.FIXED:
         return given
     if domain.labels[0][-1] is not None:
         return Hierarchy(domain.labels, domain.ancestors.copy())  # type: ignore[arg-type]

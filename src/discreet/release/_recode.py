@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from discreet.engines import Counted, Parts, Recoding, Shares, ValueMap
+from discreet.engines import Counted, Recoding, Shares, ValueMap
 from discreet.release._covers import cover_texts, middle_values
+from discreet.release._inside import class_values, make_parts
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
-    from discreet.solve import Groups, Inside, Solution
+    from discreet.solve import Groups, Solution
 
 __all__ = ["FEW", "make_recoding"]
 
@@ -24,7 +25,7 @@ FEW = 5_000
 def make_recoding(
     solution: Solution, counted: Counted, *, drop: tuple[str, ...] = (), required: tuple[str, ...] = ()
 ) -> Recoding:
-    """Return the recoding that carries out a solution.
+    """Return the recoding that carries out a solution, with names as the domains have them.
 
     An attribute whose values all stay apart keeps them and their type. Classes are told apart by their
     released values, of which those that are the same everywhere need not be looked at.
@@ -44,9 +45,9 @@ def make_recoding(
     everything = bool(solution.suppressed.size) and bool(solution.suppressed.all())
     suppressed = parts = None
     if solution.suppressed.any() and not everything:
-        suppressed = _classes(counted, maps, np.flatnonzero(solution.suppressed)).unique()
+        suppressed = class_values(counted, maps, np.flatnonzero(solution.suppressed)).unique()
     if solution.inside is not None and solution.inside.example.size:
-        parts = _parts(counted, maps, solution.inside)
+        parts = make_parts(counted, maps, solution.inside, solution.blocks)
     few = tuple(column for column, domain in counted.domains.items() if len(domain.values) <= FEW)
     return Recoding(maps, tuple(kept), drop, required, suppressed, parts, everything, few)
 
@@ -116,32 +117,3 @@ def _dealt(groups: Groups, size: int, shown: Sequence[pl.Series]) -> tuple[pl.Se
     others = lines.filter(~largest).select(pl.exclude("count").repeat_by("count")).explode("tuple", "group")
     place = pl.int_range(pl.len(), dtype=pl.Int64).over("tuple").alias("place")
     return pl.Series(group), others.select("tuple", place, "group")
-
-
-def _classes(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:
-    """Return the released values of the classes some tuples belong to, a row for each tuple."""
-    columns = []
-    for number, (column, domain) in enumerate(counted.domains.items()):
-        released = maps[column].released if column in maps else domain.values
-        if released.n_unique() == 1:
-            continue
-        example = np.zeros(domain.ancestors.shape[1], dtype=np.int64)
-        example[domain.codes] = np.arange(domain.codes.size)
-        columns.append(released.gather(example[counted.table.codes[number, tuples]]).alias(column))
-    return pl.DataFrame(columns)
-
-
-def _parts(counted: Counted, maps: Mapping[str, ValueMap], inside: Inside) -> Parts:
-    """Return the parts of classes that are suppressed, in values."""
-    part = np.arange(inside.example.size)
-    entries = pl.DataFrame({"part": part, "count": inside.count, "code": inside.value.astype(np.int64)})
-    cells = entries.join(counted.codes[inside.attribute], on="code").drop("code")
-    label = None
-    if inside.label is not None and counted.table.labels is not None:
-        label = counted.table.labels.name
-        labels = counted.codes[label].rename({"value": "label"})
-        told = pl.DataFrame({"part": part, "code": inside.label.astype(np.int64)})
-        cells = cells.join(told.join(labels, on="code").drop("code"), on="part")
-    example = inside.example[cells["part"].to_numpy()]
-    known = counted.codes[inside.attribute]["value"]
-    return Parts(inside.attribute, inside.records, _classes(counted, maps, example), cells, known, label)

@@ -5,6 +5,7 @@ from discreet.schema._column import Column, plain, text_of
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
 from discreet.schema._hierarchy import Hierarchy
+from discreet.schema._naming import Naming
 from discreet.schema._parse import Interval, ValueSet, parse_block
 from discreet.schema._schema import Role, Schema, parts_of
 from discreet.schema._suggest import may_identify, suggest_roles
@@ -31,6 +32,7 @@ __all__ = [
     "Hierarchy",
     "Interval",
     "LevelBuilder",
+    "Naming",
     "Role",
     "Schema",
     "Type",

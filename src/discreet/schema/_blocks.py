@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["OR_MISSING", "block_names", "node_names", "range_name", "set_name", "set_text"]
+__all__ = ["OR_MISSING", "Label", "block_names", "node_levels", "node_names", "range_name", "set_name", "set_text"]
 
 Label = str | None
 
@@ -28,13 +28,19 @@ def block_names(
     blocks: NDArray[np.integer],
     *,
     ranges: bool = False,
+    there: NDArray[np.bool_] | None = None,
+    by_values: bool = False,
 ) -> list[Label]:
     """Return a name for each block of leaves; no two blocks get the same.
 
     ``blocks[leaf]`` numbers the blocks from 0 without gaps. A block that is a node of the hierarchy has the name of
     the lowest such node. Others are named by their leaves: with ``ranges`` a run of neighbours as ``[first, last]``,
     anything else as ``{one, two, three}``. Text is never shown as a range, since whoever reads it may not know its
-    order. A leaf without a label is a missing value, and stays one if it is alone.
+    order. A leaf without a label is a missing value, and stays one if it is alone. With ``by_values`` the names of
+    nodes are made in the same way, and neither they nor the order of leaves say anything else: sets are sorted.
+
+    Only leaves that are ``there``, which are those of released rows, are named or decide about names. Blocks without
+    any are not released; they have names of their own, by which their rows are found and left out.
 
     >>> labels = [["18", "25", "40", "70", None], ["young", "old", None], ["*"]]
     >>> ancestors = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 0]])
@@ -44,30 +50,71 @@ def block_names(
     ['18 or missing', '[25, 70]']
     >>> block_names(labels, ancestors, np.array([0, 1, 0, 1, 1]))
     ['{18, 40}', '{25, 70} or missing']
+    >>> there = np.array([True, True, True, False, False])
+    >>> block_names(labels, ancestors, np.array([0, 1, 1, 1, 0]), ranges=True, there=there)
+    ['18', '[25, 40]']
     """
+    shown = np.ones(blocks.size, dtype=np.bool_) if there is None else there
+    level_of = node_levels(ancestors, blocks)
+    first = np.unique(blocks, return_index=True)[1]
+    names: list[Label] = [
+        None if level < 0 else labels[level][ancestors[level, leaf]]
+        for level, leaf in zip(level_of.tolist(), first.tolist(), strict=True)
+    ]
+    leaves_of = _leaves_of(blocks, shown)
+    released = [block for block, leaves in enumerate(leaves_of) if leaves.size]
+    for block in released:
+        if level_of[block] < 0 and leaves_of[block].size == 1:
+            names[block], level_of[block] = labels[0][int(leaves_of[block][0])], 0
+    nodes = [block for block in released if level_of[block] >= 0]
+    for block, name in zip(nodes, _apart([names[n] for n in nodes], level_of[nodes].tolist()), strict=True):
+        names[block] = name
+    taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(names[n] for n in nodes)
+    if not by_values:
+        taken = taken.union(*labels[1:])
+    rank = np.cumsum(shown)
+    for block in released:
+        if level_of[block] < 0:
+            members = [labels[0][leaf] for leaf in leaves_of[block].tolist()]
+            run = ranges and _is_run(rank[leaves_of[block][: len(members) - members.count(None)]])
+            if by_values and not ranges:
+                members.sort(key=lambda label: (label is None, label or ""))
+            names[block] = _new_name(members, run, taken)
+    if len(released) < len(names):
+        _name_unreleased(names, leaves_of, [labels[0][leaf] for leaf in first.tolist()])
+    return names
+
+
+def _leaves_of(blocks: NDArray[np.integer], shown: NDArray[np.bool_]) -> list[NDArray[np.integer]]:
+    """Return for each block its leaves that are shown."""
+    leaves = np.flatnonzero(shown)
+    leaves = leaves[np.argsort(blocks[leaves], kind="stable")]
+    ends = np.searchsorted(blocks[leaves], np.arange(int(blocks.max(initial=-1)) + 1), side="right")
+    return np.split(leaves, ends[:-1]) if ends.size else []
+
+
+def _name_unreleased(names: list[Label], leaves_of: Sequence[NDArray[np.integer]], first: Sequence[Label]) -> None:
+    """Give blocks that are not released names nothing else has: that of a node, or of their first leaf."""
+    used = {name for name, leaves in zip(names, leaves_of, strict=True) if leaves.size}
+    for block, leaves in enumerate(leaves_of):
+        if not leaves.size:
+            name = first[block] if names[block] is None else names[block]
+            while name in used:
+                name = f"{name} (left out)"
+            names[block] = name
+            used.add(name)
+
+
+def node_levels(ancestors: NDArray[np.integer], blocks: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return for each block the lowest level at which it is a node of the hierarchy, -1 where it is none."""
     size = np.bincount(blocks)
     _, first = np.unique(blocks, return_index=True)
-    found = np.empty(size.size, dtype=object)
-    level_of = np.full(size.size, -1)
+    level_of = np.full(size.size, -1, dtype=np.int64)
     for level, row in enumerate(ancestors):
         node = row[first]
         inside = np.bincount(blocks, weights=row == node[blocks])
-        whole = (level_of < 0) & (inside == size) & (np.bincount(row)[node] == size)
-        found[whole] = np.array([*labels[level], None], dtype=object)[:-1][node[whole]]
-        level_of[whole] = level
-    names: list[Label] = found.tolist()
-    _tell_apart(names, level_of.tolist())
-    others = np.flatnonzero(level_of < 0)
-    if others.size:
-        taken = set(names).union(*labels)
-        order = np.argsort(blocks, kind="stable")
-        ends = np.cumsum(size)
-        for block in others.tolist():
-            leaves = order[ends[block] - size[block] : ends[block]]
-            members = [labels[0][leaf] for leaf in leaves.tolist()]
-            run = ranges and _is_run(leaves[: len(members) - members.count(None)])
-            names[block] = _new_name(members, run, taken)
-    return names
+        level_of[(level_of < 0) & (inside == size) & (np.bincount(row)[node] == size)] = level
+    return level_of
 
 
 def set_name(labels: Sequence[str]) -> str:
@@ -103,14 +150,12 @@ def node_names(labels: Sequence[Sequence[Label]], levels: Sequence[int], blocks:
     >>> node_names([["a", "b", "c"], ["b", "c"], ["*"]], [0, 1, 2], [1, 0, 0])
     ['b', 'b (level 1)', '*']
     """
-    names = [labels[level][block] for level, block in zip(levels, blocks, strict=True)]
-    _tell_apart(names, list(levels))
-    return names
+    return _apart([labels[level][block] for level, block in zip(levels, blocks, strict=True)], levels)
 
 
-def _is_run(leaves: NDArray[np.integer]) -> bool:
-    """Whether leaves, which rise, are neighbours."""
-    return int(leaves[-1] - leaves[0]) + 1 == leaves.size
+def _is_run(ranks: NDArray[np.integer]) -> bool:
+    """Whether ranks, which rise, follow each other without a gap."""
+    return int(ranks[-1] - ranks[0]) + 1 == ranks.size
 
 
 def _new_name(labels: Sequence[Label], run: bool, taken: Container[Label]) -> str:
@@ -141,13 +186,15 @@ def _in_quotes(label: str) -> str:
     return '"' + label.replace('"', '""') + '"'
 
 
-def _tell_apart(names: list[Label], level_of: list[int]) -> None:
+def _apart(names: Sequence[Label], level_of: Sequence[int]) -> list[Label]:
     """Add the level to names that several nodes have: a leaf may be called as a node elsewhere in the tree is."""
-    nodes = sorted((block for block in range(len(names)) if level_of[block] >= 0), key=lambda block: level_of[block])
-    while len(taken := Counter(names[block] for block in nodes)) < len(nodes):
+    told = list(names)
+    nodes = sorted(range(len(told)), key=lambda node: level_of[node])
+    while len(taken := Counter(told)) < len(told):
         kept: set[Label] = set()
-        for block in nodes:
-            name = names[block]
+        for node in nodes:
+            name = told[node]
             if taken[name] > 1 and name in kept:
-                names[block] = f"{name} (level {level_of[block]})"
+                told[node] = f"{name} (level {level_of[node]})"
             kept.add(name)
+    return told

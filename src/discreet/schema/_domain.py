@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from discreet._words import amount, either
 from discreet.errors import DataError, UsageError
-from discreet.schema._blocks import block_names
+from discreet.schema._blocks import block_names, node_levels
 from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy, plant
+from discreet.schema._naming import Naming, renamed_nodes
 from discreet.schema._types import Type, as_type, infer_type
 from discreet.schema.builders import Builder, LevelBuilder, Ordered, flat
 
@@ -55,6 +56,10 @@ class Domain:
     """The hierarchy's text form or the name of its file; empty if none was given and none was needed."""
     distances: NDArray[np.float64] | None
     """The same up to what is added to all of them, so that differences are right also between very large numbers."""
+    naming: Naming = Naming.FIXED
+    """How the names of nodes depend on the values of the column."""
+    there: NDArray[np.bool_] | None = None
+    """Which leaves released rows have, so that they may be named; None before that is known."""
 
     @property
     def height(self) -> int:
@@ -105,18 +110,80 @@ class Domain:
     def released_as(self, blocks: NDArray[np.integer]) -> pl.Series:
         """Return what each of ``values`` becomes if ``blocks[leaf]`` is the block of each leaf.
 
-        Where every value that occurs has a block of one leaf, the values stay what they are, as at level 0;
+        Where every block that is released is named by a single value, the values stay what they are, as at level 0;
         else they become text, the names of their blocks.
         """
-        _, number, leaves = np.unique(blocks, return_inverse=True, return_counts=True)
+        number = np.unique(blocks, return_inverse=True)[1]
         block = number[self.codes]
-        if (leaves[block] == 1).all():
+        if self._stand_alone(number)[block].all():
             return self.released(0)
         return pl.Series(self.name, self.block_names(number), dtype=pl.String).gather(block)
 
     def block_names(self, blocks: NDArray[np.integer]) -> list[str | None]:
         """Return the name of each block, if ``blocks[leaf]`` is the block of each leaf, from 0 without gaps."""
-        return block_names(self.labels, self.ancestors, blocks, ranges=self.positions is not None)
+        return block_names(
+            self.labels,
+            self.ancestors,
+            blocks,
+            ranges=self.positions is not None,
+            there=self.there,
+            by_values=self.naming is Naming.BY_VALUES,
+        )
+
+    def _stand_alone(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return for each block whether it is named by a single value, or is not released at all."""
+        named = np.bincount(number, weights=self.there)  # without weights, the leaves of each block are counted
+        level = node_levels(self.ancestors, number)
+        made_up = level < self.height if self.naming is Naming.BY_VALUES else level <= 0
+        return np.asarray((named == 0) | ((named == 1) & made_up))
+
+    def named_by(self, there: NDArray[np.bool_]) -> Domain:
+        """Return the domain as a release shows it: nodes and blocks are named by the leaves released rows have."""
+        labels = renamed_nodes(self.labels, self.ancestors, there, self.naming, ranges=self.positions is not None)
+        return replace(self, labels=labels, there=there)
+
+    def names_depend_on_rows(self, blocks: NDArray[np.integer]) -> bool:
+        """Whether names of blocks depend on which leaves released rows have; blocks are as for :meth:`released_as`."""
+        number = np.unique(blocks, return_inverse=True)[1]
+        return self.naming is not Naming.FIXED or bool((node_levels(self.ancestors, number) < 0).any())
+
+    def covered(self, blocks: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which leaves the names of their blocks cover, if ``blocks[leaf]`` is the block of each leaf.
+
+        A value that only suppressed rows had is not covered by a name that was made from the values of others.
+        """
+        if self.there is None:
+            return np.ones(blocks.size, dtype=np.bool_)
+        number = np.unique(blocks, return_inverse=True)[1]
+        level = node_levels(self.ancestors, number)[number]
+        fixed = (level == 0) | (level == self.height)
+        if self.naming is Naming.FIXED:
+            fixed |= level > 0
+        elif self.naming is not Naming.BY_VALUES:
+            length = np.array([len(label or "") for label in self.labels[0]])
+            fixed |= (level > 0) & (length <= length[self.there].max(initial=0))
+        covered: NDArray[np.bool_] = self.there | fixed
+        if self.positions is not None:
+            covered |= self._within(number)
+        return covered
+
+    def _within(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which leaves lie between the least and the greatest leaf of their block that is there."""
+        assert self.there is not None
+        assert self.positions is not None
+        known = ~np.isnan(self.positions)
+        size = int(number.max(initial=-1)) + 1
+        low, high = np.full(size, number.size), np.full(size, -1)
+        leaves = np.flatnonzero(self.there & known)
+        np.minimum.at(low, number[leaves], leaves)
+        np.maximum.at(high, number[leaves], leaves)
+        leaf = np.arange(number.size)
+        # A set such as {1, 5} covers nothing between its values.
+        rank = np.cumsum(self.there & known)
+        gaps = np.zeros(size, dtype=np.bool_)
+        held = high >= 0
+        gaps[held] = rank[high[held]] - rank[low[held]] + 1 != np.bincount(number[leaves], minlength=size)[held]
+        return np.asarray(known & (low[number] <= leaf) & (leaf <= high[number]) & ~gaps[number])
 
 
 def make_domain(
@@ -154,8 +221,9 @@ def make_domain(
     elif not len(ready):
         raise DataError(f"Column '{name}' has no values; leave it out or choose another file.", column=name)
     known = as_type(type) if type is not None else infer_type(ready)
+    naming = Naming.FIXED
     if isinstance(spec, LevelBuilder):
-        kind, tree, leaves, numbers = _built(name, ready, spec, known, counts)
+        kind, tree, leaves, numbers, naming = _built(name, ready, spec, known, counts)
     else:
         if isinstance(spec, Ordered):
             known = Type.ORDERED
@@ -178,9 +246,8 @@ def make_domain(
     text = spec.text if isinstance(spec, Builder) else spec.source or repr(spec)
     if hierarchy is None and not needed:
         text = ""
-    return Domain(
-        name, kind, values, codes, ancestors, positions, labels, hierarchy is None and needed, text, distances
-    )
+    made = hierarchy is None and needed
+    return Domain(name, kind, values, codes, ancestors, positions, labels, made, text, distances, naming)
 
 
 def _distances(numbers: Numbers, positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -201,17 +268,18 @@ def _built(
     builder: LevelBuilder,
     type: Type,  # noqa: A002
     rows: NDArray[np.int64] | None,
-) -> tuple[Type, Hierarchy, NDArray[np.integer], Numbers | None]:
-    """Return the type, the hierarchy a builder makes, the leaf of each value and the number of each leaf."""
+) -> tuple[Type, Hierarchy, NDArray[np.integer], Numbers | None, Naming]:
+    """Return the type, the hierarchy a builder makes, the leaf of each value, the number of each leaf, its naming."""
     if not len(values):
         tree, _ = plant(pl.Series([], dtype=pl.String), [])
-        return type, tree, np.zeros(0, dtype=np.int32), np.zeros(0) if type.numeric else None
+        return type, tree, np.zeros(0, dtype=np.int32), np.zeros(0) if type.numeric else None, Naming.FIXED
     column = Column.read(name, values, type, builder.wants, rows)
-    tree, order = plant(column.text, builder.levels(column))
+    levels, naming = builder.named_levels(column)
+    tree, order = plant(column.text, levels)
     if order is None:
-        return column.type, tree, column.index, column.numbers
+        return column.type, tree, column.index, column.numbers, naming
     numbers = None if column.numbers is None else column.numbers[order]
-    return column.type, tree, _inverse(order)[column.index], numbers
+    return column.type, tree, _inverse(order)[column.index], numbers, naming
 
 
 def _matched(

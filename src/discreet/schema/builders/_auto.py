@@ -19,6 +19,7 @@ import polars as pl
 from discreet._numbers import add_up
 from discreet.schema._column import Column, Numbers
 from discreet.schema._hierarchy import Level
+from discreet.schema._naming import Naming
 from discreet.schema._types import Type
 from discreet.schema.builders._base import LevelBuilder, blocks_of_text
 from discreet.schema.builders._dates import UNITS, calendar_level
@@ -59,13 +60,27 @@ class Auto(LevelBuilder):
 
     def levels(self, column: Column) -> list[Level]:
         """Return the levels that suit the values."""
+        return self.named_levels(column)[0]
+
+    def named_levels(self, column: Column) -> tuple[list[Level], Naming]:
+        """Return the levels, and how their names come about.
+
+        Round intervals, the calendar and first characters say nothing about other values. Cut points between values,
+        and groups that are what they are because other values are frequent or alike, do.
+        """
         if len(column) <= FEW or column.type is Type.ORDERED:
-            return []
+            return [], Naming.FIXED
         if column.type is Type.DATE:
-            return _calendar(column)
+            return _calendar(column), Naming.FIXED
         if column.type.numeric:
-            return _even(column) if _spread_evenly(column) else _quantiles(column)
-        return _codes(column) or _words(column) or _rarest(column) or _prefixes(column)
+            if _spread_evenly(column):
+                return _even(column), Naming.FIXED
+            return _quantiles(column), Naming.BY_VALUES
+        if levels := _codes(column):
+            return levels, Naming.PADDED_END
+        if levels := _words(column) or _rarest(column):
+            return levels, Naming.BY_VALUES
+        return _prefixes(column), Naming.FIXED
 
 
 def _spread_evenly(column: Column) -> bool:

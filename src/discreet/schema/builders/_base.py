@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.schema._column import Column, Numbers, Wants, plain
 from discreet.schema._hierarchy import Hierarchy, Level, plant
+from discreet.schema._naming import Naming
 from discreet.schema._types import Type, as_type, infer_type
 
 __all__ = ["Builder", "LevelBuilder", "blocks_of_runs", "blocks_of_text"]
@@ -62,6 +63,13 @@ class LevelBuilder(Builder):
     @abstractmethod
     def levels(self, column: Column) -> list[Level]:
         """Return the levels between the values and the root; each must nest in the next."""
+
+    def named_levels(self, column: Column) -> tuple[list[Level], Naming]:
+        """Return the levels, and how the names in them depend on which values the column has.
+
+        Override it where they do: what a release shows is then named by the values of released rows.
+        """
+        return self.levels(column), Naming.FIXED
 
     def build(
         self,

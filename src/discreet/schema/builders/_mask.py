@@ -11,6 +11,7 @@ import polars as pl
 from discreet.errors import UsageError
 from discreet.schema._column import Column, Wants
 from discreet.schema._hierarchy import Level
+from discreet.schema._naming import Naming
 from discreet.schema.builders._base import LevelBuilder, blocks_of_text
 
 __all__ = ["Mask", "mask", "masked"]
@@ -65,6 +66,11 @@ class Mask(LevelBuilder):
         length = int(column.text.str.len_chars().max() or 0)  # type: ignore[arg-type]
         hidden = range(1, min(self.digits or length, length - 1) + 1)
         return [masked(column.text, length - count, length, self.from_right, self.keep_length) for count in hidden]
+
+    def named_levels(self, column: Column) -> tuple[list[Level], Naming]:
+        """Return the levels; names that keep the length are as long as the longest value."""
+        padded = Naming.PADDED_END if self.from_right else Naming.PADDED_START
+        return self.levels(column), padded if self.keep_length else Naming.FIXED
 
 
 def masked(text: pl.Series, kept: int, length: int, from_right: bool = True, keep_length: bool = True) -> Level:

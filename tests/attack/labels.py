@@ -1,0 +1,332 @@
+"""What names in a release tell about people who were left out.
+
+Rare values are planted so that most of them are suppressed. Two attacks follow. The first looks for a value no released
+row has in everything that is handed over. The second puts other values in the place of the suppressed ones: as long as
+the same rows are released in the same blocks, every byte of the release must stay the same.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import discreet as dc
+from attack.base import Outcome
+from canary import found_in
+from discreet.errors import DiscreetError
+from discreet.release import Release
+
+__all__ = [
+    "COSTS",
+    "KINDS",
+    "SCHEMES",
+    "SUPPRESSIONS",
+    "Case",
+    "attempt",
+    "fitting",
+    "never_released",
+    "planted",
+    "run",
+    "search",
+]
+
+SCHEMES = ("full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set", "local")
+COSTS = ("LM", "NCP", "DM", "HDM", "CM")
+SUPPRESSIONS = (
+    "budget(20%)",
+    "class-records",
+    "violating-records",
+    "class-values",
+    "violating-values",
+    "pre-sampling(2)",
+    "missing",
+)
+"""What is suppressed; ``missing`` leaves out rows without a value before the search."""
+_WEIGHTS = (10, 6, 4, 1, 1, 2, 2)
+KINDS = ("text", "words", "rare", "codes", "integer", "skewed", "decimal", "date", "datetime", "boolean")
+"""The values of the column: text of several makes, for each of which an automatic hierarchy is another, and types."""
+ENGINES = ("polars", "pandas", "file", "duckdb")
+"""Who recodes; DuckDB takes other single records out than :meth:`Release.rows_of` finds."""
+_DAY = datetime.date(1980, 1, 1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One job: what the values are, and how they are released."""
+
+    kind: str
+    scheme: str
+    cost: str
+    suppression: str
+    given: bool
+    engine: str = "polars"
+    suffix: str = "csv"
+
+    @property
+    def target(self) -> str:
+        """What outcomes are counted by."""
+        return f"{self.scheme}, {self.suppression}"
+
+
+def run(seed: int, folder: Path) -> Iterator[Outcome]:
+    """Attack some releases of random tables."""
+    rng = random.Random(seed)
+    for number in range(4):
+        suppression = rng.choices(SUPPRESSIONS, weights=_WEIGHTS)[0]
+        scheme, cost = rng.choice(fitting(suppression))
+        case = Case(
+            kind=rng.choice(KINDS),
+            scheme=scheme,
+            cost=cost,
+            suppression=suppression,
+            given=rng.random() < 0.4,
+            engine=rng.choice(ENGINES[:-1] if suppression == "violating-records" else ENGINES),
+            suffix=rng.choice(("csv", "parquet", "jsonl")),
+        )
+        place = folder / str(number)
+        place.mkdir()
+        yield from attempt(case, rng.randrange(2**32), place)
+
+
+def fitting(suppression: str) -> list[tuple[str, str]]:
+    """Return the schemes and costs that go with a suppression."""
+    if suppression.startswith("pre-sampling"):
+        return [("full-domain", "score")]
+    if suppression == "violating-records":
+        return [("subtree", cost) for cost in ("LM", "DM", "CM")]
+    if suppression.endswith("-values"):
+        return [("subtree", "LM")]
+    fit = {"local": ("LM", "NCP"), "full-domain": COSTS, "subtree": COSTS}
+    return [(scheme, cost) for scheme in SCHEMES for cost in fit.get(scheme, ("LM", "DM", "HDM", "CM"))]
+
+
+def attempt(case: Case, seed: int, folder: Path) -> Iterator[Outcome]:
+    """Attack one release in both ways; nothing is yielded where the job is refused or has no solution."""
+    rng = random.Random(seed)
+    table, other = planted(case.kind, rng, rows_without_value=case.suppression == "missing")
+    if case.engine == "pandas":
+        table = pl.from_pandas(table.to_pandas())  # has no dates, but datetimes
+        pairs = pl.DataFrame([list(other), list(other.values())], schema=["one", "two"])
+        other = dict(pairs.cast(table["x"].dtype).iter_rows())
+    tree = _tree(case.kind, table, other) if case.given else None
+    release = _release(table, case, tree, folder)
+    if release is None:
+        return
+    left_out = never_released(release, table)
+    marked = [value for value in left_out if value in other]
+    if marked:
+        found = search(release, marked, folder, f"out.{case.suffix}")
+        yield Outcome("labels", case.target, not found, f"{case}: {found}")
+    twin = _swapped(table, other, left_out)
+    if twin is None:
+        return
+    beside = folder / "twin"
+    beside.mkdir()
+    again = _release(twin, case, tree, beside)
+    if again is not None and _comparable(release, table, again, twin, names_of_blocks=_made_up(case)):
+        yield Outcome("labels differ", case.target, _bytes(release) == _bytes(again), f"{case}, seed {seed}")
+
+
+def never_released(release: Release, table: pl.DataFrame) -> list[Any]:
+    """Return the values of the column that rows of the table have, and no released row."""
+    kept = table[release.rows_of(table).to_list(), "x"]
+    return sorted(set(table["x"].drop_nulls().to_list()) - set(kept.to_list()))
+
+
+def search(release: Release, values: list[Any], folder: Path, output: str) -> dict[str, set[str]]:
+    """Return which of some values are in what."""
+    texts = {
+        "repr": repr(release),
+        "summary": release.summary(),
+        "notes": "\n".join(release.notes),
+        "dict": json.dumps(release.to_dict(), default=str),
+        "schema": str(pl.DataFrame(release.frame).schema),
+        "frame": _csv(release),
+    }
+    contents = {name: text.encode() for name, text in texts.items()}
+    for suffix in ("html", "md", "txt", "json"):
+        contents[suffix] = release.report(folder / f"report.{suffix}", evaluate=False).read_bytes()
+    if (folder / output).exists():
+        contents["output"] = (folder / output).read_bytes()
+        contents["certificate"] = release.certificate(folder / "certificate.json").read_bytes()
+    words = [text for value in values for text in _spellings(value)]
+    found = {name: found_in(content, words) for name, content in contents.items()}
+    return {name: each for name, each in found.items() if each}
+
+
+def planted(kind: str, rng: random.Random, rows_without_value: bool = False) -> tuple[pl.DataFrame, dict[Any, Any]]:
+    """Return a table with rare values, and for each of them another that stands at the same place in the order."""
+    usual, rare, other = _values(kind, rng)
+    even = rng.random() < 0.7  # then pairs of values are enough for a class, which is where a rare one gets between
+    rows = []
+    for value in usual:
+        ys = "AAABBB" if even else rng.choices("AB", k=rng.choice((2, 3, 4, 6, 9)))
+        rows += [(value, y, rng.choice(("flu", "ache", "cold", "gout")), rng.choice("uv")) for y in ys]
+    rng.shuffle(rows)
+    for value in rare:
+        for _ in range(rng.choice((1, 1, 2))):
+            y = None if rows_without_value else rng.choice("CCCDA")
+            rows.insert(rng.randrange(len(rows) + 1), (value, y, rng.choice(("flu", "ache", "cold")), rng.choice("uv")))
+    if rows_without_value:
+        rows += [(value, None, "flu", "u") for value in rare]
+    dtype = {"date": pl.Date, "datetime": pl.Datetime, "decimal": pl.Float64, "boolean": pl.Boolean}.get(kind)
+    if kind in ("integer", "skewed"):
+        dtype = pl.Int64
+    schema = {"x": dtype or pl.String, "y": pl.String, "illness": pl.String, "label": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row"), dict(zip(rare, other, strict=True))
+
+
+def _values(kind: str, rng: random.Random) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return usual values, rare ones between, before and after them, and others at the same places."""
+    count, few = rng.randint(5, 16), rng.randint(1, 5)
+    if kind == "boolean":
+        return [True], [False], [False]
+    if kind in ("integer", "skewed", "decimal", "date", "datetime"):
+        steps = [rng.randint(2, 9) if kind != "skewed" else rng.choice((2, 3, 40, 4000)) for _ in range(count + few)]
+        numbers = [sum(steps[: place + 1]) for place in range(count + few)]
+        chosen = set(rng.sample(range(count + few), few))
+        usual = [number for place, number in enumerate(numbers) if place not in chosen]
+        rare = [number for place, number in enumerate(numbers) if place in chosen]
+        return (
+            [_typed(kind, n, 0) for n in usual],
+            [_typed(kind, n, 1) for n in rare],
+            [_typed(kind, n, 2) for n in rare],
+        )
+    ends = [f"{rng.choice('kmprst')}{rng.choice('aeiou')}{number}" for number in range(count + few)]
+    starts = {"words": ["Ober-", "Unter-", "Bad-"], "codes": ["10", "12", "94"]}.get(kind, [""])
+    if kind == "codes":
+        ends = [f"{rng.randrange(10**3):03}" for _ in ends]
+    texts = sorted({rng.choice(starts) + end for end in ends})
+    chosen = set(rng.sample(range(len(texts)), min(few, len(texts) - 1)))
+    rare = [text for place, text in enumerate(texts) if place in chosen]
+    marks = ("7771", "7772") if kind == "codes" else ("Xcanary", "Xwarbler")
+    usual = [text for place, text in enumerate(texts) if place not in chosen]
+    return usual, [text + marks[0] for text in rare], [text + marks[1] for text in rare]
+
+
+def _typed(kind: str, number: int, mark: int) -> Any:
+    """Return a number as a value; a mark other than 0 makes it one that is found again and keeps its place."""
+    if kind == "date":
+        return _DAY + datetime.timedelta(days=37 * number + 11 * mark)
+    if kind == "datetime":
+        start = datetime.datetime.combine(_DAY, datetime.time())
+        return start + datetime.timedelta(hours=7 * number, minutes=13 * mark, seconds=17 * mark)
+    if kind == "decimal":
+        return number / 2 + (0, 0.12347, 0.20891)[mark]
+    return 3_710_000 + 10 * number + (0, 3, 7)[mark]
+
+
+def _tree(kind: str, table: pl.DataFrame, other: dict[Any, Any]) -> Any:
+    """Return a hierarchy as a user may write it, with all values of both tables."""
+    if kind in ("integer", "skewed", "decimal"):
+        return "intervals(50, 100, 1000)"
+    if kind in ("date", "datetime"):
+        return "dates(month, year)"
+    if kind == "codes":
+        return "mask()"
+    values = sorted({_text(value) for value in [*table["x"].drop_nulls().to_list(), *other.values()]})
+    half = max(1, len(values) // 3)
+    return dc.groups({f"group {n}": values[n * half : (n + 1) * half] for n in range(4) if values[n * half :]})
+
+
+def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Release | None:
+    data: Any = table
+    engine = "auto"
+    if case.engine == "pandas":
+        data = table.to_pandas()
+    elif case.engine in ("file", "duckdb"):
+        data = folder / "in.parquet"
+        table.write_parquet(data)
+        engine = "duckdb" if case.engine == "duckdb" else "auto"
+    diversity = case.suppression.startswith("violating") or case.suppression == "class-values"
+    missing = "suppress" if case.suppression == "missing" else "value"
+    output = None if case.engine == "pandas" else folder / f"out.{case.suffix}"
+    try:
+        return dc.anonymize(
+            data,
+            quasi_identifiers={"x": tree, "y": None},
+            sensitive="illness",
+            class_attribute="label",
+            privacy="l+(0.5, illness)" if diversity else "k(6)",
+            scheme=case.scheme,
+            cost=case.cost,
+            suppression="none" if case.suppression == "missing" else case.suppression,
+            missing=missing,
+            seed=1,
+            engine=engine,
+            time_limit=1.0,
+            output=output,
+        )
+    except DiscreetError as error:
+        if type(error).__name__ == "AuditError":
+            raise
+        return None
+
+
+def _swapped(table: pl.DataFrame, other: dict[Any, Any], left_out: list[Any]) -> pl.DataFrame | None:
+    """Return the table with other values in the place of those that were left out."""
+    changes = {value: other[value] for value in left_out if value in other and other[value] != value}
+    if not changes:
+        return None
+    column = pl.Series("x", [changes.get(value, value) for value in table["x"].to_list()], dtype=table["x"].dtype)
+    return table.with_columns(column)
+
+
+def _made_up(case: Case) -> bool:
+    """Whether every name is made from values; else some are names of nodes, which a larger block has another of."""
+    if case.given:
+        return False
+    return case.kind in ("text", "words", "rare") or case.scheme in ("ordered", "set")
+
+
+def _comparable(one: Release, table: pl.DataFrame, other: Release, twin: pl.DataFrame, names_of_blocks: bool) -> bool:
+    """Whether two releases have the same rows in the same blocks, so that nothing but names can differ.
+
+    Where not all names are those of blocks, rows that were left out must be in the same blocks too.
+    """
+    kept = one.rows_of(table).to_list()
+    if kept != other.rows_of(twin).to_list() or one.levels != other.levels:
+        return False
+    if not one.partition or not other.partition:
+        return _partition_of(one) == _partition_of(other)
+    same = []
+    for release, data in ((one, table), (other, twin)):
+        blocks = {value: number for number, block in enumerate(release.blocks["x"]) for value in block}
+        rows = data[kept] if names_of_blocks else data
+        found = [blocks.get(value) for value in rows["x"].to_list()]
+        first: dict[Any, int] = {}
+        same.append([first.setdefault(block, len(first)) for block in found])
+    return same[0] == same[1]
+
+
+def _partition_of(release: Release) -> list[int]:
+    first: dict[Any, int] = {}
+    frame = pl.DataFrame(release.frame)
+    return [first.setdefault(row, len(first)) for row in frame.select("x", "y").rows()]
+
+
+def _bytes(release: Release) -> tuple[str, str]:
+    frame = pl.DataFrame(release.frame)
+    return str(frame.schema), _csv(release)
+
+
+def _csv(release: Release) -> str:
+    frame = pl.DataFrame(release.frame)
+    return str(frame.select(pl.all().cast(pl.String)).sort(pl.all(), nulls_last=True).write_csv())
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _spellings(value: Any) -> list[str]:
+    """Return how a value may be written, if it is long enough to be found by."""
+    texts = [_text(value)] + ([value.isoformat()] if isinstance(value, datetime.datetime) else [])
+    return [text for text in texts if len(text) >= 5]
