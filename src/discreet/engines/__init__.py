@@ -6,6 +6,7 @@ from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import reading, writing
 from discreet.engines._held import as_written, held
+from discreet.engines._look import Look, look_at
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._people import count_people
@@ -27,6 +28,7 @@ __all__ = [
     "Engine",
     "EngineName",
     "Format",
+    "Look",
     "Missing",
     "Parts",
     "Pieces",
@@ -50,6 +52,7 @@ __all__ = [
     "format_of",
     "held",
     "in_batches",
+    "look_at",
     "normalized",
     "of_polars",
     "open_file",
