@@ -23,6 +23,7 @@ __all__ = [
     "InterruptedRun",
     "MissingColumnError",
     "OutputError",
+    "UndecidedColumnError",
     "UnsupportedCombinationError",
     "UsageError",
     "did_you_mean",
@@ -69,6 +70,17 @@ class DataError(DiscreetError):
 
     exit_code = 3
     topic = "data"
+
+
+class UndecidedColumnError(DataError):
+    """Columns without a role could tell who somebody is; ``columns`` names all of them."""
+
+    topic = "undecided-column"
+
+    def __init__(self, message: str, columns: Iterable[str]) -> None:
+        names = list(columns)
+        super().__init__(message, column=names[0] if len(names) == 1 else None)
+        self.columns = names
 
 
 class MissingColumnError(DataError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet._places import Place, is_url, shown
-from discreet.cli._answer import answer, end_early
+from discreet.cli._answer import answer, end_early, warn
 from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def execute(job: Job, *, dry_run: bool, as_json: bool, quiet: bool, save_as: str
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     there = [("release", job.output), *(("report", report) for report in job.report)]
     where = (f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there)
-    answer(release, *where, as_json=as_json, quiet=quiet)
+    warn(release.warnings, quiet=quiet)
+    answer(release, *where, as_json=as_json, quiet=quiet, summary=release.summary(warnings=False))
     end_early(watch, "the best release found so far was written")
 
 

@@ -23,6 +23,7 @@ from discreet.release._output import check_output
 from discreet.release._publish import Promises, publish
 from discreet.release._release import Release, Written
 from discreet.release._small import few
+from discreet.release._undecided import look_at_undecided
 from discreet.schema import Hierarchy, as_hierarchy, make_domain, parts_of, plain, text_of
 
 __all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
@@ -91,6 +92,7 @@ def apply_mapping(
     unknown: Unknown = "error",
     broken: Broken = "error",
     identifiers: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     output: str | PathLike[str] | None = None,
 ) -> Applied:
     """Recode a table as another was, by the mapping of that release; what comes out keeps the same promises.
@@ -100,7 +102,8 @@ def apply_mapping(
     what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again. The result
     is audited by the promises of the mapping: if one is broken that is an ``error`` and nothing is released, or with
     ``broken="suppress"`` the classes that break it are left out. Columns the first table did not have are refused
-    unless they are named as ``identifiers``, which are left out.
+    unless they are named as ``identifiers``, which are left out. It stops at columns without a role that single people
+    out, unless they were confirmed for the first release, or are now (``keep``).
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -114,6 +117,8 @@ def apply_mapping(
     target = None if output is None else check_output(output, data)
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
+    confirmed = [*told.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
+    _check_kept(source, told, dropped, confirmed)
     recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
     rows = int(source.count(list(told["columns"])).to_series(-1).sum())
     recoding = Recoding(
@@ -148,7 +153,8 @@ def apply_mapping(
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":
-        release = _without_broken_classes(source, recoding, promises, output)
+        others = _others(source, told, dropped)
+        release = _without_broken_classes(source, recoding, promises, output, others)
         if release is not None:
             return Applied(audit=release.audit, table=release.table, **facts)
         recoding = replace(recoding, everything=True)
@@ -171,7 +177,11 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
 
 
 def _without_broken_classes(
-    source: Source, recoding: Recoding, promises: Promises, output: str | PathLike[str] | None
+    source: Source,
+    recoding: Recoding,
+    promises: Promises,
+    output: str | PathLike[str] | None,
+    kept: Sequence[str],
 ) -> Release | None:
     """Return the release without classes that break a promise; None where no class of so small a table keeps them."""
     with source.guard():
@@ -188,6 +198,7 @@ def _without_broken_classes(
             types=promises.types,
             privacy=promises.privacy,
             weights=promises.weights,
+            keep=kept,
             suppression="class-records",
             output=output,
         )
@@ -225,6 +236,21 @@ def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[st
             topic="mapping",
         )
     return tuple(out)
+
+
+def _others(source: Source, told: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
+    """Return the columns of the table that have no role."""
+    roles = {*told["columns"], told.get("weights"), told["class_attribute"], *dropped}
+    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    return [name for name in source.columns if name in told["others"] and name not in {*roles, *secrets}]
+
+
+def _check_kept(source: Source, told: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str]) -> None:
+    """Stop at columns that could tell who somebody is, unless they were confirmed."""
+    for column in confirmed:
+        if column not in source.columns:
+            raise MissingColumnError(column, source.columns)
+    look_at_undecided(source, dropped, _others(source, told, dropped), confirmed).check()
 
 
 def _recode_column(

@@ -53,6 +53,7 @@ def make_certificate(release: Release) -> dict[str, Any]:
         "job": {"sha256": job_digest(job), "text": plain_data(shown_job(job))},
         "quasi_identifiers": list(release.audit.quasi_identifiers),
         "sensitive": secrets,
+        "kept": [column.name for column in release.kept],
         "unknown": UNKNOWN if SUPPRESSION.make(job["suppression"]).hides_values else None,
         "promises": release.audit.to_dict()["checks"],
         "rows": release.n,

@@ -14,8 +14,9 @@ import polars as pl
 import discreet
 from discreet._words import amount
 from discreet.problem._text import outline
+from discreet.release._caution import Caution
 from discreet.release._small import few
-from discreet.schema import Type, may_identify, shown_hierarchy
+from discreet.schema import Type, near_duplicates, shown_hierarchy, suggest_diversity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
+__all__ = ["about_sensitive", "notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
 
 
 def text_form(choice: Any) -> Any:
@@ -75,12 +76,6 @@ def notes(
     output: Target | None,
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
-    suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
-    if suspects:
-        yield (
-            f"Released as it is, though its name suggests that it tells who somebody is: {', '.join(suspects)}; "
-            "name such columns as identifiers or quasi-identifiers."
-        )
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
@@ -122,6 +117,29 @@ def notes(
             if output is not None
             else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
         )
+
+
+def about_sensitive(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield what a user should know about sensitive columns: those no promise looks at, and values all but equal."""
+    looked_at = {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
+    for column in schema.sensitive:
+        values, rows = counted.reference[column]["value"], counted.reference[column]["rows"]
+        if column not in looked_at:
+            known = rows.filter(values.is_not_null())
+            share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
+            ell = suggest_diversity(len(known), share)
+            ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
+            yield Caution(
+                f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same "
+                f"value in it; {ask}."
+            )
+        alike = near_duplicates(values)
+        if alike:
+            yield (
+                f"Column '{column}' has {amount(alike, 'value')} that differ from another only in case, spaces or the "
+                "last digits; they count as different ones for diversity, so make them one in the data if they mean "
+                "the same."
+            )
 
 
 def population_text(table: CountTable, weights: str | None) -> str | None:

@@ -11,9 +11,10 @@ import numpy as np
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
+from discreet.release._caution import cautions_first
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import tell_columns
-from discreet.release._describe import notes, population_text, text_form, versions
+from discreet.release._describe import about_sensitive, notes, population_text, text_form, versions
 from discreet.release._mapping import Recipe
 from discreet.release._prepare import Prepared
 from discreet.release._publish import Promises, publish
@@ -73,7 +74,14 @@ def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: 
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=text_form({**prepared.told(), **job}),
-        notes=tuple(notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target)),
+        notes=cautions_first(
+            [
+                *prepared.undecided.notes(),
+                *about_sensitive(schema, problem, counted),
+                *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
+            ]
+        ),
+        kept=prepared.undecided.kept,
         stats={
             **_people(prepared),
             **figures,

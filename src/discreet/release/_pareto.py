@@ -30,6 +30,7 @@ def pareto(
     class_attribute: str | None = None,
     weights: str | None = None,
     population: Any = None,
+    keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
     privacy: str | Axis | Sequence[str | Axis] = "k",
     cost: str | Cost | None = None,
@@ -54,7 +55,7 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types, missing
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types, missing
         As for :func:`discreet.anonymize`.
     priorities, keep_at_least, min_levels, max_levels
         As for :func:`discreet.anonymize`.
@@ -110,6 +111,7 @@ def pareto(
             class_attribute=class_attribute,
             weights=weights,
             population=population,
+            keep=keep,
             types=types,
             schemes=schemes,
             missing=missing,

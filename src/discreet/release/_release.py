@@ -18,6 +18,7 @@ from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, roles, unknown
+from discreet.release._caution import Caution
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._columns import ReleasedColumn
@@ -27,6 +28,7 @@ from discreet.release._output import Output, check_apart, check_output, place_fi
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
+from discreet.release._undecided import KeptColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +82,9 @@ class Release:
     job: dict[str, Any]
     """What was asked for, as text forms; what :class:`discreet.job.Job` takes."""
     notes: tuple[str, ...]
-    """Choices that were made for the user, and what else is good to know."""
+    """Choices that were made for the user, and what else is good to know; :attr:`warnings` come first."""
+    kept: tuple[KeptColumn, ...]
+    """The columns without a role, which are released as they are, and the share of rows alone with their value."""
     stats: dict[str, Any]
     """The size of the search space, how much of it was looked at, and the seconds of each stage."""
     trace: tuple[Progress, ...]
@@ -118,6 +122,11 @@ class Release:
     def blocks(self) -> dict[str, list[set[Any]]]:
         """For each quasi-identifier, the sets of original values that are released as one."""
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that must not be overlooked."""
+        return tuple(note for note in self.notes if isinstance(note, Caution))
 
     @property
     def score(self) -> float | None:
@@ -251,9 +260,9 @@ class Release:
         """Return what is known about the release as plain data, without any value of the data."""
         return to_dict(self)
 
-    def summary(self) -> str:
-        """Return the main figures as a block of text."""
-        return summary(self)
+    def summary(self, *, warnings: bool = True) -> str:
+        """Return the main figures as a block of text, with or without the :attr:`warnings`."""
+        return summary(self, warnings=warnings)
 
     def trace_text(self, width: int = 100) -> str:
         """Return a picture of the best cost and the lower bound over time, in plain characters.

@@ -14,11 +14,13 @@ from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
+from discreet.release._caution import Caution
 from discreet.release._describe import plain_data, shown_job
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
 from discreet.release._sections import Evaluation, Section
+from discreet.release._undecided import share_text
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -43,7 +45,12 @@ def to_dict(release: Release) -> dict[str, Any]:
         "levels": dict(release.levels),
         "released_values": dict(release.released_values),
         "audit": release.audit.to_dict(),
-        "notes": list(release.notes),
+        "notes": [str(note) for note in release.notes],
+        "warnings": [str(note) for note in release.warnings],
+        "kept": [
+            {"name": one.name, "unique": share_text(one.unique, release.n), "confirmed": one.confirmed}
+            for one in release.kept
+        ],
         "seconds": release.stats["seconds"],
         "stats": {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"},
         "trace": [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace],
@@ -53,8 +60,8 @@ def to_dict(release: Release) -> dict[str, Any]:
     }
 
 
-def summary(release: Release) -> str:
-    """Return the main figures as aligned text."""
+def summary(release: Release, *, warnings: bool = True) -> str:
+    """Return the main figures as aligned text, with or without the warnings."""
     kept = release.n - release.suppressed
     share = release.suppressed / release.n if release.n else 0.0
     proof = "proven optimal" if release.status == "optimal" else f"gap at most {release.gap:.2%}"
@@ -84,7 +91,8 @@ def summary(release: Release) -> str:
         facts.insert(1, ("values", f"{hidden}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
-    return "\n".join([*lines, *(f"note: {note}" for note in release.notes)])
+    loud = [f"warning: {note}" for note in release.warnings] if warnings else []
+    return "\n".join([*lines, *loud, *(f"note: {note}" for note in release.notes if not isinstance(note, Caution))])
 
 
 def _score(release: Release) -> list[tuple[str, str]]:

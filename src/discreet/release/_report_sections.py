@@ -22,6 +22,7 @@ from discreet.release._front_scale import plain, share
 from discreet.release._sections import Block, Card, Cards, Code, Facts, Figure, Items, Section, Table, Text, Tiles
 from discreet.release._sizes import edges_for
 from discreet.release._small import few
+from discreet.release._undecided import share_text
 
 if TYPE_CHECKING:
     from discreet.problem._family import Family
@@ -206,8 +207,14 @@ def _done(release: Release) -> Iterator[Block]:
         for column in release.columns
     ]
     yield Table([*head, "values before", "values after"], rows, words=3 if several else 2)
+    if release.kept:
+        kept = [
+            [column.name, share_text(column.unique, release.n), "yes" if column.confirmed else "no"]
+            for column in release.kept
+        ]
+        yield Table(["released as it is", "rows with a value nobody else has", "confirmed"], kept, words=2)
     if release.notes:
-        yield Items(release.notes)
+        yield Items([f"Warning: {note}" if note in release.warnings else note for note in release.notes])
 
 
 def _proof(release: Release) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from discreet.schema._types import Type, infer_type, parse_dates
 from discreet.schema.identifying._kinds import BIRTH, DATES, Sighting, sightings
 from discreet.schema.identifying._words import DESCRIBING, SENSITIVE, words_of
 
-__all__ = ["ColumnFacts", "Finding", "detect", "singles_out"]
+__all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "singles_out"]
 
 _FEW_ROWS, _SOME_ROWS = 20, 200
 _OFTEN, _NEARLY_ALL = 0.1, 0.9
@@ -128,7 +128,7 @@ def detect(facts: ColumnFacts) -> Finding:
     >>> detect(ColumnFacts.of("fnlwgt", pl.Series(range(1000)))).stops
     True
     """
-    texts = _texts(facts.sample)
+    texts = known_texts(facts.sample)
     kind = infer_type(facts.sample) if facts.sample.dtype != pl.Object else Type.TEXT
     words = words_of(facts.name)
     seen = sightings(facts.name, texts)
@@ -156,7 +156,8 @@ def detect(facts: ColumnFacts) -> Finding:
         return finding(Role.SENSITIVE, "possible", False, "Its name says something a person may want to keep private.")
     if any(one.kind == DATES and one.found_in == "contents" for one in seen):
         return finding(Role.QUASI_IDENTIFIER, "likely", False, "It holds dates more exact than a year.")
-    if named or any(not one.direct for one in seen) or (DESCRIBING.search(words) and not _numbers_called_dates(words, kind)):
+    described = DESCRIBING.search(words) is not None and not _numbers_called_dates(words, kind)
+    if named or described or any(not one.direct for one in seen):
         why = "Others may know this about a person, judging by its name."
         return finding(Role.QUASI_IDENTIFIER, "possible", False, why)
     if kind is Type.TEXT and _look_like_codes(texts):
@@ -173,7 +174,7 @@ def _may_name(facts: ColumnFacts, kind: Type) -> bool:
     """Whether a column whose name says it names people has enough different values to do so."""
     if kind not in (Type.TEXT, Type.INTEGER):
         return False
-    share = _OFTEN if facts.known >= _SOME_ROWS else 0.5
+    share = _OFTEN if facts.known >= _SOME_ROWS else 0.25 if facts.known >= _FEW_ROWS else 0.5
     return facts.distinct >= 2 and facts.distinct_share >= share
 
 
@@ -204,7 +205,7 @@ def _birth(facts: ColumnFacts, words: str, texts: pl.Series, kind: Type, seen: l
     if not len(years):
         return None
     low, high = int(years.min()), int(years.max())  # type: ignore[arg-type]
-    plausible = 1900 <= low and high <= datetime.datetime.now(datetime.UTC).year
+    plausible = low >= 1900 and high <= datetime.datetime.now(datetime.UTC).year
     middle = years.quantile(0.75, "nearest"), years.quantile(0.25, "nearest")
     spread = (middle[0] or 0) - (middle[1] or 0)
     if plausible and spread >= 15 and high - low >= 40:
@@ -220,7 +221,7 @@ def _numbers_called_dates(words: str, kind: Type) -> bool:
     return kind is Type.DECIMAL and DESCRIBING.sub("", _CALLED_DATE.sub("", words)) == _CALLED_DATE.sub("", words)
 
 
-def _texts(values: pl.Series) -> pl.Series:
+def known_texts(values: pl.Series) -> pl.Series:
     """Return the known values of a column as text, none where it holds something else."""
     dtype = values.dtype
     if isinstance(dtype, pl.Categorical | pl.Enum):
@@ -238,4 +239,4 @@ def _look_like_codes(texts: pl.Series) -> bool:
         return False
     lengths = texts.str.len_chars().to_numpy()
     short = 3 <= lengths.max() <= 12 and lengths.max() - lengths.min() <= 2
-    return bool(short and texts.n_unique() >= 3 and texts.str.contains(r"^[A-Z0-9 .-]*\d[A-Z0-9 .-]*$").all())
+    return bool(short and texts.n_unique() >= 2 and texts.str.contains(r"^[A-Z0-9 .-]*\d[A-Z0-9 .-]*$").all())

@@ -1,5 +1,7 @@
-"""Kinds of identifiers, by the list of the HIPAA Safe Harbor rule: what their columns are called, in seven languages,
-and what their values look like."""
+"""Kinds of identifiers, by the list of the HIPAA Safe Harbor rule: what columns are called and what values look like.
+
+The words are English, German, French, Spanish, Italian, Portuguese and Dutch.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +134,8 @@ KINDS = (
         r"renten(versicherungs)? ?(nr|nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|"
         r"ausweis ?(nr|nummer)|identity ?card( ?(no|number))?|dni|nif|niss|nss|curp|nir|insee|"
         r"securite sociale|seguridad social|seguranca social|codice fiscale|cpf|bsn|burgerservicenummer|"
-        r"rijksregisternummer|cedula|pasaporte|passeport|passaporto|passaporte|paspoort\w*|tessera sanitaria|ahv|avs)\b",
+        r"rijksregisternummer|cedula|pasaporte|passeport|passaporto|passaporte|paspoort\w*|tessera sanitaria|"
+        r"ahv|avs)\b",
         r"\b\d{3}-\d{2}-\d{4}\b",
         certain=True,
     ),

@@ -59,8 +59,8 @@ DESCRIBING = _any_of(
     "edad nacimiento fecha_de_nacimiento fecha_nacimiento ano_de_nacimiento lugar_de_nacimiento sexo genero "
     "codigo_postal cp ciudad municipio provincia comunidad pais nacionalidad origen estado_civil hijos hogar educacion "
     "estudios profesion ocupacion trabajo altura peso idioma fecha",
-    "eta nascita data_di_nascita anno_di_nascita luogo_di_nascita sesso genere cap citta comune provincia regione paese "
-    "nazionalita cittadinanza stato_civile figli istruzione titolo_di_studio professione lavoro altezza lingua",
+    "eta nascita data_di_nascita anno_di_nascita luogo_di_nascita sesso genere cap citta comune provincia regione "
+    "paese nazionalita cittadinanza stato_civile figli istruzione titolo_di_studio professione lavoro altezza lingua",
     "idade nascimento data_de_nascimento ano_de_nascimento sexo cep codigo_postal cidade municipio distrito estado "
     "nacionalidade estado_civil filhos escolaridade profissao ocupacao trabalho altura idioma",
     "leeftijd geboorte geboorte_datum geboorte_jaar geboorte_plaats geslacht postcode woon_plaats plaats gemeente "
