@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from discreet.engines._names import exactly, unused
@@ -21,13 +20,13 @@ from discreet.engines._source import Source
 from discreet.errors import DataError
 from discreet.schema.identifying import ColumnFacts
 
-__all__ = ["Look", "look_at"]
+__all__ = ["FEW", "SAMPLE", "Look", "in_memory", "look_at"]
 
 EXACT = 250_000
 """Up to so many rows in memory are counted exactly."""
 SAMPLE = 10_000
 """So many rows are looked at one by one."""
-_FEW = 0.005
+FEW = 0.005
 """Where there are fewer values per row than this, next to nobody is alone with one."""
 
 
@@ -45,22 +44,22 @@ class Look:
 
 def look_at(source: Source, columns: Sequence[str], beside: Sequence[str] = ()) -> Look:
     """Count some columns of a source, each by itself, and take a sample of them and of those ``beside``."""
-    from discreet.engines._lazy import RelationSource
-
     if isinstance(source, InMemorySource):
-        return _in_memory(_as_polars(source, [*columns, *beside]), columns)
+        return in_memory(_as_polars(source, [*columns, *beside]), columns)
     if isinstance(source, FileSource):
         with source.guard():
             held = source._hold()
             wanted = list(dict.fromkeys([*columns, *beside]))
             if held is not None:
-                return _in_memory(held.select(map(exactly, wanted)), columns)
+                return in_memory(held.select(map(exactly, wanted)), columns)
             return _in_passes(source.file.scan().select(map(exactly, wanted)), columns)
     if isinstance(source, LazySource):
         with source.guard():
             return _in_passes(source.frame.select(map(exactly, dict.fromkeys([*columns, *beside]))), columns)
-    if isinstance(source, RelationSource):
-        return _on_engine(source, columns, beside)
+    if hasattr(source, "relation"):
+        from discreet.engines._look_engine import look_on_engine
+
+        return look_on_engine(source.relation, columns, beside)
     return _counted(source, columns, beside)
 
 
@@ -81,7 +80,8 @@ def _usable(schema: Mapping[str, pl.DataType], columns: Sequence[str]) -> list[s
     return [name for name in columns if not (schema[name].is_nested() or schema[name] in (pl.Object, pl.Binary))]
 
 
-def _in_memory(table: pl.DataFrame, columns: Sequence[str]) -> Look:
+def in_memory(table: pl.DataFrame, columns: Sequence[str]) -> Look:
+    """Look at a table in memory."""
     rows = table.height
     step = -(-rows // SAMPLE) or 1
     shown = _usable(table.schema, table.columns)
@@ -94,7 +94,7 @@ def _in_memory(table: pl.DataFrame, columns: Sequence[str]) -> Look:
         else:
             known = values.null_count()
             distinct = min(int(values.approx_n_unique()), rows)
-            counted = None if distinct < _FEW * rows else _some_values(values.to_frame().lazy(), name, rows).collect()
+            counted = None if distinct < FEW * rows else _some_values(values.to_frame().lazy(), name, rows).collect()
             facts[name] = _estimated(name, rows, known, distinct, counted, sample[name])
     return Look(facts, sample, step == 1)
 
@@ -109,7 +109,7 @@ def _in_passes(plan: pl.LazyFrame, columns: Sequence[str]) -> Look:
     shown = [normalized(name, schema[name]) for name in _usable(schema, schema.names())]
     every = plan.with_row_index(place).filter(pl.col(place) % step == 0).select(shown)
     if rows <= SAMPLE:
-        return _in_memory(every.collect(engine="streaming"), columns)
+        return in_memory(every.collect(engine="streaming"), columns)
     keys = [normalized(name, schema[name]) for name in names]
     figures = plan.select(
         [key.approx_n_unique().alias(f"d{number}") for number, key in enumerate(keys)]
@@ -117,7 +117,7 @@ def _in_passes(plan: pl.LazyFrame, columns: Sequence[str]) -> Look:
         or [pl.len()]
     )
     found, sample = pl.collect_all([figures, every], engine="streaming")
-    many = [name for number, name in enumerate(names) if found[f"d{number}"][0] >= _FEW * rows]
+    many = [name for number, name in enumerate(names) if found[f"d{number}"][0] >= FEW * rows]
     counted = pl.collect_all([_some_values(plan, name, rows) for name in many], engine="streaming") if many else []
     closer = dict(zip(many, counted, strict=True))
     facts = {
@@ -146,48 +146,6 @@ def _estimated(
     return ColumnFacts(name, rows, missing, distinct, unique, sample.drop_nulls().unique(), exact=False)
 
 
-def _on_engine(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look:
-    """Have an engine count: an estimate of all columns at once, and those of many values exactly."""
-    relation = source.relation
-    names = [name for name in columns if not _cannot(relation.dtypes[relation.plain(name)])]
-    shown = [name for name in dict.fromkeys([*names, *beside]) if not _cannot(relation.dtypes[relation.plain(name)])]
-    with relation.running():
-        first: pl.DataFrame = (
-            relation.frame.select(*(relation.key(name).alias(relation.plain(name)) for name in shown))
-            .head(SAMPLE + 1)
-            .collect("polars")
-            .to_native()
-            if shown
-            else pl.DataFrame()
-        )
-        first.columns = shown
-        if first.height <= SAMPLE and shown:
-            return _in_memory(first, names)
-        keys = relation.frame.select(*(relation.key(name).alias(f"c{i}") for i, name in enumerate(names)))
-        estimates = relation.backend.estimate(keys.to_native(), [f"c{i}" for i in range(len(names))]) if names else []
-        rows, facts = estimates[0] if estimates else 0, {}
-        for i, name in enumerate(names):
-            distinct, missing, unique = estimates[1 + 2 * i], rows - estimates[2 + 2 * i], 0
-            if distinct >= _FEW * rows:
-                distinct, unique = _alone(keys, f"c{i}")
-            facts[name] = ColumnFacts(
-                name, rows, missing, min(distinct, rows), unique, first[name].drop_nulls().unique(), exact=bool(unique)
-            )
-    return Look(facts, first.head(SAMPLE), whole=False)
-
-
-def _cannot(dtype: Any) -> bool:
-    return bool(dtype.is_nested() or dtype in (nw.Binary, nw.Object))
-
-
-def _alone(keys: nw.LazyFrame[Any], name: str) -> tuple[int, int]:
-    """Return how many values a column has, and how many of them in one row only."""
-    sizes = keys.filter(~nw.col(name).is_null()).group_by(name).agg(rows=nw.len())
-    shapes = sizes.select(once=nw.when(nw.col("rows") == 1).then(nw.lit(1)).otherwise(nw.lit(0)))
-    found: pl.DataFrame = shapes.select(values=nw.len(), once=nw.col("once").sum()).collect("polars").to_native()
-    return int(found["values"][0] or 0), int(found["once"][0] or 0)
-
-
 def _counted(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look:
     """Look at a table of a database: it counts, and sends the first rows."""
     plan: pl.LazyFrame = source.scan()
@@ -196,7 +154,7 @@ def _counted(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look
     shown = _usable(schema, list(dict.fromkeys([*names, *beside])))
     sample = plan.select(map(exactly, shown)).head(SAMPLE + 1).collect() if shown else pl.DataFrame()
     if sample.height <= SAMPLE:
-        return _in_memory(sample, names)
+        return in_memory(sample, names)
     figures = source.figures(names)
     facts = {
         name: ColumnFacts(name, rows, missing, distinct, unique, sample[name].drop_nulls().unique())

@@ -133,6 +133,7 @@ def detect(facts: ColumnFacts) -> Finding:
     words = words_of(facts.name)
     seen = sightings(facts.name, texts)
     sensitive = SENSITIVE.search(words) is not None
+    described = DESCRIBING.search(words) is not None and not _numbers_called_dates(words, kind)
     alone = singles_out(facts)
 
     def finding(role: Role, certainty: Any, stops: bool, *reasons: str) -> Finding:
@@ -151,12 +152,16 @@ def detect(facts: ColumnFacts) -> Finding:
     if birth is not None:
         return finding(Role.QUASI_IDENTIFIER, "likely", True, birth, *([shares] if alone else []))
     if alone:
-        return finding(_role_of_unique(facts, kind, sensitive, words), "certain", True, shares)
+        return finding(
+            _role_of_unique(facts, kind, sensitive, described or any(not one.direct for one in seen)),
+            "certain",
+            True,
+            shares,
+        )
     if sensitive:
         return finding(Role.SENSITIVE, "possible", False, "Its name says something a person may want to keep private.")
     if any(one.kind == DATES and one.found_in == "contents" for one in seen):
         return finding(Role.QUASI_IDENTIFIER, "likely", False, "It holds dates more exact than a year.")
-    described = DESCRIBING.search(words) is not None and not _numbers_called_dates(words, kind)
     if named or described or any(not one.direct for one in seen):
         why = "Others may know this about a person, judging by its name."
         return finding(Role.QUASI_IDENTIFIER, "possible", False, why)
@@ -178,11 +183,11 @@ def _may_name(facts: ColumnFacts, kind: Type) -> bool:
     return facts.distinct >= 2 and facts.distinct_share >= share
 
 
-def _role_of_unique(facts: ColumnFacts, kind: Type, sensitive: bool, words: str) -> Role:
+def _role_of_unique(facts: ColumnFacts, kind: Type, sensitive: bool, described: bool) -> Role:
     """Return the role of a column that singles people out; never one that is released as it is."""
     if sensitive:
         return Role.SENSITIVE
-    if DESCRIBING.search(words):
+    if described:
         return Role.QUASI_IDENTIFIER
     if kind is Type.TEXT or (kind is Type.INTEGER and facts.distinct == facts.known):
         return Role.IDENTIFIER

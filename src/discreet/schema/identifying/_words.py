@@ -22,10 +22,14 @@ def words_of(name: str) -> str:
     return " ".join(re.findall(r"[^\W\d_]+", apart.lower()))
 
 
-def _any_of(*languages: str) -> re.Pattern[str]:
-    """Compile a pattern of whole words; a ``_`` stands for a space that may be left out."""
+def _any_of(*languages: str, alone: str = "") -> re.Pattern[str]:
+    """Compile a pattern of whole words; a ``_`` stands for a space that may be left out.
+
+    Words that say something ``alone`` are none beside others: ``year``, but not ``two_year_recid``.
+    """
     words = {word.replace("_", " ?") for text in languages for word in text.split()}
-    return re.compile(rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b")
+    single = f"|^({'|'.join(alone.split())})$" if alone else ""
+    return re.compile(rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b{single}")
 
 
 SENSITIVE = _any_of(
@@ -48,14 +52,14 @@ DESCRIBING = _any_of(
     "postal_code city town municipality county state province region district country nation nationality native "
     "citizenship origin race ethnicity ethnic marital marital_status relationship married family household children "
     "education school occupation job profession work work_class employer employment industry height weight language "
-    "admission discharge date year hours location latitude longitude department",
+    "admission discharge date hours location latitude longitude department",
     "alter geburt geburts_datum geburts_tag geburts_jahr geburts_ort geschlecht plz post_leit_zahl stadt ort wohn_ort "
     "gemeinde kreis land_kreis bundes_land region land staats_angehorigkeit nationalitat herkunft familien_stand "
     "kinder haushalt bildung schul_abschluss beruf arbeit_geber branche grosse gewicht sprache aufnahme entlassung "
-    "datum jahr",
+    "datum",
     "age naissance date_de_naissance annee_de_naissance lieu_de_naissance sexe genre code_postal ville commune "
     "departement region pays nationalite origine etat_civil situation_familiale enfants menage education diplome "
-    "profession metier employeur taille poids langue annee",
+    "profession metier employeur taille poids langue",
     "edad nacimiento fecha_de_nacimiento fecha_nacimiento ano_de_nacimiento lugar_de_nacimiento sexo genero "
     "codigo_postal cp ciudad municipio provincia comunidad pais nacionalidad origen estado_civil hijos hogar educacion "
     "estudios profesion ocupacion trabajo altura peso idioma fecha",
@@ -65,5 +69,6 @@ DESCRIBING = _any_of(
     "nacionalidade estado_civil filhos escolaridade profissao ocupacao trabalho altura idioma",
     "leeftijd geboorte geboorte_datum geboorte_jaar geboorte_plaats geslacht postcode woon_plaats plaats gemeente "
     "provincie nationaliteit herkomst burgerlijke_staat kinderen huishouden opleiding beroep werk lengte gewicht taal",
+    alone="year jahr annee jaar ano anno degree",
 )
 """What others may know about a person."""
