@@ -18,6 +18,8 @@ from discreet.engines import _polars as engine
 from discreet.engines import open_table, to_lazy
 from discreet.release import Release, anonymize
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 JOB: dict[str, Any] = {
     "identifiers": "name",
     "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"},

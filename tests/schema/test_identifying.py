@@ -211,8 +211,8 @@ def test_a_diversity_to_ask_for() -> None:
 
 
 ADULT = {
-    Role.QUASI_IDENTIFIER: "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "hours-per-week native-country",
+    Role.QUASI_IDENTIFIER: "age workclass fnlwgt education education-num marital-status occupation relationship race "
+    "sex hours-per-week native-country",
     Role.SENSITIVE: "income",
     Role.INSENSITIVE: "capital-gain capital-loss split",
 }

@@ -33,6 +33,7 @@ __all__ = ["make_release"]
 
 def make_release(prepared: Prepared, problem: Problem, solution: Solution, job: Mapping[str, Any]) -> Release:
     """Carry a solution out, audit what came of it, and put together what is known about it."""
+    prepared.undecided.check()
     counted, schema = prepared.counted, prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
     if problem.kept is not None:

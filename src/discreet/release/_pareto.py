@@ -116,6 +116,7 @@ def pareto(
             schemes=schemes,
             missing=missing,
             engine=Engine(engine, memory_limit, spark),
+            stop=False,
         )
         budget = search_budget(budget, time_limit)
         if not all(choice.is_global for choice in prepared.schemes.values()):

@@ -96,11 +96,13 @@ def prepare(
     output: str | PathLike[str] | None = None,
     engine: Engine | None = None,
     clock: Clock | None = None,
+    stop: bool = True,
 ) -> Prepared:
     """Open a table, find its columns and their hierarchies, count it, and look at columns nobody decided about.
 
     Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
-    apart by the sensitive values the ``models`` look at too. Where the ``cost`` counts values, every column has levels.
+    apart by the sensitive values the ``models`` look at too. With ``stop`` a column without a role that could tell who
+    somebody is ends it here; without, it ends the release of what is found. Where the ``cost`` counts values, every column has levels.
     """
     clock = clock or Clock()
     if missing not in get_args(Missing):
@@ -146,9 +148,10 @@ def prepare(
             apart=apart,
             people=people,
         )
-    with clock("look"):
+    with clock("count"):
         undecided = look_at_undecided(source, schema.identifiers, schema.insensitive, schema.keep)
-        undecided.check()
+        if stop:
+            undecided.check()
     chosen = engine or Engine()
     return Prepared(
         data, source, schema, counted, trees, each, missing, output, target, stamp, clock, chosen, population, undecided

@@ -268,7 +268,8 @@ class Release:
         """Return a picture of the best cost and the lower bound over time, in plain characters.
 
         >>> from discreet import anonymize, sample
-        >>> release = anonymize(sample(50, seed=1), quasi_identifiers=["sex", "zip"], privacy="k(2)")
+        >>> people = sample(50, seed=1).select("sex", "zip")
+        >>> release = anonymize(people, quasi_identifiers=["sex", "zip"], privacy="k(2)")
         >>> max(map(len, release.trace_text().splitlines())) <= 100
         True
         """

@@ -151,18 +151,14 @@ def detect(facts: ColumnFacts) -> Finding:
     birth = _birth(facts, words, texts, kind, seen)
     if birth is not None:
         return finding(Role.QUASI_IDENTIFIER, "likely", True, birth, *([shares] if alone else []))
+    quasi = described or any(not one.direct for one in seen)
     if alone:
-        return finding(
-            _role_of_unique(facts, kind, sensitive, described or any(not one.direct for one in seen)),
-            "certain",
-            True,
-            shares,
-        )
+        return finding(_role_of_unique(facts, kind, sensitive, quasi), "certain", True, shares)
     if sensitive:
         return finding(Role.SENSITIVE, "possible", False, "Its name says something a person may want to keep private.")
     if any(one.kind == DATES and one.found_in == "contents" for one in seen):
         return finding(Role.QUASI_IDENTIFIER, "likely", False, "It holds dates more exact than a year.")
-    if named or described or any(not one.direct for one in seen):
+    if named or quasi:
         why = "Others may know this about a person, judging by its name."
         return finding(Role.QUASI_IDENTIFIER, "possible", False, why)
     if kind is Type.TEXT and _look_like_codes(texts):
