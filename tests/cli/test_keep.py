@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+
+from click.testing import Result
 
 Run = Callable[..., Result]
 BASIC = (

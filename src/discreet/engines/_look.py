@@ -20,12 +20,14 @@ from discreet.engines._source import Source
 from discreet.errors import DataError
 from discreet.schema.identifying import ColumnFacts
 
-__all__ = ["FEW", "SAMPLE", "Look", "in_memory", "look_at"]
+__all__ = ["FETCHED", "FEW", "Look", "in_memory", "look_at"]
 
 EXACT = 250_000
 """Up to so many rows in memory are counted exactly."""
 SAMPLE = 10_000
 """So many rows are looked at one by one."""
+FETCHED = 1_000
+"""So many rows at most are fetched from an engine or a database for that."""
 FEW = 0.005
 """Where there are fewer values per row than this, next to nobody is alone with one."""
 
@@ -103,6 +105,8 @@ def _in_passes(plan: pl.LazyFrame, columns: Sequence[str]) -> Look:
     """Look at a table that is not in memory: one pass for figures and the sample, one for columns of many values."""
     schema = plan.collect_schema()
     names = _usable(schema, columns)
+    if not _usable(schema, schema.names()):
+        return Look({}, pl.DataFrame(), whole=True)
     rows: int = plan.select(pl.len()).collect(engine="streaming").item()
     step = -(-rows // SAMPLE) or 1
     place = unused("row", schema)
@@ -152,12 +156,12 @@ def _counted(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look
     schema = plan.collect_schema()
     names = _usable(schema, columns)
     shown = _usable(schema, list(dict.fromkeys([*names, *beside])))
-    sample = plan.select(map(exactly, shown)).head(SAMPLE + 1).collect() if shown else pl.DataFrame()
-    if sample.height <= SAMPLE:
+    sample = plan.select(map(exactly, shown)).head(FETCHED + 1).collect() if shown else pl.DataFrame()
+    if sample.height <= FETCHED:
         return in_memory(sample, names)
     figures = source.figures(names)
     facts = {
         name: ColumnFacts(name, rows, missing, distinct, unique, sample[name].drop_nulls().unique())
         for name, (rows, missing, distinct, unique) in figures.items()
     }
-    return Look(facts, sample.head(SAMPLE), whole=False)
+    return Look(facts, sample.head(FETCHED), whole=False)

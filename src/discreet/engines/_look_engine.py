@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from discreet.engines._look import FEW, SAMPLE, Look, in_memory
+from discreet.engines._look import FETCHED, FEW, Look, in_memory
 from discreet.engines._relation import Relation
 from discreet.schema.identifying import ColumnFacts
 
@@ -22,14 +22,14 @@ def look_on_engine(relation: Relation, columns: Sequence[str], beside: Sequence[
     with relation.running():
         first: pl.DataFrame = (
             relation.frame.select(*(relation.key(name).alias(relation.plain(name)) for name in shown))
-            .head(SAMPLE + 1)
+            .head(FETCHED + 1)
             .collect("polars")
             .to_native()
             if shown
             else pl.DataFrame()
         )
         first.columns = shown
-        if first.height <= SAMPLE and shown:
+        if first.height <= FETCHED and shown:
             return in_memory(first, names)
         keys = relation.frame.select(*(relation.key(name).alias(f"c{i}") for i, name in enumerate(names)))
         estimates = relation.backend.estimate(keys.to_native(), [f"c{i}" for i in range(len(names))]) if names else []
@@ -41,7 +41,7 @@ def look_on_engine(relation: Relation, columns: Sequence[str], beside: Sequence[
             facts[name] = ColumnFacts(
                 name, rows, missing, min(distinct, rows), unique, first[name].drop_nulls().unique(), exact=bool(unique)
             )
-    return Look(facts, first.head(SAMPLE), whole=False)
+    return Look(facts, first.head(FETCHED), whole=False)
 
 
 def _cannot(dtype: Any) -> bool:
