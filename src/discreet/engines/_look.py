@@ -95,7 +95,7 @@ def in_memory(table: pl.DataFrame, columns: Sequence[str]) -> Look:
             facts[name] = ColumnFacts.of(name, values)
         else:
             known = values.null_count()
-            distinct = min(int(values.approx_n_unique()), rows)
+            distinct = min(int(values.to_frame().select(pl.all().approx_n_unique()).item()), rows)
             counted = None if distinct < FEW * rows else _some_values(values.to_frame().lazy(), name, rows).collect()
             facts[name] = _estimated(name, rows, known, distinct, counted, sample[name])
     return Look(facts, sample, step == 1)

@@ -101,8 +101,8 @@ def prepare(
     """Open a table, find its columns and their hierarchies, count it, and look at columns nobody decided about.
 
     Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
-    apart by the sensitive values the ``models`` look at too. With ``stop`` a column without a role that could tell who
-    somebody is ends it here; without, it ends the release of what is found. Where the ``cost`` counts values, every column has levels.
+    apart by the sensitive values the ``models`` look at too. Where the ``cost`` counts values, every column has levels.
+    With ``stop`` a column without a role that could tell who somebody is ends it here; without, it ends the release.
     """
     clock = clock or Clock()
     if missing not in get_args(Missing):

@@ -208,11 +208,11 @@ def _done(release: Release) -> Iterator[Block]:
     ]
     yield Table([*head, "values before", "values after"], rows, words=3 if several else 2)
     if release.kept:
-        kept = [
+        as_is = [
             [column.name, share_text(column.unique, release.n), "yes" if column.confirmed else "no"]
             for column in release.kept
         ]
-        yield Table(["released as it is", "rows with a value nobody else has", "confirmed"], kept, words=2)
+        yield Table(["released as it is", "rows with a value nobody else has", "confirmed"], as_is, words=2)
     if release.notes:
         yield Items([f"Warning: {note}" if note in release.warnings else note for note in release.notes])
 

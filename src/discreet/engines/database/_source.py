@@ -70,7 +70,7 @@ class DatabaseSource:
                     )
                 ]
                 found[name] = session.fetch(f"SELECT {', '.join(sums)} FROM ({sizes}) AS sizes", types).row(0)
-        return found  # type: ignore[return-value]
+        return found
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan of polars that has the database recode the rows, and fetches them, when it is run."""
