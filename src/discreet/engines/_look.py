@@ -152,11 +152,10 @@ def _estimated(
 
 def _counted(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look:
     """Look at a table of a database: it counts, and sends the first rows."""
-    plan: pl.LazyFrame = source.scan()
-    schema = plan.collect_schema()
+    schema = source.scan().collect_schema()
     names = _usable(schema, columns)
     shown = _usable(schema, list(dict.fromkeys([*names, *beside])))
-    sample = plan.select(map(exactly, shown)).head(FETCHED + 1).collect() if shown else pl.DataFrame()
+    sample: pl.DataFrame = source.first(shown, FETCHED + 1) if shown else pl.DataFrame()
     if sample.height <= FETCHED:
         return in_memory(sample, names)
     figures = source.figures(names)

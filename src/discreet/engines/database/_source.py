@@ -47,6 +47,17 @@ class DatabaseSource:
         self._rows = int(counted.to_series(len(by)).sum())
         return counted
 
+    def first(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """Return so many rows of some columns."""
+        known = {column.name: column for column in self._columns}
+        keys = [f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(columns)]
+        table = quoted(self.url.table.schema, self.url.table.name)
+        types = {f"c{place}": known[name].dtype for place, name in enumerate(columns)}
+        with self.guard(), connect(self.url) as session:
+            found = session.fetch(f"SELECT {', '.join(keys)} FROM {table} LIMIT {rows}", types)
+        found.columns = list(columns)
+        return found
+
     def figures(self, columns: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
         """Return for each column the number of rows, of those without a value, of values, and of values of one row."""
         known = {column.name: column for column in self._columns}
