@@ -1141,7 +1141,7 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
         "Column 'sex' has missing values in 1 row; fill them in, or choose --missing value (a value of its own) or --missing suppress (no such rows).",
     ),
     "CM without a class attribute": (
-        ("anonymize", "people.csv", "--identifiers", "name", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--cost", "CM"),
+        ("anonymize", "people.csv", "--qi", "sex,age", "-k", "2", "-o", "safe.csv", "--cost", "CM"),
         2,
         "The cost CM needs a class attribute; name its column with --class-attribute.",
     ),
