@@ -38,6 +38,7 @@ ON_SPARK = ("by spark", "spark table")
 JOB: dict[str, Any] = {
     "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=3)", "sex": "flat()"},
     "privacy": "k(5)",
+    "keep": "note",
     "suppression": "budget(0.05)",
 }
 ROWS = 150_000

@@ -27,7 +27,7 @@ import polars as pl
 __all__ = ["MISHAPS", "QUICK", "Skip", "mishap"]
 
 JOB = ("--qi", "age,zip,sex", "--hierarchy", "age=intervals(5, 10, 20)", "--hierarchy", "zip=mask(digits=2)", "-k", "5")
-JOB += ("--suppression", "budget(5%)", "--quiet")
+JOB += ("--suppression", "budget(5%)", "--quiet", "--keep", "note,token")
 SOURCE = str(Path(__file__).parents[1] / "src")
 MISHAPS: dict[str, Callable[[Path], None]] = {}
 QUICK: list[str] = []

@@ -25,6 +25,7 @@ __all__ = [
     "MissingColumnError",
     "NothingFoundError",
     "OutputError",
+    "UndecidedColumnError",
     "UnsupportedCombinationError",
     "UsageError",
     "did_you_mean",
@@ -78,6 +79,17 @@ class DataError(DiscreetError):
 
     exit_code = 3
     topic = "data"
+
+
+class UndecidedColumnError(DataError):
+    """Columns without a role could tell who somebody is; ``columns`` names all of them."""
+
+    topic = "undecided-column"
+
+    def __init__(self, message: str, columns: Iterable[str]) -> None:
+        names = list(columns)
+        super().__init__(message, column=names[0] if len(names) == 1 else None)
+        self.columns = names
 
 
 class MissingColumnError(DataError):

@@ -14,6 +14,8 @@ from discreet.cli._options import columns, level_pairs, pairs, privacy_models
 from discreet.errors import UsageError
 from discreet.job import Job
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 Run = Callable[..., Result]
 
 BASIC = ("anonymize", "people.csv", "--identifiers", "person_id,name", "--qi", "sex,education", "-k", "5")

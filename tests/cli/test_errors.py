@@ -12,6 +12,8 @@ from click.testing import Result
 from discreet.cli import program
 from discreet.cli._spelling import _OPTIONS
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 Run = Callable[..., Result]
 
 OK = ("--qi", "sex,education", "-k", "5", "-o", "safe.csv")

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from discreet import _replacing
 from discreet.cli import program
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 TABLE = "name,age,zip\n" + "".join(f"p{i},{20 + i % 4},0213{i % 2}\n" for i in range(24))
 
 
@@ -44,7 +46,8 @@ def test_refused(folder: Path, command: str) -> None:
 def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> None:
     result = CliRunner().invoke(program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv"])
     assert result.exit_code == 0
-    assert "'name', 'zip'; name such columns as identifiers" in result.output
+    assert "warning: Kept as confirmed, though it could tell who somebody is: 'name'." in result.output
+    assert "about a person: 'zip'; name such columns as identifiers" in result.output
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")

@@ -15,6 +15,8 @@ from click.testing import Result
 
 import discreet as dc
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 Run = Callable[..., Result]
 
 TABLE = ("pareto", "people.csv")

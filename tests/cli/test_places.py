@@ -15,6 +15,8 @@ from databases import DATABASES, PASSWORD, Server, fill
 from discreet.engines import open_source
 from discreet.job import Job
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 Run = Callable[..., Result]
 Place = Callable[[str, str], str]
 QI = ("--identifiers", "person_id,name", "--qi", "sex,education", "-k", "5")

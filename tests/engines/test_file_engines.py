@@ -23,6 +23,8 @@ from discreet.errors import DataError, DiscreetError, UsageError
 from discreet.job import Job
 from lazy import duckdb, rows_of, spark
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 JOB: dict[str, Any] = {
     "identifiers": "name",
     "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"},

@@ -17,6 +17,8 @@ from discreet.engines import format_of, open_source, open_table, write_parts, wr
 from discreet.errors import AuditError, DataError, OutputError, UsageError
 from discreet.release._publish import Promises
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 JOB: dict[str, Any] = {
     "quasi_identifiers": {"age": "intervals(5, 10)", "sex": "flat()"},
     "privacy": "k(3)",

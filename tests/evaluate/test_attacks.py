@@ -14,6 +14,8 @@ import naive_risk as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import attacks
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 CITIES = {"north": ["Oslo", "Bergen"], "south": {"coast": ["Nice", "Genoa"], "inland": ["Turin"]}}
 NODES = {
     "Oslo": ("Oslo", "north", "*"),

@@ -19,6 +19,8 @@ from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import risk
 from discreet.evaluate._risk._records import expected_risk
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 QUASI = ("age", "sex", "zip", "job")
 
 

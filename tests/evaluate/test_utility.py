@@ -16,6 +16,8 @@ import naive_utility as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import utility
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 CITIES = {"north": ["Oslo", "Bergen"], "south": {"coast": ["Nice", "Genoa"], "inland": ["Turin"]}}
 TREE = [
     ("Oslo", "north", "north", "*"),

@@ -236,7 +236,13 @@ def test_tampered_files_are_caught(people: pl.DataFrame, tmp_path: Path) -> None
     path = tmp_path / "safe.csv"
     promises: dict[str, Any] = {"privacy": ["k(4)", "distinct-l(2, disease)"]}
     qi = {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"}
-    job = {"quasi_identifiers": qi, "sensitive": "disease", "suppression": "budget(0.2)", **promises}
+    job = {
+        "identifiers": "name",
+        "quasi_identifiers": qi,
+        "sensitive": "disease",
+        "suppression": "budget(0.2)",
+        **promises,
+    }
     release = anonymize(people, **job, output=path)
     check = {"quasi_identifiers": list(qi), **promises}
     assert audit(path, **check, rows=release.n - release.suppressed).passed

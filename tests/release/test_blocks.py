@@ -21,6 +21,8 @@ from discreet.solve import Budget, Progress, Solution
 from exhaustive import Exhaustive, as_blocks
 from tables import coded, random_hierarchy
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 WORK = Hierarchy.from_rows(
     [
         ["State-gov", "Government"],

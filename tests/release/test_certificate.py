@@ -15,6 +15,8 @@ from discreet.errors import DataError, UsageError
 from discreet.job import Job
 from discreet.release import Release
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

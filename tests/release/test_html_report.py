@@ -20,6 +20,8 @@ from discreet.job import Job
 from discreet.release import Release, _browser
 from discreet.release._sections import Section, Table, Text
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 NASTY = "a<b>&\"'</script><script>alert(1)</script>"
 
 
@@ -270,7 +272,7 @@ def test_a_job_writes_it(people: pl.DataFrame, tmp_path: Path) -> None:
     job = Job(
         input=str(tmp_path / "people.csv"),
         output=str(tmp_path / "safe.csv"),
-        identifiers=["person_id", "name"],
+        identifiers=["person_id", "name", "birth_date", "zip", "income"],
         quasi_identifiers=["sex"],
         privacy="k(5)",
         report=str(tmp_path / "report.html"),

@@ -20,6 +20,8 @@ from discreet.release import Release, anonymize, audit
 from discreet.solve import Solution
 from exhaustive import Exhaustive
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 KINDS = ("class-records", "violating-records", "class-values", "violating-values")
 QI: dict[str, Any] = {"age": "intervals(10, 20)", "zip": "mask(digits=3)", "sex": "flat()"}
 THETA = 0.5

@@ -19,6 +19,8 @@ from discreet.problem.privacy import Groups
 from discreet.problem.privacy._sensitive import SensitiveModel
 from visits import QUASI, SOLVERS, SmallClasses, checked, released, visits
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 # --- promises ---------------------------------------------------------------------------------------------------------
 
 MODELS = [

@@ -17,6 +17,8 @@ from conftest import Constructor
 from discreet.engines import to_lazy
 from discreet.errors import AuditError, DataError, MissingColumnError, UsageError
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 COLUMNS = ["birth_date", "sex", "zip", "education", "diagnosis"]
 TOLD: dict[str, Any] = {
     "quasi_identifiers": {

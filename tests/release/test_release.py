@@ -22,6 +22,8 @@ from discreet.release import Release, anonymize, audit
 from discreet.schema import Hierarchy
 from discreet.solve import SOLVERS, Budget, Progress
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 QI: dict[str, Any] = {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"}
 
 

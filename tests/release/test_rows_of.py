@@ -11,6 +11,8 @@ import pytest
 
 import discreet as dc
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 RANDOM = Random(3)
 PEOPLE = pl.DataFrame(
     {

@@ -16,6 +16,8 @@ from discreet.engines import to_lazy
 from discreet.problem import SCHEMES
 from discreet.schema import make_domain
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 WORK = {
     "Government": ["State-gov", "Local-gov", "Federal-gov"],
     "Private": ["Private"],

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from discreet.errors import DataError, MissingColumnError, UsageError
-from discreet.schema import Hierarchy, Role, Schema, Type, intervals, suggest_roles
+from discreet.schema import ColumnFacts, Hierarchy, Role, Schema, Type, detect, intervals
 
 COLUMNS = ["name", "age", "zip", "disease", "income", "note"]
 
@@ -151,11 +151,13 @@ def test_roles_that_make_no_sense(columns, roles, error, message):
         ("diagnosis", ["flu"], 1000, Role.SENSITIVE),
         ("Disease", [f"d{number}" for number in range(100)], 100, Role.SENSITIVE),
         ("monthly_income", range(1000), 1000, Role.SENSITIVE),
-        ("fnlwgt", [number * 1.5 for number in range(900)], 1000, Role.INSENSITIVE),
+        ("fnlwgt", [number * 1.5 for number in range(900)], 1000, Role.QUASI_IDENTIFIER),
         ("flag", [True, False], 1000, Role.INSENSITIVE),
         ("colour", ["red", "green"], 1000, Role.INSENSITIVE),
         ("empty", [None], 1000, Role.INSENSITIVE),
     ],
 )
 def test_suggested_roles(name, values, rows, role):
-    assert suggest_roles(name, pl.Series(list(values)), rows) is role
+    distinct = pl.Series(list(values))
+    sizes = pl.Series([rows // len(distinct) + (place < rows % len(distinct)) for place in range(len(distinct))])
+    assert detect(ColumnFacts.of(name, distinct, sizes)).role is role

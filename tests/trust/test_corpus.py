@@ -14,6 +14,8 @@ import discreet as dc
 from discreet.cli import program
 from trust.corpus import COMMANDS, FILES, JOB_FILES, JOBS, TREES
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
 TABLE = pl.DataFrame(
     {
         "age": [30, 31, 32, 33, 41, 42],

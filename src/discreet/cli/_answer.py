@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -12,7 +13,7 @@ from discreet.errors import InterruptedRun
 if TYPE_CHECKING:
     from discreet.cli._watch import Watch
 
-__all__ = ["answer", "echo_json", "end_early"]
+__all__ = ["answer", "echo_json", "end_early", "warn"]
 
 
 class Result(Protocol):
@@ -25,13 +26,19 @@ class Result(Protocol):
         """Return what matters, for people."""
 
 
-def answer(found: Result, *more: str, as_json: bool, quiet: bool = False) -> None:
+def answer(found: Result, *more: str, as_json: bool, quiet: bool = False, summary: str | None = None) -> None:
     """Print a result as JSON, or its summary and what is to be said besides; with ``quiet`` only the first."""
     if as_json:
         echo_json(found.to_dict())
     elif not quiet:
-        for text in (found.summary(), *more):
+        for text in (found.summary() if summary is None else summary, *more):
             click.echo(text)
+
+
+def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
+    """Print what must not be overlooked, where errors go."""
+    for warning in () if quiet else warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def echo_json(told: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._places import Place, is_url, shown
-from discreet.cli._answer import answer, end_early
+from discreet.cli._answer import answer, end_early, warn
 from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def execute(
     where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
         where.append(f"Your key is in {_told(release.key.path)}: keep it, and never hand it over.")
-    answer(_Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet)
+    warn(release.warnings, quiet=quiet)
+    summary = release.summary(exact=verbose, warnings=False)
+    answer(_Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet, summary=summary)
     end_early(watch, "the best release found so far was written")
 
 

@@ -21,6 +21,9 @@ _OPTIONS = (
     click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Columns to leave out: name,id. Repeatable."),
     sensitive_option,
     click.option(
+        "--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable."
+    ),
+    click.option(
         "--weights", "survey_weights", metavar="COLUMN", help="Survey weights: how many people each row stands for."
     ),
     click.option("--population", metavar="FILE", help="A table of the people the rows were drawn from."),
@@ -76,6 +79,7 @@ def table_fields(
     qi: Sequence[str],
     identifiers: Sequence[str],
     sensitive: Sequence[str],
+    keep: Sequence[str],
     class_attribute: str | None,
     survey_weights: str | None,
     population: str | None,
@@ -120,6 +124,7 @@ def table_fields(
         "class_attribute": class_attribute,
         "weights": survey_weights,
         "population": population,
+        "keep": columns(keep),
         "types": pairs("--type", types),
         "cost": weighted(cost or "LM", weights) if cost or weights else None,
         "priorities": level_pairs("--priority", priorities),

@@ -31,7 +31,8 @@ __all__ = ["anonymize"]
 @click.command(
     epilog="""\b
 Examples:
-  discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv
+  discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv \\
+      --identifiers person_id,name,birth_date,zip,income
   discreet anonymize people.csv -o safe.csv --identifiers person_id,name \\
       --qi birth_date,sex,zip --hierarchy 'birth_date=dates(month, year, decade)' \\
       --hierarchy 'zip=mask(digits=5)' --sensitive diagnosis -k 5 -l 3 \\

@@ -46,6 +46,7 @@ lists values of the data: keep it as safe as these.""",
     help="Classes that break a promise: refuse the table, or leave them out.",
 )
 @click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable.")
 @json_option
 @quiet_option
 def apply(
@@ -55,6 +56,7 @@ def apply(
     unknown: Any,
     broken: Any,
     identifiers: tuple[str, ...],
+    keep: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -68,6 +70,12 @@ def apply(
     if isinstance(target, Output):
         check_apart([target.path], [Path(mapping)])
     applied = apply_mapping(
-        mapping, source, unknown=unknown, broken=broken, identifiers=columns(identifiers), output=output
+        mapping,
+        source,
+        unknown=unknown,
+        broken=broken,
+        identifiers=columns(identifiers),
+        keep=columns(keep),
+        output=output,
     )
     answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

@@ -13,6 +13,7 @@ from discreet.cli._options import json_option
 
 if TYPE_CHECKING:
     from discreet.engines import Source
+    from discreet.schema import ColumnFacts, Finding, Leak
 
 __all__ = ["info"]
 
@@ -41,13 +42,21 @@ def info(file: str, as_json: bool) -> None:
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    from discreet.schema import Role
+    from discreet.engines import look_at
+    from discreet.schema import Role, detect, find_leaks
 
-    columns = [_column(source, name) for name in source.columns]
+    look = look_at(source, source.columns)
+    found = {name: detect(facts) for name, facts in look.facts.items()}
+    direct = [name for name, finding in found.items() if finding.role is Role.IDENTIFIER]
+    others = [name for name in found if name not in direct]
+    leaks = {leak.column: leak for leak in find_leaks(look.sample, direct, others)}
+    columns = [
+        _column(look.facts[name], found[name], leaks.get(name)) if name in found else _unread(name)
+        for name in source.columns
+    ]
     likely = [column["name"] for column in columns if column["suggested_role"] == str(Role.QUASI_IDENTIFIER)]
-    facts: dict[str, Any] = {"rows": columns[0]["rows"] if columns else 0, "columns": columns}
-    for column in columns:
-        del column["rows"]
+    rows = max((facts.rows for facts in look.facts.values()), default=0)
+    facts: dict[str, Any] = {"rows": rows, "columns": columns}
     if likely:
         sizes = source.count(likely).to_series(-1)
         facts["quasi_identifiers"] = {
@@ -59,20 +68,39 @@ def _facts(source: Source) -> dict[str, Any]:
     return facts
 
 
-def _column(source: Source, name: str) -> dict[str, Any]:
-    from discreet.schema import infer_type, suggest_roles
+def _column(facts: ColumnFacts, found: Finding, leak: Leak | None) -> dict[str, Any]:
+    from discreet.schema import Role
 
-    counted = source.count([name])
-    values, sizes = counted.to_series(0), counted.to_series(1)
-    rows = int(sizes.sum())
+    role, reasons = str(found.role), list(found.reasons)
+    if leak is not None:
+        role = str(Role.IDENTIFIER)
+        reasons.insert(0, f"It holds values of the identifier '{leak.identifier}'.")
+    return {
+        "name": facts.name,
+        "type": str(found.type),
+        "missing": facts.missing,
+        "distinct": facts.distinct,
+        "unique": round(facts.unique / max(facts.rows, 1), 6),
+        "suggested_role": role,
+        "reasons": reasons,
+        "certainty": found.certainty if leak is None else "certain",
+        "needs_decision": found.stops or leak is not None,
+        **({} if facts.exact else {"estimated": True}),
+    }
+
+
+def _unread(name: str) -> dict[str, Any]:
+    """Tell of a column of lists, records or bytes, which nobody can look into."""
     return {
         "name": name,
-        "type": str(infer_type(values)),
-        "missing": int(sizes.filter(values.is_null()).sum()),
-        "distinct": len(values) - values.null_count(),
-        "unique": round(float((sizes == 1).sum()) / max(rows, 1), 6),
-        "suggested_role": str(suggest_roles(name, values, rows)),
-        "rows": rows,
+        "type": "other",
+        "missing": 0,
+        "distinct": 0,
+        "unique": 0.0,
+        "suggested_role": "identifier",
+        "reasons": ["It holds lists, records or bytes, which cannot be looked into."],
+        "certainty": "possible",
+        "needs_decision": False,
     }
 
 
@@ -98,6 +126,10 @@ def _table(facts: dict[str, Any]) -> str:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         lines.append("  ".join(cells).rstrip())
+    decide = [column for column in facts["columns"] if column["needs_decision"]]
+    if decide:
+        lines += ["", "Give each of these a role, or confirm with --keep that it is released as it is:"]
+        lines += [f"  {column['name']}: {' '.join(column['reasons'])}" for column in decide]
     if "quasi_identifiers" in facts:
         found = facts["quasi_identifiers"]
         share = 100 * found["unique_rows"] / max(facts["rows"], 1)

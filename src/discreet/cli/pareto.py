@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discreet._places import shown
-from discreet.cli._answer import end_early
+from discreet.cli._answer import end_early, warn
 from discreet.cli._options import json_option, privacy_models, quiet_option, scheme_option, suppression_option
 from discreet.cli._table import schemes_of, table_fields, table_options
 
@@ -126,6 +126,8 @@ def pareto(
     release = None
     if release_to is not None:
         release = front.release(value, output=release_to)
+    if release is not None:
+        warn(release.warnings, quiet=quiet)
     if as_json:
         click.echo(front.to_json(), nl=False)
     elif not quiet:
@@ -133,7 +135,7 @@ def pareto(
         if explain:
             click.echo(front.explain())
         if release is not None:
-            click.echo(release.summary())
+            click.echo(release.summary(warnings=False))
         for name in outputs:
             click.echo(f"The front is in {name}.")
         if release_to is not None:

@@ -6,6 +6,7 @@ from discreet.engines._files import TableFile, open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import library_errors, reading, writing
 from discreet.engines._held import as_written, held
+from discreet.engines._look import Look, look_at
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._people import count_people
@@ -29,6 +30,7 @@ __all__ = [
     "EngineName",
     "Format",
     "Kind",
+    "Look",
     "Missing",
     "MissingSensitive",
     "OtherTypesError",
@@ -56,6 +58,7 @@ __all__ = [
     "held",
     "in_batches",
     "library_errors",
+    "look_at",
     "normalized",
     "of_polars",
     "open_file",

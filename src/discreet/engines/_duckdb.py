@@ -65,6 +65,11 @@ class DuckDB:
         """Cast what can be cast."""
         return native.project(f"* REPLACE (TRY_CAST({_quoted(column)} AS DOUBLE) AS {_quoted(column)})")
 
+    def estimate(self, native: Any, names: Sequence[str]) -> list[int]:
+        """Return the number of rows, and for each column about how many values it has and in how many rows one."""
+        wanted = ["count(*)", *(f"{how}({name})" for name in names for how in ("approx_count_distinct", "count"))]
+        return [int(figure) for figure in native.aggregate(", ".join(wanted)).fetchall()[0]]
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
         wide = [

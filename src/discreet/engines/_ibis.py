@@ -62,6 +62,12 @@ class Ibis:
             raise UsageError("The survey weights are text, which this database cannot try to read; make them numbers.")
         return native.mutate(**{column: native[column].try_cast("float64")})
 
+    def estimate(self, native: Any, names: Sequence[str]) -> list[int]:
+        """Return the number of rows, and for each column about how many values it has and in how many rows one."""
+        counts = {f"{what}{i}": count for i, name in enumerate(names) for what, count in _counts(native[name])}
+        found = native.aggregate(rows=native.count(), **counts).to_pyarrow().to_pylist()[0]
+        return [int(figure or 0) for figure in (found["rows"], *(found[name] for name in counts))]
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""
         native.to_parquet(path)
@@ -73,3 +79,7 @@ class Ibis:
     def explain(self, text: str) -> DiscreetError | None:
         """Leave it at the general sentence."""
         return None
+
+
+def _counts(column: Any) -> list[tuple[str, Any]]:
+    return [("distinct", column.approx_nunique()), ("known", column.count())]

@@ -70,6 +70,9 @@ class Backend(Protocol):
     def as_numbers(self, native: Any, column: str) -> Any:
         """Return the rows with a column of text as numbers, null where it is none."""
 
+    def estimate(self, native: Any, names: Sequence[str]) -> list[int]:
+        """Return the number of rows, and for each column about how many values it has and in how many rows one."""
+
     def save(self, native: Any, path: Path) -> None:
         """Run a plan and write its rows as Parquet."""
 

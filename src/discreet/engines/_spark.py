@@ -55,6 +55,13 @@ class Spark:
 
         return native.withColumn(column, functions.expr(f"try_cast(trim(`{column}`) AS double)"))
 
+    def estimate(self, native: Any, names: Sequence[str]) -> list[int]:
+        """Return the number of rows, and for each column about how many values it has and in how many rows one."""
+        from pyspark.sql import functions
+
+        wanted = [how(name) for name in names for how in (functions.approx_count_distinct, functions.count)]
+        return [int(figure) for figure in native.agg(functions.count("*"), *wanted).first()]
+
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""
         native.write.parquet(path.absolute().as_uri())

@@ -72,6 +72,7 @@ class Job(BaseModel):
     class_attribute: str | None = None
     weights: str | None = None
     population: str | None = None
+    keep: Names = Field(default_factory=list)
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Names = Field(min_length=1)
     cost: str | None = None
@@ -177,7 +178,8 @@ class Job(BaseModel):
         from discreet.problem import make_schemes
         from discreet.release._describe import text_form
 
-        silent = {key for key in ("seed", "weights", "population", "key") if getattr(self, key) is None}
+        optional = ("seed", "weights", "population", "key", "keep")
+        silent = {key for key in optional if getattr(self, key) in (None, [])}
         told = self._moved_to(Path()).model_dump(exclude=silent)
         return {**told, "scheme": text_form(make_schemes(self.scheme))}
 
@@ -235,6 +237,7 @@ class Job(BaseModel):
             "class_attribute": self.class_attribute,
             "weights": self.weights,
             "population": self.locate(self.population),
+            "keep": self.keep,
             "types": self.types,
             "privacy": self.privacy,
             "cost": self.cost,

@@ -89,7 +89,7 @@ def make_plan(job: Job) -> Plan:
     job.check_targets()
     cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
     columns = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "weights")
-    roles = ("data", *columns, "population", "types", "missing", "missing_sensitive")
+    roles = ("data", *columns, "population", "keep", "types", "missing", "missing_sensitive")
     prepared = prepare(
         **{role: told[role] for role in roles},
         models=[PRIVACY.make(model) for model in told["privacy"]],

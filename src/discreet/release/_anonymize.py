@@ -40,6 +40,7 @@ def anonymize(
     class_attribute: str | None = None,
     weights: str | None = None,
     population: Any = None,
+    keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
     cost: str | Cost | None = None,
@@ -88,6 +89,9 @@ def anonymize(
         A table of the people the data was drawn from, of any kind, for the same models: they count how many of them
         have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
         their domains: a hierarchy has to cover them.
+    keep
+        Columns without a role that are released as they are though they could tell who somebody is: without this the
+        job stops at them with an :class:`~discreet.errors.UndecidedColumnError`.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
     privacy
@@ -157,6 +161,7 @@ def anonymize(
             class_attribute=class_attribute,
             weights=weights,
             population=population,
+            keep=keep,
             types=types,
             models=models,
             schemes=schemes,

@@ -23,6 +23,7 @@ from discreet.release._output import Output, Written, check_output, like_input
 from discreet.release._pickling import released_rows
 from discreet.release._publish import Promises, kind_of, publish
 from discreet.release._small import few
+from discreet.release._undecided import look_at_undecided
 from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
 
 __all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
@@ -104,6 +105,7 @@ def apply_mapping(
     unknown: Unknown = "error",
     broken: Broken = "error",
     identifiers: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     output: str | PathLike[str] | None = None,
 ) -> Applied:
     """Recode a table as another was, by the mapping of that release; what comes out keeps the same promises.
@@ -113,7 +115,9 @@ def apply_mapping(
     what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again, and so are
     rows with a value only such rows had. The result is audited by the promises of the mapping: if one is broken
     that is an ``error`` and nothing is released, or with ``broken="suppress"`` the classes that break it are left out.
-    Columns the first table did not have are refused unless they are named as ``identifiers``, which are left out.
+    Columns the first table did not have are refused unless they are named as ``identifiers``, which are left out. It
+    stops at columns without a role that single people out, unless they were confirmed for the first release, or are now
+    (``keep``).
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -127,6 +131,8 @@ def apply_mapping(
     target = None if output is None else check_output(output, data)
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
+    confirmed = [*told.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
+    _check_kept(source, told, dropped, confirmed)
     recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
     rows = int(source.count(list(told["columns"])).to_series(-1).sum())
     recoding = Recoding(
@@ -168,7 +174,7 @@ def apply_mapping(
             target = like_input(target, source.separator)
         with source.guard():
             held = source.collect(source.recode(recoding))
-        kept = _without_broken_classes(held, promises)
+        kept = _without_broken_classes(held, promises, _others(source, told, dropped))
         if kept is None:
             recoding = replace(recoding, everything=True)
         else:
@@ -195,7 +201,7 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
         return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
 
 
-def _without_broken_classes(table: Any, promises: Promises) -> Recoding | None:
+def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str]) -> Recoding | None:
     """Return how classes that break a promise are left out; None where no class of so small a table keeps them."""
     columns = promises.quasi_identifiers
     if open_source(table).count(columns).is_empty():
@@ -209,6 +215,7 @@ def _without_broken_classes(table: Any, promises: Promises) -> Recoding | None:
             types={name: kind for name, kind in promises.types.items() if name in promises.sensitive},
             privacy=promises.privacy,
             weights=promises.weights,
+            keep=keep,
             suppression="class-records",
             missing_sensitive=promises.missing_sensitive,
         )
@@ -247,6 +254,21 @@ def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[st
             topic="mapping",
         )
     return tuple(out)
+
+
+def _others(source: Source, told: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
+    """Return the columns of the table that have no role."""
+    roles = {*told["columns"], told.get("weights"), told["class_attribute"], *dropped}
+    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    return [name for name in source.columns if name in told["others"] and name not in {*roles, *secrets}]
+
+
+def _check_kept(source: Source, told: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str]) -> None:
+    """Stop at columns that could tell who somebody is, unless they were confirmed."""
+    for column in confirmed:
+        if column not in source.columns:
+            raise MissingColumnError(column, source.columns)
+    look_at_undecided(source, dropped, _others(source, told, dropped), confirmed).check()
 
 
 def _recode_column(

@@ -14,9 +14,10 @@ import polars as pl
 
 import discreet
 from discreet.problem._text import outline
+from discreet.release._caution import Caution
 from discreet.release._columns import kept_rows
 from discreet.release._small import few
-from discreet.schema import Type, may_identify, shown_hierarchy
+from discreet.schema import Type, near_duplicates, shown_hierarchy, suggest_diversity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,16 @@ if TYPE_CHECKING:
     from discreet.schema import Domain, Schema
     from discreet.solve import Solution
 
-__all__ = ["is_counted", "notes", "plain_data", "population_text", "shown_job", "text_form", "versions"]
+__all__ = [
+    "about_sensitive",
+    "is_counted",
+    "notes",
+    "plain_data",
+    "population_text",
+    "shown_job",
+    "text_form",
+    "versions",
+]
 
 
 def text_form(choice: Any) -> Any:
@@ -92,12 +102,6 @@ def notes(
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect; counts are of rows that are released."""
     kept = kept_rows(counted.table, solution)
-    suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
-    if suspects:
-        yield (
-            f"Released as it is, though its name suggests that it tells who somebody is: {', '.join(suspects)}; "
-            "name such columns as identifiers or quasi-identifiers."
-        )
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
@@ -126,7 +130,6 @@ def notes(
                 yield f"Column '{name}' has missing values; missing counts as a value of its own."
             elif rows:
                 yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
-    yield from _about_sensitive(problem, counted)
     note = problem.suppression.note(problem.whole.n)
     if note is not None:
         yield note
@@ -164,14 +167,29 @@ def _missing(name: str, counted: Counted, kept: IntArray | None) -> int | None:
     return int(kept[counted.table.codes[number] == leaf].sum())
 
 
-def _about_sensitive(problem: Problem, counted: Counted) -> Iterator[str]:
-    """Yield the sensitive columns with missing values that a promise looks at."""
-    looked_at = sorted({str(getattr(model, "attribute", "")) for model in problem.privacy})
-    for name in looked_at:
-        if name in counted.table.sensitive and counted.table.sensitive[name].missing:
+def about_sensitive(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield what a user should know about sensitive columns, without a count: that would tell about rows left out."""
+    looked_at = {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
+    for column in schema.sensitive:
+        values, rows = counted.reference[column]["value"], counted.reference[column]["rows"]
+        if column not in looked_at:
+            known = rows.filter(values.is_not_null())
+            share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
+            ell = suggest_diversity(len(known), share)
+            ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
+            yield Caution(
+                f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same "
+                f"value in it; {ask}."
+            )
+        elif counted.table.sensitive[column].missing:
             yield (
-                f"The sensitive column '{name}' has missing values: they count in the size of their class, and "
+                f"The sensitive column '{column}' has missing values: they count in the size of their class, and "
                 "promises about its values are kept by the known ones."
+            )
+        if near_duplicates(values):
+            yield (
+                f"Column '{column}' has values that differ from another only in case, spaces or the last digits; they "
+                "count as different ones for diversity, so make them one in the data if they mean the same."
             )
 
 

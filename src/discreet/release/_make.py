@@ -14,9 +14,10 @@ from discreet._numbers import add_up
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
+from discreet.release._caution import Caution, cautions_first
 from discreet.release._checksums import FileStamp, job_text
 from discreet.release._columns import kept_rows, tell_columns
-from discreet.release._describe import notes, population_text, text_form, versions
+from discreet.release._describe import about_sensitive, notes, population_text, text_form, versions
 from discreet.release._key import Key, KeyPlace
 from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe
@@ -51,6 +52,7 @@ def make_release(
     What is written to a place is entered in the ledger beside the ``key``, whose content is the ``secret``. ``drawn``
     says whether the solution depends on the seed.
     """
+    prepared.undecided.check()
     schema = prepared.schema
     figures = problem.cost.told(problem.table, float(solution.cost), float(solution.lower_bound))
     if problem.kept is not None:
@@ -105,10 +107,15 @@ def make_release(
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=told,
-        notes=(
-            *([] if second is None else [second]),
-            *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
+        notes=cautions_first(
+            [
+                *([] if second is None else [Caution(second)]),
+                *prepared.undecided.notes(),
+                *about_sensitive(schema, problem, counted),
+                *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
+            ]
         ),
+        kept=prepared.undecided.kept,
         stats={
             **_people(prepared),
             **figures,

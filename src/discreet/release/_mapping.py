@@ -129,6 +129,7 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "suppressed": _suppressed(recipe, released),
         "identifiers": list(schema.identifiers),
         "others": list(schema.insensitive),
+        **({"keep": list(schema.keep)} if schema.keep else {}),
         "sensitive": {name: _tree(recipe.trees.get(name)) for name in schema.sensitive},
         "class_attribute": schema.class_attribute,
         **({} if schema.weights is None else {"weights": schema.weights}),

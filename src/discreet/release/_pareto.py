@@ -32,6 +32,7 @@ def pareto(
     class_attribute: str | None = None,
     weights: str | None = None,
     population: Any = None,
+    keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
     privacy: str | Axis | PrivacyModel | Sequence[str | Axis | PrivacyModel] = "k",
     cost: str | Cost | None = None,
@@ -57,7 +58,7 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, types
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types
         As for :func:`discreet.anonymize`.
     missing, missing_sensitive
         As for :func:`discreet.anonymize`.
@@ -125,11 +126,13 @@ def pareto(
             class_attribute=class_attribute,
             weights=weights,
             population=population,
+            keep=keep,
             types=types,
             schemes=schemes,
             missing=missing,
             missing_sensitive=missing_sensitive,
             engine=Engine(engine, memory_limit, spark),
+            stop=False,
         )
         budget = search_budget(budget, time_limit)
         if not all(choice.is_global for choice in prepared.schemes.values()):

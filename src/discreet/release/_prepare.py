@@ -31,6 +31,7 @@ from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._missing import check_missing_sensitive
 from discreet.release._output import Target, check_output
+from discreet.release._undecided import Undecided, look_at_undecided
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Prepared:
     """A table of the population, as it was given."""
     written_as: Format | None = None
     """The format the table was counted for."""
+    undecided: Undecided = field(default_factory=Undecided)
+    """The columns without a role."""
 
     def told(self) -> dict[str, Any]:
         """Return what was told about the table, as a job has it."""
@@ -82,6 +85,7 @@ class Prepared:
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in self.schema.sensitive},
             "class_attribute": self.schema.class_attribute,
+            **({"keep": list(self.schema.keep)} if self.schema.keep else {}),
             **({} if self.schema.weights is None else {"weights": self.schema.weights}),
             **({} if self.population is None else {"population": _place(self.population)}),
             "types": self.schema.types,
@@ -100,6 +104,7 @@ def prepare(
     class_attribute: str | None = None,
     weights: str | None = None,
     population: Any = None,
+    keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
     models: Sequence[PrivacyModel] = (),
     schemes: Scheme | Mapping[str, Scheme],
@@ -109,11 +114,13 @@ def prepare(
     output: str | PathLike[str] | None = None,
     engine: Engine | None = None,
     clock: Clock | None = None,
+    stop: bool = True,
 ) -> Prepared:
-    """Open a table, find its columns and their hierarchies, and count it.
+    """Open a table, find its columns and their hierarchies, count it, and look at columns nobody decided about.
 
     Where a scheme is local, rows with the same quasi-identifiers may go to different classes, so that they are told
     apart by the sensitive values the ``models`` look at too. Where the ``cost`` counts values, every column has levels.
+    With ``stop`` a column without a role that could tell who somebody is ends it here; without, it ends the release.
     """
     clock = clock or Clock()
     if missing not in get_args(Missing):
@@ -127,7 +134,14 @@ def prepare(
         source = open_source(data, engine)
         stamp = FileStamp.of(data)
         schema = Schema.make(
-            source.columns, identifiers, quasi_identifiers, sensitive, class_attribute, types, weights=weights
+            source.columns,
+            identifiers,
+            quasi_identifiers,
+            sensitive,
+            class_attribute,
+            types,
+            weights=weights,
+            keep=keep,
         )
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -155,6 +169,10 @@ def prepare(
             apart=apart,
             people=people,
         )
+    with clock("count"):
+        undecided = look_at_undecided(source, schema.identifiers, schema.insensitive, schema.keep)
+        if stop:
+            undecided.check()
     chosen = engine or Engine()
     return Prepared(
         data,
@@ -172,6 +190,7 @@ def prepare(
         chosen,
         population,
         written_as,
+        undecided,
     )
 
 

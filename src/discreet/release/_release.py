@@ -19,6 +19,7 @@ from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, is_at_hand, recoded, released_people, roles, unknown
+from discreet.release._caution import Caution
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
@@ -34,6 +35,7 @@ from discreet.release._publish import Promises, Rows, write_rows
 from discreet.release._report import summary, to_dict, write_report
 from discreet.release._sizes import ClassSizes
 from discreet.release._trace import trace_text
+from discreet.release._undecided import KeptColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +76,9 @@ class Release:
     job: dict[str, Any]
     """What was asked for, as text forms; what :class:`discreet.job.Job` takes."""
     notes: tuple[str, ...]
-    """Choices that were made for the user, and what else is good to know."""
+    """Choices that were made for the user, and what else is good to know; :attr:`warnings` come first."""
+    kept: tuple[KeptColumn, ...]
+    """The columns without a role, which are released as they are, and the share of rows alone with their value."""
     stats: dict[str, Any]
     """The size of the search space, how much of it was looked at, and the seconds of each stage."""
     trace: tuple[Progress, ...]
@@ -124,6 +128,11 @@ class Release:
         if self.unpickled:
             raise unpickled("the blocks of original values", "make the release again to see them")
         return {column: _sets(values, block) for column, (values, block) in self.partition.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that must not be overlooked."""
+        return tuple(note for note in self.notes if isinstance(note, Caution))
 
     @property
     def score(self) -> float | None:
@@ -186,7 +195,7 @@ class Release:
             return
         told = two_releases(record(key, entry))
         if told is not None and told not in self.notes:
-            object.__setattr__(self, "notes", (told, *self.notes))
+            object.__setattr__(self, "notes", (Caution(told), *self.notes))
 
     def report(
         self,
@@ -298,18 +307,19 @@ class Release:
         """
         return to_dict(self, exact=exact)
 
-    def summary(self, *, exact: bool = False) -> str:
-        """Return the main figures as a block of text.
+    def summary(self, *, exact: bool = False, warnings: bool = True) -> str:
+        """Return the main figures as a block of text, with or without the :attr:`warnings`.
 
         It may be handed over, see :meth:`to_dict`; with ``exact`` it is for those who hold the data.
         """
-        return summary(self, exact=exact)
+        return summary(self, exact=exact, warnings=warnings)
 
     def trace_text(self, width: int = 100) -> str:
         """Return a picture of the best cost and the lower bound over time, in plain characters.
 
         >>> from discreet import anonymize, sample
-        >>> release = anonymize(sample(50, seed=1), quasi_identifiers=["sex", "zip"], privacy="k(2)")
+        >>> people = sample(50, seed=1).select("sex", "zip")
+        >>> release = anonymize(people, quasi_identifiers=["sex", "zip"], privacy="k(2)")
         >>> max(map(len, release.trace_text().splitlines())) <= 100
         True
         """

@@ -18,12 +18,14 @@ from discreet.errors import UsageError
 from discreet.problem import PRIVACY
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
+from discreet.release._caution import Caution
 from discreet.release._describe import plain_data, shown_job
 from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
 from discreet.release._sections import Evaluation, Section
+from discreet.release._undecided import share_text
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
@@ -47,7 +49,12 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "levels": dict(release.levels) if exact or not people.total else _levels(release),
         "released_values": {column.name: column.values for column in release.columns},
         "audit": _audit(release, exact),
-        "notes": [*release.notes, *([WITHHELD] if people.few and not exact else [])],
+        "notes": [*map(str, release.notes), *([WITHHELD] if people.few and not exact else [])],
+        "warnings": [str(note) for note in release.warnings],
+        "kept": [
+            {"name": one.name, "unique": share_text(one.unique, release.n), "confirmed": one.confirmed}
+            for one in release.kept
+        ],
         "seconds": release.stats["seconds"],
         "stats": {},
         "trace": [],
@@ -109,7 +116,7 @@ def _audit(release: Release, exact: bool) -> dict[str, Any]:
     return told
 
 
-def summary(release: Release, *, exact: bool = False) -> str:
+def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
     """Return the main figures as aligned text; ``exact`` says also what would tell about people left out."""
     people = LeftOut.of(release)
     hidden = frozenset() if exact else compared_promises(release)
@@ -138,8 +145,10 @@ def summary(release: Release, *, exact: bool = False) -> str:
         facts.insert(1, ("values", f"{unknown}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
-    notes = [*release.notes, *([WITHHELD] if people.few and not exact else [])]
-    return "\n".join([*lines, *(f"note: {note}" for note in notes)])
+    loud = [f"warning: {note}" for note in release.warnings] if warnings else []
+    notes = [note for note in release.notes if not isinstance(note, Caution)]
+    notes += [WITHHELD] if people.few and not exact else []
+    return "\n".join([*lines, *loud, *(f"note: {note}" for note in notes)])
 
 
 def _exact_rows(release: Release) -> str:

@@ -24,6 +24,7 @@ from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._sections import Block, Card, Cards, Code, Facts, Figure, Items, Section, Table, Text, Tiles
 from discreet.release._sizes import edges_for
 from discreet.release._small import few
+from discreet.release._undecided import share_text
 
 if TYPE_CHECKING:
     from discreet.problem._family import Family
@@ -214,8 +215,14 @@ def _done(release: Release) -> Iterator[Block]:
     yield Table([*head, "values before", "values after"], rows, words=3 if several else 2)
     if people.total:
         yield Text("Values are counted among the people who are in the release.")
+    if release.kept:
+        as_is = [
+            [column.name, share_text(column.unique, release.n), "yes" if column.confirmed else "no"]
+            for column in release.kept
+        ]
+        yield Table(["released as it is", "rows with a value nobody else has", "confirmed"], as_is, words=2)
     if release.notes:
-        yield Items(release.notes)
+        yield Items([f"Warning: {note}" if note in release.warnings else note for note in release.notes])
 
 
 def _level(column: ReleasedColumn) -> str:

@@ -8,7 +8,6 @@ from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._naming import Naming
 from discreet.schema._parse import Interval, ValueSet, parse_block
 from discreet.schema._schema import Role, Schema, parts_of
-from discreet.schema._suggest import may_identify, suggest_roles
 from discreet.schema._types import Type, as_type, infer_type
 from discreet.schema.builders import (
     Builder,
@@ -24,13 +23,27 @@ from discreet.schema.builders import (
     ordered,
     ranges,
 )
+from discreet.schema.identifying import (
+    ColumnFacts,
+    Finding,
+    Leak,
+    detect,
+    find_leaks,
+    known_texts,
+    near_duplicates,
+    sightings,
+    suggest_diversity,
+)
 
 __all__ = [
     "Builder",
     "Column",
+    "ColumnFacts",
     "Domain",
+    "Finding",
     "Hierarchy",
     "Interval",
+    "Leak",
     "LevelBuilder",
     "Naming",
     "Role",
@@ -43,14 +56,17 @@ __all__ = [
     "blocks_of_runs",
     "blocks_of_text",
     "dates",
+    "detect",
+    "find_leaks",
     "flat",
     "groups",
     "hierarchy_from_text",
     "infer_type",
     "intervals",
+    "known_texts",
     "make_domain",
     "mask",
-    "may_identify",
+    "near_duplicates",
     "node_names",
     "ordered",
     "parse_block",
@@ -60,6 +76,7 @@ __all__ = [
     "ranges",
     "set_text",
     "shown_hierarchy",
-    "suggest_roles",
+    "sightings",
+    "suggest_diversity",
     "text_of",
 ]

@@ -49,6 +49,8 @@ class Schema:
     types: Mapping[str, Type] = field(default_factory=dict)
     weights: str | None = None
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    """Columns without a role that somebody confirmed: they may be released as they are."""
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -71,12 +73,13 @@ class Schema:
         types: Mapping[str, Type | str] | None = None,
         *,
         weights: str | None = None,
+        keep: str | Iterable[str] = (),
         base: Path | None = None,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
         A column has one role, except that a quasi-identifier or a sensitive one may be the class attribute
-        too. ``base`` is the folder that hierarchy files are relative to.
+        too. Columns to ``keep`` as they are have none. ``base`` is the folder that hierarchy files are relative to.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -84,7 +87,7 @@ class Schema:
         """
         known = list(columns)
         _refuse_twice(known, "The data has two columns called '{}'; rename one of them.", DataError)
-        keys, secrets = _names(identifiers), _names(sensitive)
+        keys, secrets, confirmed = _names(identifiers), _names(sensitive), _names(keep)
         if isinstance(quasi_identifiers, Mapping):
             given = dict(quasi_identifiers)
             quasi = list(given)
@@ -97,7 +100,7 @@ class Schema:
             raise UsageError("The types must map column names to types, as in {zip: text}.", topic="parameter")
         parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
         told = [part for name in secrets for part in parts.get(name, (name,))]
-        for column in [*keys, *quasi, *told, *classes, *weighed, *(types or {})]:
+        for column in [*keys, *quasi, *told, *classes, *weighed, *confirmed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -119,6 +122,7 @@ class Schema:
                 topic="no-quasi-identifier",
             )
         used = {*keys, *quasi, *told, *classes, *weighed}
+        _refuse_kept(confirmed, used)
         hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
             tuple(keys),
@@ -129,6 +133,7 @@ class Schema:
             {column: as_type(choice) for column, choice in (types or {}).items()},
             weights,
             parts,
+            tuple(dict.fromkeys(confirmed)),
         )
 
     def role(self, column: str) -> Role:
@@ -172,6 +177,17 @@ def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[
         if name in seen:
             raise error(message.format(name), column=name)
         seen.add(name)
+
+
+def _refuse_kept(confirmed: list[str], used: Collection[str]) -> None:
+    """Refuse to keep a column as it is that has a role, which says what becomes of it."""
+    for column in confirmed:
+        if column in used:
+            raise UsageError(
+                f"Column '{column}' has a role and cannot be kept as it is too; choose one.",
+                column=column,
+                topic="two-roles",
+            )
 
 
 def _refuse_two_roles(

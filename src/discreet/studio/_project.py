@@ -43,6 +43,8 @@ class Settings:
     types: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Form] = field(default_factory=dict)
     goals: Goals = field(default_factory=Goals)
+    doubtful: frozenset[str] = frozenset()
+    """Columns that could tell who somebody is: one that is ordinary all the same was chosen to be."""
 
     def columns(self, role: Role) -> list[str]:
         """Return the columns of a role, in the order of the table."""
@@ -61,7 +63,8 @@ class Project:
         self.step = "data"
         self.lock = threading.RLock()
         roles = {facts["name"]: Role(facts["suggested"]) for facts in table.facts}
-        first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}))
+        doubtful = frozenset(facts["name"] for facts in table.facts if facts["stops"])
+        first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}), doubtful=doubtful)
         self._history: list[tuple[str, Settings]] = [("", first)]
         self._now = 0
         self._domains: dict[tuple[Any, ...], tuple[Form | None, Domain | DiscreetError]] = {}

@@ -70,7 +70,12 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "others": _others(release, domains, before, after),
         "class_sizes": _class_sizes(release),
         "lattice": _lattice(release, domains, rows),
-        "notes": list(release.notes),
+        "notes": [str(note) for note in release.notes],
+        "warnings": [str(note) for note in release.warnings],
+        "kept": [
+            {"name": one.name, "unique": one.unique, "confirmed": one.confirmed, "reasons": list(one.reasons)}
+            for one in release.kept
+        ],
         "seconds": release.stats["seconds"],
         "space": release.stats.get("space"),
         "examined": release.stats.get("examined"),

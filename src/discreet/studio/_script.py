@@ -51,6 +51,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
         "quasi_identifiers": {column: _form(settings, column, trees) for column in quasi},
         "sensitive": {column: _form(settings, column, trees) for column in known},
         "class_attribute": classes[0] if classes else None,
+        "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.doubtful],
         "types": {column: kind for column, kind in settings.types.items() if column in released},
         **fields,
     }

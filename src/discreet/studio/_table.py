@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.engines import open_file, open_source, reading, to_lazy
 from discreet.errors import DataError, MissingColumnError
-from discreet.evaluate import identifier_warnings
-from discreet.schema import Role, Type, infer_type, suggest_roles, text_of
+from discreet.schema import ColumnFacts, Finding, Role, Type, detect, find_leaks, infer_type, text_of
 from discreet.schema._column import numbers_of
 
 __all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "number_bars", "shown_text"]
@@ -28,8 +27,8 @@ _HELD = 64
 """The columns whose counts are kept in memory."""
 _LONGEST = 300
 """The most characters of a cell that are shown."""
-_QUASI = ("dates more exact than a year", "places smaller than a state", "ages over 89 that are not one category")
-"""Kinds of identifiers that do not name a person by themselves, and may be made coarser."""
+_LOOKED_AT = 10_000
+"""Values of identifiers are looked for in about so many rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,30 +100,37 @@ class Table:
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
         """What is known about each column before anybody says anything about it."""
-        warned: dict[str, list[Any]] = {}
-        for warning in identifier_warnings(self.scan()):
-            warned.setdefault(warning.column, []).append(warning)
-        return [self._facts(column, warned.get(column, [])) for column in self.columns]
+        found = {column: detect(self._counted(column)) for column in self.columns}
+        names = [column for column, finding in found.items() if finding.role is Role.IDENTIFIER]
+        step = max(1, self.rows // _LOOKED_AT)
+        sample = self.scan().gather_every(step).collect()
+        leaks = find_leaks(sample, names, [column for column in self.columns if column not in names])
+        held = {leak.column: leak.identifier for leak in leaks}
+        return [self._facts(finding, held.get(column)) for column, finding in found.items()]
 
-    def _facts(self, column: str, warnings: list[Any]) -> dict[str, Any]:
+    def _counted(self, column: str) -> ColumnFacts:
         counts = self.counts(column)
-        distinct = int(counts.present.sum())
-        unique = int((counts.rows[counts.present] == 1).sum())
-        direct = [warning for warning in warnings if warning.kind not in _QUASI]
-        role = suggest_roles(column, counts.values, self.rows)
-        if direct and role is not Role.SENSITIVE and unique >= 0.5 * self.rows:
-            role = Role.IDENTIFIER
-        chosen = (direct or warnings)[:1]
+        return ColumnFacts.of(column, counts.values, pl.Series(counts.rows))
+
+    def _facts(self, finding: Finding, holds: str | None) -> dict[str, Any]:
+        counts = self.counts(finding.column)
+        role, reasons = finding.role, finding.reasons
+        if holds is not None:
+            role, reasons = Role.IDENTIFIER, (f"It holds values of the identifier '{holds}'.", *reasons)
+        direct = holds is not None or any(seen.direct for seen in finding.kinds)
+        stops = finding.stops or holds is not None
         return {
-            "name": column,
+            "name": finding.column,
             "type": str(counts.type),
-            "distinct": distinct,
+            "distinct": int(counts.present.sum()),
             "missing": int(counts.rows[~counts.present].sum()),
-            "unique": unique / self.rows,
+            "unique": int((counts.rows[counts.present] == 1).sum()) / self.rows,
             "suggested": str(role),
-            "why": _why(role, distinct, self.rows),
-            "warning": chosen[0].message if chosen else None,
-            "direct": bool(direct),
+            "why": " ".join(reasons),
+            "warning": " ".join(reasons) if stops or direct or finding.kinds else None,
+            "direct": direct,
+            "stops": stops,
+            "certainty": finding.certainty,
         }
 
     def column(self, column: str, type: Type | None = None) -> dict[str, Any]:  # noqa: A002
@@ -146,19 +152,6 @@ class Table:
                 for label, place in zip(text_of(known.gather(order)).to_list(), order.tolist(), strict=True)
             ],
         }
-
-
-def _why(role: Role, distinct: int, rows: int) -> str:
-    """Say why a role is suggested."""
-    if role is Role.IDENTIFIER:
-        if distinct >= 0.9 * rows:
-            return "Nearly every row has a value of its own here, so it can name a person."
-        return "Its name says that it names people."
-    if role is Role.SENSITIVE:
-        return "Its name says something a person may want to keep private."
-    if role is Role.QUASI_IDENTIFIER:
-        return "Others may know this about a person, and find the row by it."
-    return "Neither its name nor its values point to a person."
 
 
 def shown_text(frame: pl.DataFrame) -> pl.DataFrame:

@@ -48,6 +48,42 @@ class DatabaseSource:
         self._rows = int(counted.to_series(len(by)).sum())
         return counted
 
+    def first(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """Return so many rows of some columns."""
+        known = {column.name: column for column in self._columns}
+        keys = [f"{known[name].read(quoted(name))} AS c{place}" for place, name in enumerate(columns)]
+        table = quoted(self.url.table.schema, self.url.table.name)
+        types = {f"c{place}": known[name].dtype for place, name in enumerate(columns)}
+        with self.guard(), connect(self.url) as session:
+            found = session.fetch(f"SELECT {', '.join(keys)} FROM {table} LIMIT {rows}", types)
+        found.columns = list(columns)
+        return found
+
+    def figures(self, columns: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
+        """Return for each column the number of rows, of those without a value, of values, and of values of one row."""
+        known = {column.name: column for column in self._columns}
+        table = quoted(self.url.table.schema, self.url.table.name)
+        types = dict.fromkeys(("n", "missing", "distinct", "alone"), pl.Int64())
+        found = {}
+        with self.guard(), connect(self.url) as session:
+            for name in columns:
+                sizes = f"SELECT {known[name].read(quoted(name))} AS c, COUNT(*) AS n FROM {table} GROUP BY 1"
+                sums = [
+                    f"CAST(COALESCE(SUM({figure}), 0) AS BIGINT) AS {key}"
+                    for key, figure in zip(
+                        ('"n"', '"missing"', '"distinct"', '"alone"'),
+                        (
+                            "n",
+                            "CASE WHEN c IS NULL THEN n ELSE 0 END",
+                            "CASE WHEN c IS NULL THEN 0 ELSE 1 END",
+                            "CASE WHEN c IS NOT NULL AND n = 1 THEN 1 ELSE 0 END",
+                        ),
+                        strict=True,
+                    )
+                ]
+                found[name] = session.fetch(f"SELECT {', '.join(sums)} FROM ({sizes}) AS sizes", types).row(0)
+        return found
+
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan of polars that has the database recode the rows, and fetches them, when it is run."""
         with connect(self.url) as session:

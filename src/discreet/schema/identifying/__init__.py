@@ -1,0 +1,24 @@
+"""What in a table could identify people: one detector, by the names of columns, their counts and a sample of values."""
+
+from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, known_texts, singles_out
+from discreet.schema.identifying._diversity import near_duplicates, suggest_diversity
+from discreet.schema.identifying._kinds import KINDS, Kind, Sighting, sightings
+from discreet.schema.identifying._leaks import Leak, find_leaks
+from discreet.schema.identifying._words import words_of
+
+__all__ = [
+    "KINDS",
+    "ColumnFacts",
+    "Finding",
+    "Kind",
+    "Leak",
+    "Sighting",
+    "detect",
+    "find_leaks",
+    "known_texts",
+    "near_duplicates",
+    "sightings",
+    "singles_out",
+    "suggest_diversity",
+    "words_of",
+]

@@ -1,0 +1,279 @@
+"""Kinds of identifiers, by the list of the HIPAA Safe Harbor rule: what columns are called and what values look like.
+
+The words are English, German, French, Spanish, Italian, Portuguese and Dutch.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from discreet.schema.identifying._check_digits import NUMBERS
+from discreet.schema.identifying._words import words_of
+
+__all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PLACES", "Kind", "Sighting", "sightings"]
+
+_FEW, _MOST = 0.01, 0.5
+"""The share of the known values that must match: a pattern nothing else looks like, and one that is less certain."""
+_CHECKED = 500
+"""How many values have their check digits computed."""
+
+NAMES = "the names of people"
+PLACES = "places smaller than a state"
+DATES = "dates more exact than a year"
+OLD = "ages over 89 that are not one category"
+
+
+class Kind(NamedTuple):
+    """A kind of identifier: what its column is called, and what its values look like.
+
+    Where ``both`` is set, a name alone says nothing: a released column may still be called ``zip``. ``direct`` kinds
+    name a person by themselves; the values of ``certain`` ones are enough to know them.
+    """
+
+    kind: str
+    name: str | None = None
+    value: str | None = None
+    share: float = _FEW
+    both: bool = False
+    direct: bool = True
+    certain: bool = False
+    text_only: bool = False
+    """Whether numbers cannot be meant by the name: ``nombre`` is a name in Spanish and a number in French."""
+
+
+class Sighting(NamedTuple):
+    """A kind of identifier that was seen in a column, and by what."""
+
+    kind: str
+    found_in: Literal["name", "contents"]
+    direct: bool
+    certain: bool
+    what: str
+    """What it is, for a sentence: the kind, or something finer."""
+
+
+_UNMASKED_CODE = r"^\s*(\d{4,}|[A-Za-z]{1,2}\d[A-Za-z\d]?\s*\d[A-Za-z]{2}|\d{5}-\d{4}|[A-Z]{1,2}-\d{4,5})"
+_DAY_OR_MONTH = (
+    r"^\s*(\d{4}[-/.]\d{1,2}([-/.]\d{1,2}([T ].*)?)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
+    r"|\d{1,2}\.? (de )?(jan|ene|gen|feb|fev|fév|mar|mär|apr|abr|avr|may|mai|mag|mei|maa|jun|giu|juin|jui|jul|lug|aug|"
+    r"ago|ao[uû]|sep|set|oct|okt|out|ott|nov|dec|dez|dic|déc)\w*\.?,?( de)? \d{2,4})\s*$"
+)
+BIRTH = re.compile(
+    r"\b(dob|birth ?(day|date|dt)?|born|(date|day|year) of birth|geb(urts)? ?(datum|tag|dat)|geboren|geburt|"
+    r"(date )?(de )?naissance|nee? le|(fecha )?(de )?nacimiento|(data )?(di )?nascita|(data )?(de )?nascimento|"
+    r"geboorte ?(datum|dag)?)\b"
+)
+"""Names of birth dates."""
+_DATED = (
+    rf"({BIRTH.pattern}|\b(date|dates|dt|datum|fecha|data|admission|admitted|discharge(d)?|death|died|deceased|"
+    r"todes(tag|datum)|gestorben|sterbe(datum|tag)|aufnahme(datum|tag)?|entlassung(s?datum)?|entlass(datum|tag)|deces|"
+    r"sortie|entree|ingreso|alta|fallecimiento|defuncion|ricovero|dimissione|decesso|obito|internacao|overlijden|"
+    r"opname|ontslag)\b)"
+)
+_NO = r"(id|no|nr|nbr|num|number|numero|nummer|nombor)"
+_OF = r"( (de|del|di|do|da|la|le|du|van|of))*"
+KINDS = (
+    Kind(
+        NAMES,
+        r"\b(name|names|full ?name|first ?name|last ?name|given ?name|middle ?name|surname|forename|maiden|nickname|"
+        r"user ?name|vor ?name|nach ?name|familien ?name|zu ?name|geburts ?name|ruf ?name|initials|initialen|nom|noms|"
+        r"prenom|prenoms|nom de (famille|naissance|jeune fille)|patronyme|nombre|nombres|apellido|apellidos|nome|"
+        r"cognome|nominativo|sobrenome|apelido|naam|voor ?naam|achter ?naam|familie ?naam|voorletters)\b",
+        text_only=True,
+    ),
+    Kind(
+        PLACES,
+        r"\b(address|street|house ?(no|number|nr)|adresse|anschrift|strasse|haus ?(nr|nummer)|rue|direccion|calle|"
+        r"domicilio|indirizzo|endereco|morada|rua|adres|straat( ?naam)?|huis ?nummer)\b|^via$",
+        text_only=True,
+    ),
+    Kind(
+        PLACES,
+        r"\b(city|town|village|county|municipality|district|precinct|parish|borough|wohn ?ort|ort|stadt|gemeinde|"
+        r"land ?kreis|kreis|bezirk|latitude|longitude|lat|lon|lng|gps|geo ?code|breiten ?grad|langen ?grad|koordinaten|"
+        r"coordinates|ville|commune|ciudad|municipio|citta|comune|cidade|woon ?plaats|gemeente|latitud|longitud|"
+        r"latitudine|longitudine|coordonnees|coordenadas|coordinate)\b",
+        direct=False,
+    ),
+    Kind(
+        PLACES,
+        r"\b(zip|zip ?code|post ?code|postal( ?code)?|plz|post ?leit ?zahl|code postal|codigo postal|cp|cap|"
+        r"codice (di avviamento )?postale|cep)\b",
+        _UNMASKED_CODE,
+        both=True,
+        direct=False,
+    ),
+    Kind(PLACES, None, r"^\s*\d{5}-\d{4}\s*$", _MOST, direct=False),
+    Kind(PLACES, None, r"^\s*-?\d{1,2}\.\d{3,}\s*[,; ]\s*-?\d{1,3}\.\d{3,}\s*$", _MOST, direct=False),
+    Kind(DATES, _DATED, r"(?i)" + _DAY_OR_MONTH, both=True, direct=False),
+    Kind(DATES, None, r"(?i)" + _DAY_OR_MONTH, _MOST, direct=False),
+    Kind(
+        "telephone numbers",
+        rf"\b(phone( ?{_NO})?|tele ?phone|mobile( ?{_NO})?|cell( ?phone)?|tel|telefon\w*|handy( ?nr| ?nummer)?|"
+        r"ruf ?nummer|mobil( ?nummer| ?telefon| ?nr)?|portable|telefono|movil|celular|cellulare|telefone|telemovel|"
+        r"telefoon\w*|mobiel|gsm)\b",
+        r"^\s*((\+?1[\s.-]?)?(\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}|(\+|00)[1-9]\d{0,2}[\s./-]?(\(0?\d{1,5}\)|\d{1,5})"
+        r"([\s./-]?\d{2,}){1,5}|0\d{2,5} ?[/ ] ?\d{3,}([ -]?\d{2,}){0,3}|0[1-9]( \d\d){4})\s*$",
+        _MOST,
+        certain=True,
+    ),
+    Kind("fax numbers", r"\b(fax( ?(no|nr|number))?|tele ?fax|fax ?nummer)\b"),
+    Kind(
+        "e-mail addresses",
+        r"\b(e ?mail(s|adresse)?|mail( ?address)?|courriel|correo( electronico)?|posta elettronica)\b",
+        r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}",
+        certain=True,
+    ),
+    Kind(
+        "social security or other national numbers",
+        rf"\b(ssn|social ?(security|insurance)( ?{_NO})?|nhs( ?{_NO})?|nino|national ?(id|insurance)|"
+        r"tax ?id|steuer ?(id|nummer|nr|identifikationsnummer)|sozialversicherungs ?(nr|nummer)|svnr|"
+        r"renten(versicherungs)? ?(nr|nummer)|passport( ?(no|number))?|(reise)?pass ?(nr|nummer)|personalausweis\w*|"
+        r"ausweis ?(nr|nummer)|identity ?card( ?(no|number))?|dni|nif|niss|nss|curp|nir|insee|"
+        r"securite sociale|seguridad social|seguranca social|codice fiscale|cpf|bsn|burgerservicenummer|"
+        r"rijksregisternummer|cedula|pasaporte|passeport|passaporto|passaporte|paspoort\w*|tessera sanitaria|"
+        r"ahv|avs)\b",
+        r"\b\d{3}-\d{2}-\d{4}\b",
+        certain=True,
+    ),
+    Kind(
+        "medical record numbers",
+        rf"\b(mrn|medical ?record( ?{_NO})?|(patient|paciente|paziente)(en)? ?{_NO}|record ?{_NO}|"
+        rf"fall ?{_NO}|case ?{_NO}|akten ?(nr|nummer|zeichen)|chart ?(no|number)|encounter ?{_NO}|historia clinica|"
+        rf"{_NO}{_OF} (dossier|historia|paciente|patient|paziente)|cartella clinica|prontuario|dossier ?nummer|ipp)\b",
+    ),
+    Kind(
+        "health plan numbers",
+        rf"\b(health ?plan\w*|beneficiary( ?{_NO})?|insurance ?{_NO}|policy ?{_NO}|"
+        rf"member ?{_NO}|versicherten ?(id|nr|nummer)|versicherungs ?(nr|nummer)|"
+        r"kranken(kassen|versicherungs) ?(nr|nummer)|poliza|polis ?nummer|numero de assure)\b",
+    ),
+    Kind(
+        "account numbers",
+        rf"\b(account( ?{_NO})?|iban|credit ?card( ?{_NO})?|card ?(no|number)|konto( ?(nr|nummer))?|"
+        rf"kreditkarte\w*|bank ?verbindung|kunden ?(nr|nummer|id)|(customer|client|cliente|klant|usuario|user) ?{_NO}|"
+        r"rekening( ?nummer)?|(numero|no) (de|di) (compte|cuenta|conto|conta|client|cliente)|tarjeta|carte bancaire)\b",
+        r"^\s*[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){3,7}( ?[A-Z0-9]{1,3})?\s*$",
+    ),
+    Kind(
+        "certificate or licence numbers",
+        rf"\b(licen[cs]e( ?{_NO})?|certificate( ?{_NO})?|fuhrerschein\w*|fuehrerschein\w*|zulassungs ?(nr|nummer)|"
+        r"approbations?\w*|permis de conduire|permiso de conducir|patente|carta de conducao|rijbewijs( ?nummer)?)\b",
+    ),
+    Kind(
+        "vehicle identifiers",
+        rf"\b(vin|vehicle ?(id|identification|no|number)|(number|license|licence) ?plate|kfz( ?kennzeichen)?|"
+        rf"kennzeichen|fahrgestell ?(nr|nummer)?|fahrzeug ?{_NO}|immatriculation|matricula|targa|placa|kenteken)\b",
+    ),
+    Kind(
+        "device identifiers",
+        rf"\b(device ?(id|no|number|serial)|serial( ?(no|number))?|imei|mac ?(address|adresse)|udid|ger(a|ae)te ?{_NO}|"
+        r"serien ?(nr|nummer)|numero de serie|serienummer)\b",
+        r"^\s*([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\s*$",
+        certain=True,
+    ),
+    Kind(
+        "web addresses", r"\b(url|uri|web ?(site|page|seite|address)|homepage|internetseite)\b", r"\b(https?|ftp)://\S"
+    ),
+    Kind(
+        "IP addresses",
+        r"\b(ip|ip ?(address|adresse|v4|v6))\b",
+        r"^\s*((25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}|([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4})\s*$",
+        certain=True,
+    ),
+    Kind(
+        "biometric identifiers",
+        r"\b(biometric\w*|finger ?print\w*|voice ?print\w*|retina|dna|genome|fingerabdruck\w*|stimm ?profil|"
+        r"biometrisch\w*|genom)\b|\biris (scan|code)\b|^iris$",
+    ),
+    Kind(
+        "photographs",
+        r"\b(photo(s|graph)?|picture|portrait|selfie|image|foto(s)?|bild|licht ?bild|pass ?bild)\b",
+        r"(?i)\.(jpe?g|png|heic|tiff?|bmp|gif|dcm)\s*$",
+        _MOST,
+    ),
+    Kind(
+        "other numbers or codes of a person",
+        rf"\b(id|ids|identifier|uuid|guid|uid|person(al|en)? ?{_NO}|kennung|kenn ?(nr|nummer)|"
+        rf"matrikel ?(nr|nummer)|employee ?{_NO}|mitarbeiter ?{_NO}|student ?{_NO}|identifiant|"
+        r"identificador|identificativo|identificatie|matricule|personeels ?nummer)\b",
+        r"^\s*([0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})\s*$",
+        certain=True,
+    ),
+)
+_HASHED = r"^\s*([0-9a-f]{16,}|[0-9A-F]{16,})\s*$"
+"""Long hexadecimal text: what hashing an identifier leaves, and as much a name of a person as that was."""
+_NO_PERSON = re.compile(
+    r"\b(product|file|drug|medication|medicine|company|employer|hospital|clinic|brand|column|category|group|test|"
+    r"procedure|disease|diagnosis|school|produkt|datei|medikament|firma|krankenhaus|klinik|marke|spalte|gruppe|produit|"
+    r"fichier|entreprise|hopital|producto|archivo|empresa|medicamento|prodotto|azienda|ospedale|farmaco|produto|"
+    r"bedrijf|ziekenhuis|medicijn|study|site|country|land|pays|pais|paese|state|type|class|shop|store|event)\b"
+)
+_PERSON_NAME = r"^\p{Lu}[\p{Ll}'’-]+,?( \p{Lu}\.?)?( (von|van|de|der|la))* \p{Lu}[\p{L}'’-]+$"
+_AGE = re.compile(r"\b(age|ages|alter|lebens ?alter|patient(en)?alter|edad|eta|idade|leeftijd)\b")
+_OLD = 90
+"""All ages over 89 must be one category, which may be called 90."""
+
+
+def sightings(column: str, texts: pl.Series) -> list[Sighting]:
+    """Return the kinds of identifiers seen in the name of a column or in ``texts``, its known values as text."""
+    words = words_of(column)
+    found: dict[str, Sighting] = {}
+    numbers = bool(len(texts)) and not texts.cast(pl.Float64, strict=False).null_count()
+    for kind in KINDS:
+        named = kind.name is not None and re.search(kind.name, words) is not None
+        if named and kind.kind == NAMES and _NO_PERSON.search(words):
+            continue
+        named = named and not (kind.text_only and numbers)
+        if kind.both:
+            shown = named = named and _matches(texts, kind.value or "", kind.share)
+        else:
+            shown = kind.value is not None and _matches(texts, kind.value, kind.share)
+        if shown or named:
+            seen = Sighting(kind.kind, "contents" if shown else "name", kind.direct, shown and kind.certain, kind.kind)
+            found.setdefault(kind.kind, seen)
+    for number in _checked(texts):
+        found[number.kind] = number
+    if NAMES not in found and _full_names(texts):
+        found[NAMES] = Sighting(NAMES, "contents", True, True, NAMES)
+    codes = "other numbers or codes of a person"
+    if codes not in found and _many(texts) and _matches(texts, _HASHED, 0.9):
+        found[codes] = Sighting(codes, "contents", True, True, "codes such as those a hash function makes")
+    if _AGE.search(words) and _over_89(texts):
+        found[OLD] = Sighting(OLD, "contents", False, False, OLD)
+    return list(found.values())
+
+
+def _matches(texts: pl.Series, pattern: str, share: float) -> bool:
+    return bool(len(texts)) and float(texts.str.contains(pattern).mean() or 0) >= share  # type: ignore[arg-type]
+
+
+def _checked(texts: pl.Series) -> list[Sighting]:
+    """Return the numbers of people whose check digits are right."""
+    values = texts.filter(texts.str.contains(r"\d")).unique(maintain_order=True).head(_CHECKED).to_list()
+    found = []
+    for number in NUMBERS:
+        passed = sum(map(number.passes, values))
+        if passed >= max(number.least, number.share * max(len(values), 1)) and _matches(texts, r"\d", number.share):
+            found.append(Sighting(number.kind, "contents", True, True, number.what))
+    return found
+
+
+def _many(texts: pl.Series) -> bool:
+    """Whether values are of many different people, and no few that are repeated."""
+    return len(texts) > 0 and texts.n_unique() >= max(3, 0.1 * len(texts))
+
+
+def _full_names(texts: pl.Series) -> bool:
+    """Whether most values look like a first and a last name, and most are different: cities are not."""
+    return len(texts) >= 20 and texts.n_unique() >= 0.5 * len(texts) and _matches(texts, _PERSON_NAME, 0.8)
+
+
+def _over_89(texts: pl.Series) -> bool:
+    """Whether there is an age over 89, other than 90 for all of them, or a range with an end that begins there."""
+    alone = texts.cast(pl.Float64, strict=False)
+    begins = texts.str.extract(r"^[\[(](\d+(?:\.\d+)?), \d").cast(pl.Float64, strict=False)
+    return bool(((alone > _OLD) & alone.is_finite()).any() or (begins >= _OLD).any())
