@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import answer
-from discreet.cli._options import columns, json_option, quiet_option
+from discreet.cli._options import columns, json_option, keep_order_option, quiet_option
 
 __all__ = ["apply"]
 
@@ -46,6 +46,7 @@ lists values of the data: keep it as safe as these.""",
     help="Classes that break a promise: refuse the table, or leave them out.",
 )
 @click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
+@keep_order_option
 @json_option
 @quiet_option
 def apply(
@@ -55,6 +56,7 @@ def apply(
     unknown: Any,
     broken: Any,
     identifiers: tuple[str, ...],
+    keep_order: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -68,6 +70,12 @@ def apply(
     if isinstance(target, Output):
         check_apart([target.path], [Path(mapping)])
     applied = apply_mapping(
-        mapping, source, unknown=unknown, broken=broken, identifiers=columns(identifiers), output=output
+        mapping,
+        source,
+        unknown=unknown,
+        broken=broken,
+        identifiers=columns(identifiers),
+        output=output,
+        order="keep" if keep_order else "random",
     )
     answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from glob import escape
@@ -23,7 +23,7 @@ from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, check_names, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
-__all__ = ["DuckDB", "read_file"]
+__all__ = ["DuckDB", "hash_order", "read_file"]
 
 _GROUP = 1 << 24
 """The bytes of a row group: each core holds one or two in memory until they are written."""
@@ -65,6 +65,10 @@ class DuckDB:
         """Cast what can be cast."""
         return native.project(f"* REPLACE (TRY_CAST({_quoted(column)} AS DOUBLE) AS {_quoted(column)})")
 
+    def shuffled(self, native: Any, key: int) -> Any:
+        """Sort by DuckDB's own hash, which spills to disk what does not fit into memory."""
+        return native.order(hash_order(zip(native.columns, map(str, native.types), strict=True), key))
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
         wide = [
@@ -95,6 +99,20 @@ class DuckDB:
                 'connection.execute("SET python_enable_replacements = true").'
             )
         return None
+
+
+def hash_order(columns: Iterable[tuple[str, str]], key: int) -> str:
+    """Return SQL for a hash of a key and the values of some columns, told by name and type.
+
+    >>> hash_order([("age", "INTEGER"), ("weight", "DOUBLE")], 7)
+    'hash(7, "age", "weight", signbit("weight"))'
+    """
+    values = []
+    for name, type_name in columns:
+        values.append(_quoted(name))
+        if type_name in ("FLOAT", "DOUBLE"):  # 0.0 and -0.0 have the same hash
+            values.append(f"signbit({_quoted(name)})")
+    return f"hash({', '.join([str(key), *values])})"
 
 
 def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> Relation:

@@ -62,6 +62,10 @@ class Ibis:
             raise UsageError("The survey weights are text, which this database cannot try to read; make them numbers.")
         return native.mutate(**{column: native[column].try_cast("float64")})
 
+    def shuffled(self, native: Any, key: int) -> None:
+        """Leave it to polars: not every database has a hash, or the same one each time."""
+        return
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""
         native.to_parquet(path)

@@ -70,6 +70,12 @@ class Backend(Protocol):
     def as_numbers(self, native: Any, column: str) -> Any:
         """Return the rows with a column of text as numbers, null where it is none."""
 
+    def shuffled(self, native: Any, key: int) -> Any:
+        """Return the rows sorted by a hash of a key and all their values; None where the engine has no such hash.
+
+        Rows that are the same in all columns may stand together.
+        """
+
     def save(self, native: Any, path: Path) -> None:
         """Run a plan and write its rows as Parquet."""
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import bz2
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet._replacing import rows_beside
+from discreet._replacing import remove, rows_beside
 from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
+from discreet.engines._shuffle import Shuffle, shuffled
 from discreet.engines._source import to_lazy
 from discreet.engines._which import relation_of
+
+if TYPE_CHECKING:
+    from discreet.engines._relation import Relation
 
 __all__ = ["plan_of", "write_data", "write_parts", "write_table"]
 
@@ -28,35 +33,57 @@ _PART_ROWS = 1 << 23
 """The rows of one file of a folder."""
 
 
-def write_data(data: Any, path: Path, layout: Format, name: str | None = None) -> pl.Schema:
+def write_data(data: Any, path: Path, layout: Format, name: str | None = None, *, shuffle: Shuffle | None) -> pl.Schema:
     """Write a frame of any kind to a file, and return the types of its columns; an engine writes Parquet itself."""
     relation = relation_of(data)
     if relation is not None and layout.kind == "parquet" and relation.backend.one_file:
-        with relation.running(), writing(f"'{name or path.name}'"):
-            relation.backend.save(relation.native, path)
-            return pl.scan_parquet(path, glob=False).collect_schema()
-    with plan_of(data, path, name or path.name) as plan:
+        rows = _in_order(relation, shuffle)
+        if rows is not None:
+            with relation.running(), writing(f"'{name or path.name}'"):
+                relation.backend.save(rows, path)
+                return pl.scan_parquet(path, glob=False).collect_schema()
+    with plan_of(data, path, name or path.name, shuffle=shuffle) as plan:
         write_table(plan, path, layout, name)
         return plan.collect_schema()
 
 
 @contextmanager
-def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
-    """Give out a frame of any kind as a plan of polars.
+def plan_of(data: Any, target: Path, name: str, *, shuffle: Shuffle | None) -> Iterator[pl.LazyFrame]:
+    """Give out a frame of any kind as a plan of polars, with its rows in random order if a ``shuffle`` is given.
 
     What another engine holds goes through a hidden file or folder beside the target, which it writes itself.
     """
     relation = relation_of(data)
-    if relation is None:
-        yield to_lazy(data)
-        return
     rows = rows_beside(target)
+    if relation is None:
+        with writing(f"'{name}'"), shuffled(to_lazy(data), _sized(data, shuffle), rows) as plan:
+            yield plan
+        return
     with relation.running(), writing(f"'{name}'"):
         try:
-            relation.backend.save(relation.native, rows)
-            yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
+            ordered = _in_order(relation, shuffle)
+            if ordered is not None:
+                relation.backend.save(ordered, rows)
+                yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
+            else:
+                rows.mkdir(mode=0o700)
+                relation.backend.save(relation.native, rows / "rows.parquet")
+                with shuffled(pl.scan_parquet(rows / "rows.parquet", glob=False), shuffle, rows / "buckets") as plan:
+                    yield plan
         finally:
-            shutil.rmtree(rows, ignore_errors=True) if rows.is_dir() else rows.unlink(missing_ok=True)
+            remove(rows)
+
+
+def _in_order(relation: Relation, shuffle: Shuffle | None) -> Any:
+    """Return the rows of a relation in the order to be written; None where polars has to see to that."""
+    return relation.native if shuffle is None else relation.backend.shuffled(relation.native, shuffle.key)
+
+
+def _sized(data: Any, shuffle: Shuffle | None) -> Shuffle | None:
+    """Add the number of rows, which a frame in memory tells."""
+    if shuffle is None or isinstance(data, pl.LazyFrame | str | PathLike):
+        return shuffle
+    return replace(shuffle, rows=len(data))
 
 
 def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | None = None) -> None:

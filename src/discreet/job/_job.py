@@ -83,6 +83,7 @@ class Job(BaseModel):
     min_levels: dict[str, int] = Field(default_factory=dict)
     max_levels: dict[str, int] = Field(default_factory=dict)
     missing: str = "value"
+    order: str = "random"
     time_limit: float | None = Field(default=None, gt=0)
     seed: int | None = Field(default=None, ge=0)
     engine: str = "auto"
@@ -213,6 +214,7 @@ class Job(BaseModel):
             "min_levels": self.min_levels,
             "max_levels": self.max_levels,
             "missing": self.missing,
+            "order": self.order,
             "time_limit": self.time_limit,
             "seed": self.seed,
             "engine": self.engine,

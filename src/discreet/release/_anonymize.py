@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import Engine, EngineName, Missing
+from discreet.engines import Engine, EngineName, Missing, Order, Shuffle
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._infeasible import infeasible
@@ -48,6 +49,7 @@ def anonymize(
     time_limit: float | None = None,
     seed: int | None = None,
     missing: Missing = "value",
+    order: Order = "random",
     priorities: Mapping[str, int] | None = None,
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
@@ -97,10 +99,14 @@ def anonymize(
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
-        For solvers that draw random numbers; without one they ask the operating system's secure source.
+        For solvers that draw random numbers and for the order of rows; without one they ask the operating system's
+        secure source.
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
+    order
+        ``random``: what is written to ``output`` is in random order, because the order of the table may identify
+        people. ``keep``: it stays as it is. A frame that is returned always keeps its order.
     priorities
         How much each quasi-identifier matters, as in ``{"zip": 10, "age": 5}``; 1 where nothing is said. They are the
         weights of the cost, which is ``score`` if none was chosen.
@@ -133,6 +139,7 @@ def anonymize(
         models = [PRIVACY.make(model) for model in several(privacy)]
         loss = cost_by_priorities(cost, priorities, quasi_identifiers)
         highest = highest_levels(max_levels, keep_at_least)
+        shuffle = Shuffle.of(order, seed)
         kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
             data,
@@ -150,6 +157,8 @@ def anonymize(
             output=output,
             engine=Engine(engine, memory_limit, spark),
         )
+        if prepared.target is not None:
+            prepared = replace(prepared, target=replace(prepared.target, shuffle=shuffle))
         with prepared.clock("solve"):
             problem = Problem.build(
                 prepared.counted.table,
@@ -178,6 +187,7 @@ def anonymize(
             "min_levels": min_levels or {},
             "max_levels": max_levels or {},
             "time_limit": time_limit,
+            **({} if order == "random" else {"order": order}),
             **({} if seed is None else {"seed": seed}),
         }
         return make_release(prepared, problem, solution, job)

@@ -12,14 +12,14 @@ import polars as pl
 
 from discreet._words import amount, either
 from discreet.counts import IntArray
-from discreet.engines import Recoding, Source, ValueMap, count_together, open_source
+from discreet.engines import Order, Recoding, Shuffle, Source, ValueMap, count_together, open_source
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
-from discreet.release._output import check_output
+from discreet.release._output import KEPT_ORDER, check_output
 from discreet.release._publish import Promises, publish
 from discreet.release._release import Release, Written
 from discreet.release._small import few
@@ -45,6 +45,8 @@ class Applied:
     by_rule: Mapping[str, int]
     """For each column, how many new values were recoded by the rule that made its hierarchy."""
     table: Any
+    notes: tuple[str, ...] = ()
+    """What else is good to know."""
 
     @property
     def frame(self) -> Any:
@@ -66,7 +68,7 @@ class Applied:
             f"'{column}': {amount(values, 'new value')} went by its hierarchy"
             for column, values in self.by_rule.items()
         ]
-        return "\n".join([*lines, self.audit.summary()])
+        return "\n".join([*lines, self.audit.summary(), *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, ready for JSON."""
@@ -92,6 +94,7 @@ def apply_mapping(
     broken: Broken = "error",
     identifiers: str | Sequence[str] = (),
     output: str | PathLike[str] | None = None,
+    order: Order = "random",
 ) -> Applied:
     """Recode a table as another was, by the mapping of that release; what comes out keeps the same promises.
 
@@ -100,7 +103,8 @@ def apply_mapping(
     what it becomes (intervals, dates, masks) follow it. The classes the mapping left out are left out again. The result
     is audited by the promises of the mapping: if one is broken that is an ``error`` and nothing is released, or with
     ``broken="suppress"`` the classes that break it are left out. Columns the first table did not have are refused
-    unless they are named as ``identifiers``, which are left out.
+    unless they are named as ``identifiers``, which are left out. What is written to ``output`` is in random order
+    unless ``order="keep"``.
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -111,7 +115,7 @@ def apply_mapping(
         if choice not in get_args(known):
             raise UsageError(f"{name} is one of {', '.join(get_args(known))}, not '{choice}'.")
     told = read_mapping(mapping)
-    target = None if output is None else check_output(output, data)
+    target = None if output is None else replace(check_output(output, data), shuffle=Shuffle.of(order))
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
@@ -127,6 +131,7 @@ def apply_mapping(
         "rows": rows,
         "unknown": {name: column.unknown for name, column in recoded.items() if column.unknown},
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
+        "notes": (KEPT_ORDER,) if target is not None and target.shuffle is None else (),
     }
     models = [PRIVACY.make(text) for text in told["privacy"]]
     if "weights" not in told and any(model.looks_at_population for model in models):
@@ -148,7 +153,7 @@ def apply_mapping(
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
     )
     if broken == "suppress":
-        release = _without_broken_classes(source, recoding, promises, output)
+        release = _without_broken_classes(source, recoding, promises, output, order)
         if release is not None:
             return Applied(audit=release.audit, table=release.table, **facts)
         recoding = replace(recoding, everything=True)
@@ -171,7 +176,7 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
 
 
 def _without_broken_classes(
-    source: Source, recoding: Recoding, promises: Promises, output: str | PathLike[str] | None
+    source: Source, recoding: Recoding, promises: Promises, output: str | PathLike[str] | None, order: Order
 ) -> Release | None:
     """Return the release without classes that break a promise; None where no class of so small a table keeps them."""
     with source.guard():
@@ -190,6 +195,7 @@ def _without_broken_classes(
             weights=promises.weights,
             suppression="class-records",
             output=output,
+            order=order,
         )
     except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
         return None

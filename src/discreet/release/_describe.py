@@ -14,6 +14,7 @@ import polars as pl
 import discreet
 from discreet._words import amount
 from discreet.problem._text import outline
+from discreet.release._output import KEPT_ORDER
 from discreet.release._small import few
 from discreet.schema import Type, may_identify, shown_hierarchy
 
@@ -75,6 +76,8 @@ def notes(
     output: Target | None,
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect."""
+    if output is not None and output.shuffle is None:
+        yield KEPT_ORDER
     suspects = [f"'{column}'" for column in schema.insensitive if may_identify(column)]
     if suspects:
         yield (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,10 +14,21 @@ import polars as pl
 
 from discreet._places import Place, TableUrl, is_url
 from discreet._replacing import check_parent, check_target, leading_to, put_back, replacing, replacing_folder
-from discreet.engines import Format, files_of, files_read, format_of, plan_of, relation_of, write_data, write_parts
+from discreet.engines import (
+    Format,
+    Shuffle,
+    files_of,
+    files_read,
+    format_of,
+    plan_of,
+    relation_of,
+    write_data,
+    write_parts,
+)
 from discreet.errors import OutputError, UsageError
 
 __all__ = [
+    "KEPT_ORDER",
     "FolderOutput",
     "Output",
     "SparkOutput",
@@ -30,6 +41,11 @@ __all__ = [
     "sources",
 ]
 
+KEPT_ORDER = (
+    "Rows leave in their original order, which may identify people: whoever has a list in the same order can go "
+    "through both line by line; leave order=keep out to shuffle them."
+)
+"""The note on a release whose rows were not shuffled."""
 _PARQUET = Format("parquet")
 _PART = re.compile(r"part-\d{5,}\.parquet")
 
@@ -40,6 +56,8 @@ class Output:
 
     path: Path
     format: Format
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order of the rows; None keeps theirs."""
 
     @property
     def place(self) -> Place:
@@ -49,7 +67,7 @@ class Output:
     def write(self, data: Any) -> None:
         """Write a frame of any kind; the file appears when it is complete."""
         with replacing(self.path) as unfinished:
-            write_data(data, unfinished, self.format, self.path.name)
+            write_data(data, unfinished, self.format, self.path.name, shuffle=self.shuffle)
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,8 @@ class FolderOutput:
 
     path: Path
     format: Format = _PARQUET
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order of the rows, which also says what part they are in; None keeps theirs."""
 
     @property
     def place(self) -> Place:
@@ -67,7 +87,10 @@ class FolderOutput:
     def write(self, data: Any) -> None:
         """Write a frame of any kind; the folder appears when it is complete."""
         name = self.path.name
-        with replacing_folder(self.path) as unfinished, plan_of(data, unfinished, name) as plan:
+        with (
+            replacing_folder(self.path) as unfinished,
+            plan_of(data, unfinished, name, shuffle=self.shuffle) as plan,
+        ):
             write_parts(plan, unfinished, name)
 
 
@@ -77,6 +100,8 @@ class TableOutput:
 
     url: TableUrl
     format: None = None
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order the rows are inserted in; None keeps theirs."""
 
     @property
     def place(self) -> Place:
@@ -88,7 +113,7 @@ class TableOutput:
         from discreet.engines.database import replacing_table
 
         with replacing_table(self.url) as staged:
-            staged.write(data)
+            staged.write(data, shuffle=self.shuffle)
 
     def scan(self) -> pl.LazyFrame:
         """Return the table as a plan that reads it when it is run."""
@@ -106,7 +131,7 @@ class SparkOutput(TableOutput):
         from discreet.engines._spark_table import replacing_spark_table
 
         with replacing_spark_table(self.url, data) as staged:
-            staged.write(data)
+            staged.write(data, shuffle=self.shuffle)
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows of the table, which are fetched."""

@@ -17,6 +17,7 @@ from discreet.engines import (
     open_file,
     open_table,
     plan_of,
+    relation_of,
     write_data,
     write_parts,
 )
@@ -84,6 +85,8 @@ def publish(
     source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
 ) -> tuple[Any, Audit]:
     """Return the released table, or where it was written, and the audit of it."""
+    if target is not None and target.shuffle is not None:
+        target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows))
     if target is None:
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))
@@ -103,7 +106,8 @@ def publish(
         written = Written(target.place, replace(file, path=target.path).scan)
     if not source.read_again:
         return released, verdict
-    return replace(written, lazy=source.kind == "polars lazy"), verdict
+    by_engine = released is None or relation_of(released) is not None
+    return replace(written, lazy=source.kind == "polars lazy", shuffle=target.shuffle, by_engine=by_engine), verdict
 
 
 def _to_file(
@@ -112,7 +116,7 @@ def _to_file(
     with replacing(output.path) as unfinished:
         with clock("recode"), source.guard():
             released = source.recode(recoding, to_text=output.format.kind in ("csv", "jsonl"))
-            schema = write_data(released, unfinished, output.format, output.path.name)
+            schema = write_data(released, unfinished, output.format, output.path.name, shuffle=output.shuffle)
         with clock("audit"):
             file = _reopen(unfinished, output, schema)
             return released, file, promises.check(file, recoding.categories)
@@ -124,7 +128,7 @@ def _to_folder(
     with replacing_folder(output.path) as unfinished:
         with clock("recode"), source.guard():
             released = source.recode(recoding)
-            with plan_of(released, unfinished, output.path.name) as plan:
+            with plan_of(released, unfinished, output.path.name, shuffle=output.shuffle) as plan:
                 write_parts(plan, unfinished, output.path.name)
         with clock("audit"):
             return released, promises.check(open_table(unfinished))
@@ -139,10 +143,10 @@ def _to_table(
         with clock("recode"), source.guard():
             released = None
             if isinstance(source, DatabaseSource) and source.url.same_database(output.url):
-                staged.recode(source, recoding)
+                staged.recode(source, recoding, shuffle=output.shuffle)
             else:
                 released = source.recode(recoding)
-                staged.write(released)
+                staged.write(released, shuffle=output.shuffle)
         with clock("audit"):
             return released, promises.check(staged)
 
@@ -156,7 +160,7 @@ def _to_spark(
         released = source.recode(recoding)
     with replacing_spark_table(output.url, released) as staged:
         with clock("recode"), source.guard():
-            staged.write(released)
+            staged.write(released, shuffle=output.shuffle)
         with clock("audit"):
             return released, promises.check(staged.relation())
 

@@ -180,8 +180,10 @@ def _finish(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop
         release = dataclasses.replace(release, wrote=FileStamp.of(data))
         release.certificate(job.certificate)
     released = Path(RELEASED)
-    release.write(released)
-    np.save("kept.npy", release.rows_of(job.input).to_numpy())
+    release.write(released, order="keep")  # the order of the output, which was shuffled
+    rows = release.rows_of(job.input).to_numpy()
+    places = np.argsort(rows)
+    np.save("kept.npy", np.stack([rows[places], places]))
     result = release_result(release, job, Path(task["rows"]), released, formulas)
     write_json(Path("result.json"), result)
     _keep(release, RELEASE)

@@ -1,0 +1,178 @@
+"""Rows in an order that says nothing about the one they came in.
+
+Rows are sorted by a keyed hash of their released values, and never by a random number drawn for their place: whoever
+learns the key, or guesses the seed it was made from, can then tell nothing about the original order, because equal rows
+are interchangeable. It also means that a key gives the same order however an engine delivers the rows.
+
+Small tables are put in order in memory. Larger ones are first scattered over hidden files by the high bits of the hash,
+which are then read, sorted and handed on one after the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self, get_args
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from discreet._replacing import remove
+from discreet.engines._names import exactly, unused
+from discreet.engines._whole_numbers import few_values
+from discreet.errors import UsageError
+
+__all__ = ["Order", "Shuffle", "order_of_rows", "shuffled"]
+
+Order = Literal["random", "keep"]
+IN_MEMORY = 1 << 23
+"""Cells of a table that is put in order in memory."""
+BUCKET_CELLS = 1 << 25
+"""Cells of a bucket that is sorted in memory; larger ones are scattered again."""
+_BITS = 6
+"""A table is scattered over two to the power of this many buckets."""
+_BUFFERED_CELLS = 1 << 17
+"""Cells of one bucket that are held until they are written."""
+_START = 1 << 14
+"""Rows that are looked at to find text of few values."""
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """A random order of rows; where there is none (None), rows are written in the order they have.
+
+    >>> Shuffle.drawn(seed=7) == Shuffle.drawn(seed=7), Shuffle.drawn() == Shuffle.drawn()
+    (True, False)
+    """
+
+    key: int
+    """The key of the hash, of 63 bits, which every engine can take."""
+    rows: int | None = None
+    """How many rows will be written, if that is known."""
+
+    @classmethod
+    def drawn(cls, seed: int | None = None) -> Self:
+        """Take the key from the seed of a job or, without one, from the operating system's secure source."""
+        if seed is None:
+            return cls(secrets.randbits(63))
+        digest = hashlib.sha256(f"discreet row order {seed}".encode()).digest()
+        return cls(int.from_bytes(digest[:8], "big") >> 1)
+
+    @classmethod
+    def of(cls, order: Order, seed: int | None = None) -> Self | None:
+        """Return what a user chose: ``random``, or None for ``keep``."""
+        if order not in get_args(Order):
+            raise UsageError(f"The order of rows is random or keep, not '{order}'.", topic="parameter")
+        return None if order == "keep" else cls.drawn(seed)
+
+    def fits_in_memory(self, columns: int) -> bool:
+        """Whether a table with so many columns is put in order in memory."""
+        return self.rows is not None and self.rows * columns <= IN_MEMORY
+
+
+def order_of_rows(frame: pl.LazyFrame, shuffle: Shuffle, columns: list[str]) -> pl.LazyFrame:
+    """Return rows in the order they were written in, by the values of the ``columns`` that were written.
+
+    Of equal rows any may have become any.
+    """
+    mark, chosen = _mark(frame.collect_schema()), frame.collect_schema()
+    marked = frame.with_columns(_hashed(pl.Schema({name: chosen[name] for name in columns}), shuffle.key).alias(mark))
+    order = _mixed(mark, shuffle.key) if shuffle.fits_in_memory(len(columns)) else pl.col(mark)
+    return marked.sort(order).drop(mark)
+
+
+@contextmanager
+def shuffled(frame: pl.LazyFrame, shuffle: Shuffle | None, folder: Path) -> Iterator[pl.LazyFrame]:
+    """Give out a plan for the rows of another in random order; ``folder`` is made for hidden files and removed."""
+    if shuffle is None:
+        yield frame
+    elif shuffle.fits_in_memory(len(frame.collect_schema())):
+        yield order_of_rows(frame.collect(engine="streaming").lazy(), shuffle, frame.collect_schema().names())
+    else:
+        try:
+            yield _scattered(frame, shuffle, folder)
+        finally:
+            remove(folder)
+
+
+def _mark(schema: pl.Schema) -> str:
+    return unused("discreet_order", schema)
+
+
+def _hashed(schema: pl.Schema, key: int) -> pl.Expr:
+    """Return the hash of the values of a row, of which no two kinds that can be told apart are the same."""
+    values = []
+    for column, dtype in schema.items():
+        if dtype == pl.Object:  # hashed by where it is in memory
+            continue
+        category = isinstance(dtype, pl.Categorical | pl.Enum)
+        values.append(exactly(column).cast(pl.String) if category else exactly(column))
+        if dtype.is_float():
+            values.append(1 / exactly(column))  # 0.0 and -0.0 have the same hash
+    if not values:
+        return pl.lit(0, dtype=pl.UInt64)
+    return pl.struct(value.alias(f"c{number}") for number, value in enumerate(values)).hash(key)
+
+
+def _mixed(mark: str, key: int) -> pl.Expr:
+    """Return what equal rows are told apart by, so that they do not stand together: the number of each among them."""
+    return pl.struct(pl.col(mark), pl.int_range(pl.len()).over(mark).alias("number")).hash(key)
+
+
+def _scattered(frame: pl.LazyFrame, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
+    """Run a plan, scatter its rows, and return a plan that hands them on bucket by bucket."""
+    schema = frame.collect_schema()
+    mark = _mark(schema)
+    texts = [column for column, dtype in schema.items() if dtype == pl.String]
+    start = frame.select(map(exactly, texts)).head(_START).collect(engine="streaming")
+    few = [exactly(column).cast(pl.Categorical) for column in few_values(start)]
+    _scatter(frame.with_columns(_hashed(schema, shuffle.key).alias(mark)).with_columns(few), mark, folder, depth=0)
+
+    def buckets(
+        with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None
+    ) -> Iterator[pl.DataFrame]:
+        wanted = list(map(exactly, schema if with_columns is None else with_columns))
+        for bucket in _gathered(folder, mark, len(schema)):
+            rows = bucket.drop(mark).cast(schema).select(wanted)
+            yield rows if predicate is None else rows.filter(predicate)
+
+    return register_io_source(buckets, schema=schema)
+
+
+def _scatter(frame: pl.LazyFrame, mark: str, folder: Path, depth: int) -> None:
+    """Write rows to a file for each value of some bits of their hash."""
+    folder.mkdir(mode=0o700)
+    bits = pl.col(mark) // (1 << (64 - _BITS * (depth + 1))) % (1 << _BITS)
+    buckets = pl.PartitionBy(
+        folder,
+        key={"bucket": bits},
+        include_key=False,
+        approximate_bytes_per_file=None,
+        file_path_provider=lambda part: f"{part.partition_keys.item()}.parquet",
+    )
+    group = max(_BUFFERED_CELLS // len(frame.collect_schema()), 1 << 8)
+    frame.sink_parquet(
+        buckets, compression="uncompressed", statistics=False, row_group_size=group, maintain_order=False
+    )
+
+
+def _gathered(folder: Path, mark: str, width: int, depth: int = 0) -> Iterator[pl.DataFrame]:
+    """Yield the rows of buckets by their hash."""
+    for number in range(1 << _BITS):
+        path, inner = folder / f"{number}.parquet", folder / str(number)
+        if not path.exists():
+            continue
+        bucket = pl.scan_parquet(path, glob=False)
+        if bucket.select(pl.len()).collect().item() * width <= BUCKET_CELLS:
+            yield bucket.collect().sort(mark)
+        elif bucket.select(pl.col(mark).min() == pl.col(mark).max()).collect().item():  # all rows are the same
+            yield from bucket.collect_batches(chunk_size=_CHUNK, engine="streaming")
+        else:
+            if not inner.exists():
+                _scatter(bucket, mark, inner, depth + 1)
+            yield from _gathered(inner, mark, width, depth + 1)
