@@ -54,8 +54,14 @@ class DuckDB:
 
         DuckDB finds it by the name of the variable, and holds on to it for as long as the new relation lives.
         """
-        uploaded = table.to_arrow()  # noqa: F841
-        return native.query(f"discreet_{secrets.token_hex(8)}", "SELECT * FROM uploaded")
+        uploaded = table.cast({pl.Enum: pl.String}).to_arrow()  # noqa: F841
+        enums = [
+            f"CAST({_quoted(name)} AS ENUM({', '.join(map(_literal, dtype.categories))})) AS {_quoted(name)}"
+            for name, dtype in table.schema.items()
+            if isinstance(dtype, pl.Enum)
+        ]
+        columns = f"* REPLACE ({', '.join(enums)})" if enums else "*"
+        return native.query(f"discreet_{secrets.token_hex(8)}", f"SELECT {columns} FROM uploaded")
 
     def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
         """Join one by one."""
@@ -66,8 +72,14 @@ class DuckDB:
         return native.project(f"* REPLACE (TRY_CAST({_quoted(column)} AS DOUBLE) AS {_quoted(column)})")
 
     def shuffled(self, native: Any, key: int) -> Any:
-        """Sort by DuckDB's own hash, which spills to disk what does not fit into memory."""
-        return native.order(hash_order(zip(native.columns, map(str, native.types), strict=True), key))
+        """Sort by DuckDB's own hash, which spills to disk what does not fit into memory; no Enum leaves."""
+        rows = native.order(hash_order(zip(native.columns, map(str, native.types), strict=True), key))
+        texts = [
+            f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}"
+            for name, dtype in zip(native.columns, native.types, strict=True)
+            if dtype.id == "enum"
+        ]
+        return rows.project(f"* REPLACE ({', '.join(texts)})") if texts else rows
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""

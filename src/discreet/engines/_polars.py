@@ -41,6 +41,7 @@ class InMemorySource(ABC):
     """
 
     read_again = False
+    takes_codes = False
     separator = None
 
     def __init__(self, frame: Any, columns: Sequence[str]) -> None:
@@ -123,6 +124,7 @@ class LazySource:
 
     kind = "polars lazy"
     read_again = True
+    takes_codes = True
     separator = None
 
     def __init__(self, frame: pl.LazyFrame) -> None:
@@ -157,6 +159,7 @@ class FileSource:
     """
 
     read_again = True
+    takes_codes = True
 
     def __init__(self, file: TableFile | TableFiles) -> None:
         self.file = file

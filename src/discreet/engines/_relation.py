@@ -114,7 +114,8 @@ class LookUp(NamedTuple):
             if null.all():  # of no other value anything is known, and there is nothing to join with
                 yield nw.when(absent).then(nw.lit(answer, dtype=dtype_of(series))).alias(name)
             elif answer is not None:
-                yield nw.when(absent).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
+                dtype = dtype_of(series) if series.dtype == pl.Enum else None
+                yield nw.when(absent).then(nw.lit(answer, dtype=dtype)).otherwise(nw.col(name)).alias(name)
 
 
 class Join(NamedTuple):

@@ -35,7 +35,7 @@ BUCKET_CELLS = 1 << 25
 """Cells of a bucket that is sorted in memory; larger ones are scattered again."""
 _BITS = 6
 """A table is scattered over two to the power of this many buckets."""
-_BUFFERED_CELLS = 1 << 17
+_BUFFERED_CELLS = 1 << 19
 """Cells of one bucket that are held until they are written."""
 _START = 1 << 14
 """Rows that are looked at to find text of few values."""
@@ -54,6 +54,8 @@ class Shuffle:
     """The key of the hash, of 63 bits, which every engine can take."""
     rows: int | None = None
     """How many rows will be written, if that is known."""
+    coded: tuple[str, ...] = ()
+    """Columns of text that are an Enum until the rows are in order."""
 
     @classmethod
     def drawn(cls, seed: int | None = None) -> Self:
@@ -81,9 +83,9 @@ def order_of_rows(frame: pl.LazyFrame, shuffle: Shuffle, columns: list[str]) -> 
     Of equal rows any may have become any.
     """
     mark, chosen = _mark(frame.collect_schema()), frame.collect_schema()
-    marked = frame.with_columns(_hashed(pl.Schema({name: chosen[name] for name in columns}), shuffle.key).alias(mark))
+    marked = frame.with_columns(_hashed(pl.Schema({name: chosen[name] for name in columns}), shuffle).alias(mark))
     order = _mixed(mark, shuffle.key) if shuffle.fits_in_memory(len(columns)) else pl.col(mark)
-    return marked.sort(order).drop(mark)
+    return marked.sort(order).drop(mark).cast(dict.fromkeys(shuffle.coded, pl.String()))
 
 
 @contextmanager
@@ -104,19 +106,19 @@ def _mark(schema: pl.Schema) -> str:
     return unused("discreet_order", schema)
 
 
-def _hashed(schema: pl.Schema, key: int) -> pl.Expr:
+def _hashed(schema: pl.Schema, shuffle: Shuffle) -> pl.Expr:
     """Return the hash of the values of a row, of which no two kinds that can be told apart are the same."""
     values = []
     for column, dtype in schema.items():
         if dtype == pl.Object:  # hashed by where it is in memory
             continue
-        category = isinstance(dtype, pl.Categorical | pl.Enum)
+        category = isinstance(dtype, pl.Categorical | pl.Enum) and column not in shuffle.coded
         values.append(exactly(column).cast(pl.String) if category else exactly(column))
         if dtype.is_float():
             values.append(1 / exactly(column))  # 0.0 and -0.0 have the same hash
     if not values:
         return pl.lit(0, dtype=pl.UInt64)
-    return pl.struct(value.alias(f"c{number}") for number, value in enumerate(values)).hash(key)
+    return pl.struct(value.alias(f"c{number}") for number, value in enumerate(values)).hash(shuffle.key)
 
 
 def _mixed(mark: str, key: int) -> pl.Expr:
@@ -127,21 +129,22 @@ def _mixed(mark: str, key: int) -> pl.Expr:
 def _scattered(frame: pl.LazyFrame, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
     """Run a plan, scatter its rows, and return a plan that hands them on bucket by bucket."""
     schema = frame.collect_schema()
+    released = pl.Schema({name: pl.String() if name in shuffle.coded else dtype for name, dtype in schema.items()})
     mark = _mark(schema)
     texts = [column for column, dtype in schema.items() if dtype == pl.String]
     start = frame.select(map(exactly, texts)).head(_START).collect(engine="streaming")
     few = [exactly(column).cast(pl.Categorical) for column in few_values(start)]
-    _scatter(frame.with_columns(_hashed(schema, shuffle.key).alias(mark)).with_columns(few), mark, folder, depth=0)
+    _scatter(frame.with_columns(_hashed(schema, shuffle).alias(mark)).with_columns(few), mark, folder, depth=0)
 
     def buckets(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None
     ) -> Iterator[pl.DataFrame]:
         wanted = list(map(exactly, schema if with_columns is None else with_columns))
         for bucket in _gathered(folder, mark, len(schema)):
-            rows = bucket.drop(mark).cast(schema).select(wanted)
+            rows = bucket.drop(mark).select(wanted).cast({name: released[name] for name in (with_columns or schema)})
             yield rows if predicate is None else rows.filter(predicate)
 
-    return register_io_source(buckets, schema=schema)
+    return register_io_source(buckets, schema=released)
 
 
 def _scatter(frame: pl.LazyFrame, mark: str, folder: Path, depth: int) -> None:

@@ -86,7 +86,9 @@ def publish(
 ) -> tuple[Any, Audit]:
     """Return the released table, or where it was written, and the audit of it."""
     if target is not None and target.shuffle is not None:
-        target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows))
+        if source.takes_codes:
+            recoding = recoding.coded()
+        target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows, coded=recoding.codes))
     if target is None:
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))

@@ -156,7 +156,9 @@ class Release:
             raise UsageError("This release does not know how it was made; make it again.")
         frame = to_lazy(data)
         number = unused("row", frame.collect_schema())
-        released = recode(frame.with_row_index(number), self.recoding)
+        shuffle = self.table.shuffle if isinstance(self.table, Written) else None
+        recoding = self.recoding.coded() if shuffle is not None and shuffle.coded else self.recoding
+        released = recode(frame.with_row_index(number), recoding)
         if isinstance(self.table, Written) and self.table.shuffle is not None:
             if self.table.by_engine:
                 raise UsageError(
