@@ -105,7 +105,7 @@ class Recoding:
         maps = {}
         for column, mapping in self.maps.items():
             distinct = mapping.released.drop_nulls().unique().sort()
-            if mapping.released.dtype == pl.String and not mapping.constant and 0 < len(distinct) <= _FEW:
+            if mapping.released.dtype == pl.String and 0 < len(distinct) <= _FEW:
                 mapping = ValueMap(mapping.values, mapping.released.cast(pl.Enum(distinct)))
             maps[column] = mapping
         return replace(self, maps=maps)

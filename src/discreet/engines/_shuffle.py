@@ -23,7 +23,6 @@ from polars.io.plugins import register_io_source
 
 from discreet._replacing import remove
 from discreet.engines._names import exactly, unused
-from discreet.engines._whole_numbers import few_values
 from discreet.errors import UsageError
 
 __all__ = ["Order", "Shuffle", "order_of_rows", "shuffled"]
@@ -31,14 +30,16 @@ __all__ = ["Order", "Shuffle", "order_of_rows", "shuffled"]
 Order = Literal["random", "keep"]
 IN_MEMORY = 1 << 23
 """Cells of a table that is put in order in memory."""
+BUCKET_AIM = 1 << 23
+"""Cells of a bucket, about, where the number of rows is known."""
 BUCKET_CELLS = 1 << 25
 """Cells of a bucket that is sorted in memory; larger ones are scattered again."""
-_BITS = 6
-"""A table is scattered over two to the power of this many buckets."""
+_FEW_BITS, _MANY_BITS = 2, 8
+"""A table is scattered over two to the power of so many buckets, at least and at most."""
 _BUFFERED_CELLS = 1 << 19
 """Cells of one bucket that are held until they are written."""
-_START = 1 << 14
-"""Rows that are looked at to find text of few values."""
+_AGAIN_BITS = 4
+"""The same for a bucket that is scattered again."""
 _CHUNK = 1 << 17
 
 
@@ -75,6 +76,12 @@ class Shuffle:
     def fits_in_memory(self, columns: int) -> bool:
         """Whether a table with so many columns is put in order in memory."""
         return self.rows is not None and self.rows * columns <= IN_MEMORY
+
+    def bits(self, columns: int) -> int:
+        """Return how many bits of the hash tell buckets apart, so that each can be held in memory."""
+        if self.rows is None:
+            return _MANY_BITS - 2
+        return min(max((self.rows * columns // BUCKET_AIM).bit_length(), _FEW_BITS), _MANY_BITS)
 
 
 def order_of_rows(frame: pl.LazyFrame, shuffle: Shuffle, columns: list[str]) -> pl.LazyFrame:
@@ -131,29 +138,26 @@ def _scattered(frame: pl.LazyFrame, shuffle: Shuffle, folder: Path) -> pl.LazyFr
     schema = frame.collect_schema()
     released = pl.Schema({name: pl.String() if name in shuffle.coded else dtype for name, dtype in schema.items()})
     mark = _mark(schema)
-    texts = [column for column, dtype in schema.items() if dtype == pl.String]
-    start = frame.select(map(exactly, texts)).head(_START).collect(engine="streaming")
-    few = [exactly(column).cast(pl.Categorical) for column in few_values(start)]
-    _scatter(frame.with_columns(_hashed(schema, shuffle).alias(mark)).with_columns(few), mark, folder, depth=0)
+    bits = shuffle.bits(len(schema))
+    _scatter(frame.with_columns(_hashed(schema, shuffle).alias(mark)), mark, folder, bits, 64 - bits)
 
     def buckets(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None
     ) -> Iterator[pl.DataFrame]:
         wanted = list(map(exactly, schema if with_columns is None else with_columns))
-        for bucket in _gathered(folder, mark, len(schema)):
+        for bucket in _gathered(folder, mark, len(schema), bits, 64 - bits):
             rows = bucket.drop(mark).select(wanted).cast({name: released[name] for name in (with_columns or schema)})
             yield rows if predicate is None else rows.filter(predicate)
 
     return register_io_source(buckets, schema=released)
 
 
-def _scatter(frame: pl.LazyFrame, mark: str, folder: Path, depth: int) -> None:
-    """Write rows to a file for each value of some bits of their hash."""
+def _scatter(frame: pl.LazyFrame, mark: str, folder: Path, bits: int, lower: int) -> None:
+    """Write rows to a file for each value of some bits of their hash, those above the ``lower`` ones."""
     folder.mkdir(mode=0o700)
-    bits = pl.col(mark) // (1 << (64 - _BITS * (depth + 1))) % (1 << _BITS)
     buckets = pl.PartitionBy(
         folder,
-        key={"bucket": bits},
+        key={"bucket": pl.col(mark) // (1 << lower) % (1 << bits)},
         include_key=False,
         approximate_bytes_per_file=None,
         file_path_provider=lambda part: f"{part.partition_keys.item()}.parquet",
@@ -164,9 +168,9 @@ def _scatter(frame: pl.LazyFrame, mark: str, folder: Path, depth: int) -> None:
     )
 
 
-def _gathered(folder: Path, mark: str, width: int, depth: int = 0) -> Iterator[pl.DataFrame]:
+def _gathered(folder: Path, mark: str, width: int, bits: int, lower: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of buckets by their hash."""
-    for number in range(1 << _BITS):
+    for number in range(1 << bits):
         path, inner = folder / f"{number}.parquet", folder / str(number)
         if not path.exists():
             continue
@@ -177,5 +181,5 @@ def _gathered(folder: Path, mark: str, width: int, depth: int = 0) -> Iterator[p
             yield from bucket.collect_batches(chunk_size=_CHUNK, engine="streaming")
         else:
             if not inner.exists():
-                _scatter(bucket, mark, inner, depth + 1)
-            yield from _gathered(inner, mark, width, depth + 1)
+                _scatter(bucket, mark, inner, _AGAIN_BITS, lower - _AGAIN_BITS)
+            yield from _gathered(inner, mark, width, _AGAIN_BITS, lower - _AGAIN_BITS)
