@@ -28,9 +28,9 @@ from discreet.errors import UsageError
 __all__ = ["Order", "Shuffle", "order_of_rows", "shuffled"]
 
 Order = Literal["random", "keep"]
-IN_MEMORY = 1 << 23
+IN_MEMORY = 1 << 22
 """Cells of a table that is put in order in memory."""
-BUCKET_AIM = 1 << 23
+BUCKET_AIM = 1 << 22
 """Cells of a bucket, about, where the number of rows is known."""
 BUCKET_CELLS = 1 << 25
 """Cells of a bucket that is sorted in memory; larger ones are scattered again."""

@@ -37,10 +37,8 @@ def write_data(data: Any, path: Path, layout: Format, name: str | None = None, *
     """Write a frame of any kind to a file, and return the types of its columns; an engine writes Parquet itself."""
     relation = relation_of(data)
     if relation is not None and layout.kind == "parquet" and relation.backend.one_file:
-        rows = _in_order(relation, shuffle)
-        if rows is not None:
-            with relation.running(), writing(f"'{name or path.name}'"):
-                relation.backend.save(rows, path)
+        with relation.running(), writing(f"'{name or path.name}'"):
+            if _saved(relation, shuffle, path):
                 return pl.scan_parquet(path, glob=False).collect_schema()
     with plan_of(data, path, name or path.name, shuffle=shuffle) as plan:
         write_table(plan, path, layout, name)
@@ -61,9 +59,7 @@ def plan_of(data: Any, target: Path, name: str, *, shuffle: Shuffle | None) -> I
         return
     with relation.running(), writing(f"'{name}'"):
         try:
-            ordered = _in_order(relation, shuffle)
-            if ordered is not None:
-                relation.backend.save(ordered, rows)
+            if _saved(relation, shuffle, rows):
                 yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
             else:
                 rows.mkdir(mode=0o700)
@@ -74,9 +70,19 @@ def plan_of(data: Any, target: Path, name: str, *, shuffle: Shuffle | None) -> I
             remove(rows)
 
 
-def _in_order(relation: Relation, shuffle: Shuffle | None) -> Any:
-    """Return the rows of a relation in the order to be written; None where polars has to see to that."""
-    return relation.native if shuffle is None else relation.backend.shuffled(relation.native, shuffle.key)
+def _saved(relation: Relation, shuffle: Shuffle | None, path: Path) -> bool:
+    """Have an engine write its rows in order; False where it cannot sort them, so that polars has to."""
+    rows = relation.native if shuffle is None else relation.backend.shuffled(relation.native, shuffle.key)
+    if rows is None:
+        return False
+    try:
+        relation.backend.save(rows, path)
+    except Exception as error:
+        if shuffle is None or type(error).__name__ != "OutOfMemoryException":  # DuckDB holds more than its limit allows
+            raise
+        remove(path)
+        return False
+    return True
 
 
 def _sized(data: Any, shuffle: Shuffle | None) -> Shuffle | None:
