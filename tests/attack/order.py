@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from attack.base import Outcome
 
 import discreet as dc
+from attack.base import Outcome
 from discreet.engines import to_lazy
 
 FORMATS = ["csv", "tsv", "parquet", "jsonl", "csv.gz", "csv.bz2", "xlsx", "folder", "sqlite", "duckdb"]

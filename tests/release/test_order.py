@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def numbers(output: str) -> list[int]:
 def is_shuffled(found: list[int], n: int = 300) -> bool:
     """Whether all are there, and hardly anybody stands in their place or behind the one before them."""
     in_place = sum(number == at for at, number in enumerate(found))
-    behind = sum(later - before == 1 for before, later in zip(found, found[1:], strict=False))
+    behind = sum(later - before == 1 for before, later in pairwise(found))
     return sorted(found) == list(range(n)) and in_place < 15 and behind < 15
 
 

@@ -36,7 +36,7 @@ BUCKET_CELLS = 1 << 25
 """Cells of a bucket that is sorted in memory; larger ones are scattered again."""
 _FEW_BITS, _MANY_BITS = 2, 8
 """A table is scattered over two to the power of so many buckets, at least and at most."""
-_BUFFERED_CELLS = 1 << 19
+_BUFFERED_CELLS = 1 << 18
 """Cells of one bucket that are held until they are written."""
 _AGAIN_BITS = 4
 """The same for a bucket that is scattered again."""
