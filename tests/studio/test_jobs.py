@@ -301,7 +301,7 @@ class TestDownloads:
         assert Counter(again.rows()) == Counter(released(visitor, chosen).cast(pl.String).rows())
         if way.startswith("script"):
             safe = Path("for-spreadsheets-people-released.csv").read_bytes()
-            assert safe == self.fetch(done, "data.csv", chosen).content
+            assert sorted(safe.splitlines()) == sorted(self.fetch(done, "data.csv", chosen).content.splitlines())
 
     def test_the_report_is_sandboxed(self, done: tuple[Any, str, str]) -> None:
         visitor, _, job = done
