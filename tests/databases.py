@@ -132,5 +132,5 @@ def _free_port() -> int:
 def fill(url: str, table: pl.DataFrame) -> str:
     """Put a table into a database, and return its URL."""
     with replacing_table(TableUrl.parse(url)) as staged:
-        staged.write(table)
+        staged.write(table, shuffle=None)
     return url

@@ -209,3 +209,15 @@ def test_shorthands() -> None:
         "distinct-l(3, 'b, c')",
         "t(0.2, a)",
     ]
+
+
+def test_rows_are_shuffled_unless_their_order_is_kept(run: Run) -> None:
+    people = pl.read_csv("people.csv", infer_schema=False)["income"].to_list()
+    assert run(*BASIC, "-o", "safe.csv").exit_code == 0
+    released = pl.read_csv("safe.csv", infer_schema=False)["income"].to_list()
+    assert released != people
+    assert sorted(released, key=str) == sorted(people, key=str)
+    result = run(*BASIC, "-o", "safe.csv", "--keep-order", "--save-job", "job.yaml")
+    assert "original order, which may identify people" in " ".join((result.stdout + result.stderr).split())
+    assert pl.read_csv("safe.csv", infer_schema=False)["income"].to_list() == people
+    assert Job.load("job.yaml").order == "keep"

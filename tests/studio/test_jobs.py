@@ -170,7 +170,7 @@ def test_one_step_along_the_lattice(done: tuple[Any, str, str]) -> None:
 def test_rows_before_and_after_stand_side_by_side(done: tuple[Any, str, str]) -> None:
     visitor, project, job = done
     frame = released(visitor, job)
-    after = iter(frame.rows())
+    after = Counter(tuple(None if value is None else str(value) for value in row) for row in frame.rows())
     seen = 0
     for offset in range(0, 400, 150):
         page = visitor.get(f"/projects/{project}/rows", release=job, offset=offset, limit=150).json()
@@ -184,12 +184,12 @@ def test_rows_before_and_after_stand_side_by_side(done: tuple[Any, str, str]) ->
                 assert changed is None
                 continue
             seen += 1
-            expected = [None if value is None else str(value) for value in next(after)]
-            assert new == [None, *expected]
+            assert new[0] is None
+            after[tuple(new[1:])] -= 1
             assert new[4:] == old[4:]
             assert changed == [False, *(left != right for left, right in zip(old[1:], new[1:], strict=True))]
     assert seen == frame.height
-    assert next(after, None) is None
+    assert not any(after.values())
 
 
 def test_risk_and_utility(done: tuple[Any, str, str]) -> None:
@@ -298,10 +298,10 @@ class TestDownloads:
         else:
             dc.Job.load("job.yaml").run()
         again = pl.read_csv("people-released.csv", infer_schema=False)
-        assert again.rows() == released(visitor, chosen).cast(pl.String).rows()
+        assert Counter(again.rows()) == Counter(released(visitor, chosen).cast(pl.String).rows())
         if way.startswith("script"):
             safe = Path("for-spreadsheets-people-released.csv").read_bytes()
-            assert safe == self.fetch(done, "data.csv", chosen).content
+            assert sorted(safe.splitlines()) == sorted(self.fetch(done, "data.csv", chosen).content.splitlines())
 
     def test_the_report_is_sandboxed(self, done: tuple[Any, str, str]) -> None:
         visitor, _, job = done

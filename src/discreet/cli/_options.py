@@ -16,6 +16,7 @@ __all__ = [
     "columns",
     "engine_options",
     "json_option",
+    "keep_order_option",
     "key_option",
     "level_pairs",
     "mapping_option",
@@ -95,6 +96,9 @@ ENGINE_OPTIONS = (
     ),
 )
 """Which engine works on a file, and what it may take."""
+keep_order_option = click.option(
+    "--keep-order", is_flag=True, help="Write rows in their original order, which may identify people."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 verbose_option = click.option(
     "--verbose",

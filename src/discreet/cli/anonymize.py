@@ -10,6 +10,7 @@ from discreet.cli._execute import execute
 from discreet.cli._options import (
     certificate_option,
     json_option,
+    keep_order_option,
     key_option,
     mapping_option,
     privacy_models,
@@ -71,6 +72,7 @@ or set need none. Ctrl-C ends the search with the best release so far.""",
     metavar="N",
     help="Seed of anything random, as secret as the data; by default one is drawn, and --save-job keeps it.",
 )
+@keep_order_option
 @click.option(
     "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
 )
@@ -98,6 +100,7 @@ def _job(
     schemes: tuple[str, ...],
     solver: str,
     seed: int | None,
+    keep_order: bool,
     reports: tuple[str, ...],
     certificate: str | None,
     mapping: str | None,
@@ -115,6 +118,7 @@ def _job(
         scheme=schemes_of(schemes, list(fields["quasi_identifiers"])),
         solver=solver,
         seed=seed,
+        order="keep" if keep_order else "random",
         report=list(reports),
         certificate=certificate,
         mapping=mapping,

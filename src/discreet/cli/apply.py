@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import answer
-from discreet.cli._options import columns, json_option, quiet_option
+from discreet.cli._options import columns, json_option, keep_order_option, quiet_option
 
 __all__ = ["apply"]
 
@@ -47,6 +47,7 @@ lists values of the data: keep it as safe as these.""",
 )
 @click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable.")
+@keep_order_option
 @json_option
 @quiet_option
 def apply(
@@ -57,6 +58,7 @@ def apply(
     broken: Any,
     identifiers: tuple[str, ...],
     keep: tuple[str, ...],
+    keep_order: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -77,5 +79,6 @@ def apply(
         identifiers=columns(identifiers),
         keep=columns(keep),
         output=output,
+        order="keep" if keep_order else "random",
     )
     answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

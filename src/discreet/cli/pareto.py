@@ -102,7 +102,7 @@ def pareto(
         **fields, privacy="k(1)", suppression=suppression, scheme=schemes_of(schemes, list(fields["quasi_identifiers"]))
     )
     told = job.arguments()
-    for unused in ("privacy", "solver", "seed"):
+    for unused in ("privacy", "solver", "seed", "order"):
         del told[unused]
     for name in outputs:
         check_front_file(Path(name))

@@ -13,6 +13,7 @@ from discreet.engines._people import count_people
 from discreet.engines._pieces import Pieces, Total, add_up, in_batches, totals_of, whole
 from discreet.engines._polars import files_read, pieces_of
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
+from discreet.engines._shuffle import Order, Shuffle, order_of_rows
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._spreadsheet import count_formulas, without_formulas
 from discreet.engines._together import count_together, together
@@ -33,11 +34,13 @@ __all__ = [
     "Look",
     "Missing",
     "MissingSensitive",
+    "Order",
     "OtherTypesError",
     "Parts",
     "Pieces",
     "Recoding",
     "Shares",
+    "Shuffle",
     "Source",
     "TableFile",
     "TableFiles",
@@ -64,6 +67,7 @@ __all__ = [
     "open_file",
     "open_source",
     "open_table",
+    "order_of_rows",
     "pieces_of",
     "plan_of",
     "reading",

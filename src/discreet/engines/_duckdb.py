@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from glob import escape
@@ -23,7 +23,7 @@ from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, check_names, left_joins
 from discreet.errors import DataError, DiscreetError, UsageError
 
-__all__ = ["DuckDB", "read_file"]
+__all__ = ["DuckDB", "hash_order", "read_file"]
 
 _GROUP = 1 << 24
 """The bytes of a row group: each core holds one or two in memory until they are written."""
@@ -54,8 +54,14 @@ class DuckDB:
 
         DuckDB finds it by the name of the variable, and holds on to it for as long as the new relation lives.
         """
-        uploaded = table.to_arrow()  # noqa: F841
-        return native.query(f"discreet_{secrets.token_hex(8)}", "SELECT * FROM uploaded")
+        uploaded = table.cast({pl.Enum: pl.String}).to_arrow()  # noqa: F841
+        enums = [
+            f"CAST({_quoted(name)} AS ENUM({', '.join(map(_literal, dtype.categories))})) AS {_quoted(name)}"
+            for name, dtype in table.schema.items()
+            if isinstance(dtype, pl.Enum)
+        ]
+        columns = f"* REPLACE ({', '.join(enums)})" if enums else "*"
+        return native.query(f"discreet_{secrets.token_hex(8)}", f"SELECT {columns} FROM uploaded")
 
     def left_joins(self, frame: nw.LazyFrame[Any], joins: Sequence[Join]) -> nw.LazyFrame[Any]:
         """Join one by one."""
@@ -69,6 +75,16 @@ class DuckDB:
         """Return the number of rows, and for each column about how many values it has and in how many rows one."""
         wanted = ["count(*)", *(f"{how}({name})" for name in names for how in ("approx_count_distinct", "count"))]
         return [int(figure) for figure in native.aggregate(", ".join(wanted)).fetchall()[0]]
+
+    def shuffled(self, native: Any, key: int) -> Any:
+        """Sort by DuckDB's own hash, which spills to disk what does not fit into memory; no Enum leaves."""
+        rows = native.order(hash_order(zip(native.columns, map(str, native.types), strict=True), key))
+        texts = [
+            f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}"
+            for name, dtype in zip(native.columns, native.types, strict=True)
+            if dtype.id == "enum"
+        ]
+        return rows.project(f"* REPLACE ({', '.join(texts)})") if texts else rows
 
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, row group by row group; whole numbers Parquet has no form for become decimals."""
@@ -130,6 +146,20 @@ class DuckDB:
                 'connection.execute("SET python_enable_replacements = true").'
             )
         return None
+
+
+def hash_order(columns: Iterable[tuple[str, str]], key: int) -> str:
+    """Return SQL for a hash of a key and the values of some columns, told by name and type.
+
+    >>> hash_order([("age", "INTEGER"), ("weight", "DOUBLE")], 7)
+    'hash(7, "age", "weight", signbit("weight"))'
+    """
+    values = []
+    for name, type_name in columns:
+        values.append(_quoted(name))
+        if type_name in ("FLOAT", "DOUBLE"):  # 0.0 and -0.0 have the same hash
+            values.append(f"signbit({_quoted(name)})")
+    return f"hash({', '.join([str(key), *values])})"
 
 
 def read_file(file: TableFile | TableFiles, memory_limit: str | None = None) -> Relation:

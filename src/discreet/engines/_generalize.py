@@ -154,7 +154,7 @@ class _Digit(NamedTuple):
 
 def _released_digit(values: pl.Series, released: pl.Series) -> _Digit:
     """Number what the classes have in a column that is released as other values, which are text."""
-    both = pl.concat([values, released]).cast(pl.Categorical).to_physical()
+    both = pl.concat([values, released.cast(pl.String)]).cast(pl.Categorical).to_physical()
     numbers = _with_missing(both, 2**32)
     distinct, own = np.unique(numbers[: len(values)], return_inverse=True)
     by_place = places_among(distinct, numbers[len(values) :])

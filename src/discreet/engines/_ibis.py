@@ -68,6 +68,10 @@ class Ibis:
         found = native.aggregate(rows=native.count(), **counts).to_pyarrow().to_pylist()[0]
         return [int(figure or 0) for figure in (found["rows"], *(found[name] for name in counts))]
 
+    def shuffled(self, native: Any, key: int) -> None:
+        """Leave it to polars: not every database has a hash, or the same one each time."""
+        return
+
     def save(self, native: Any, path: Path) -> None:
         """Write one Parquet file, batch by batch."""
         native.to_parquet(path)

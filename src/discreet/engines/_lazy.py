@@ -30,6 +30,7 @@ class RelationSource:
     ) -> None:
         self.relation = relation
         self.read_again = file is not None
+        self.takes_codes = self.read_again and relation.backend.kind == "duckdb"
         self.separator = file.dialect.separator if file is not None and file.dialect is not None else None
         self.kind = relation.backend.kind
         self.columns = relation.columns

@@ -43,6 +43,7 @@ class InMemorySource(ABC):
     """
 
     read_again = False
+    takes_codes = False
     separator = None
 
     def __init__(self, frame: Any, columns: Sequence[str]) -> None:
@@ -125,6 +126,7 @@ class LazySource:
 
     kind = "polars lazy"
     read_again = True
+    takes_codes = True
     separator = None
 
     def __init__(self, frame: pl.LazyFrame) -> None:
@@ -159,6 +161,7 @@ class FileSource:
     """
 
     read_again = True
+    takes_codes = True
 
     def __init__(self, file: TableFile | TableFiles) -> None:
         self.file = file

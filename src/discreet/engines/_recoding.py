@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 from polars import selectors
@@ -15,6 +15,8 @@ __all__ = ["UNKNOWN", "Parts", "Recoding", "Shares", "ValueMap", "as_text", "is_
 
 UNKNOWN = "*"
 """How a sensitive value that was suppressed is written."""
+_FEW = 1000
+"""The most values of an Enum that is made of text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,26 @@ class Recoding:
     """Columns with few values, which may be read as categories to save memory."""
     shares: Shares | None = None
     """Which rows go to which group, where equal values may be released differently."""
+
+    def coded(self) -> Recoding:
+        """Return the same with released text of few values as an Enum of these, in order.
+
+        Rows that are to be sorted are smaller then by far. Whoever writes them makes text of it again.
+        """
+        if self.parts is not None:
+            return self
+        maps = {}
+        for column, mapping in self.maps.items():
+            distinct = mapping.released.drop_nulls().unique().sort()
+            if mapping.released.dtype == pl.String and 0 < len(distinct) <= _FEW:
+                mapping = ValueMap(mapping.values, mapping.released.cast(pl.Enum(distinct)))
+            maps[column] = mapping
+        return replace(self, maps=maps)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The columns that are released as an Enum in place of text."""
+        return tuple(column for column, mapping in self.maps.items() if mapping.released.dtype == pl.Enum)
 
     @property
     def keys(self) -> list[str]:

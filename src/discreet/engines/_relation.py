@@ -73,6 +73,12 @@ class Backend(Protocol):
     def estimate(self, native: Any, names: Sequence[str]) -> list[int]:
         """Return the number of rows, and for each column about how many values it has and in how many rows one."""
 
+    def shuffled(self, native: Any, key: int) -> Any:
+        """Return the rows sorted by a hash of a key and all their values; None where the engine has no such hash.
+
+        Rows that are the same in all columns may stand together.
+        """
+
     def save(self, native: Any, path: Path) -> None:
         """Run a plan and write its rows as Parquet."""
 
@@ -111,7 +117,8 @@ class LookUp(NamedTuple):
             if null.all():  # of no other value anything is known, and there is nothing to join with
                 yield nw.when(absent).then(nw.lit(answer, dtype=dtype_of(series))).alias(name)
             elif answer is not None:
-                yield nw.when(absent).then(nw.lit(answer)).otherwise(nw.col(name)).alias(name)
+                dtype = dtype_of(series) if series.dtype == pl.Enum else None
+                yield nw.when(absent).then(nw.lit(answer, dtype=dtype)).otherwise(nw.col(name)).alias(name)
 
 
 class Join(NamedTuple):

@@ -85,7 +85,7 @@ class _Recode:
             new = self._name("released", column)
             answers = {new: mapping.released}
             if column in books:
-                answers[self._name("class", column)] = _numbers(mapping.released, books[column])
+                answers[self._name("class", column)] = _numbers(mapping.released.cast(pl.String), books[column])
             tables.append(LookUp(self.keys[column], mapping.values, answers))
             self.out[column] = nw.col(new)
         for column, book in books.items():

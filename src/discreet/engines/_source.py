@@ -37,6 +37,10 @@ class Source(Protocol):
         """Whether a release that was written to a file is read from there when somebody asks for it."""
 
     @property
+    def takes_codes(self) -> bool:
+        """Whether rows that are written may have an Enum in place of text until they are in order."""
+
+    @property
     def separator(self) -> str | None:
         """The separator of a file of delimited text."""
 

@@ -14,6 +14,7 @@ from polars import selectors
 
 from discreet.engines._files import TableFile
 from discreet.engines._flat import flat_types, not_read
+from discreet.engines._names import unused
 from discreet.engines._parts import TableFiles
 from discreet.engines._relation import Join, Relation, check_names, left_joins
 from discreet.errors import DiscreetError, UsageError
@@ -61,6 +62,22 @@ class Spark:
 
         wanted = [how(name) for name in names for how in (functions.approx_count_distinct, functions.count)]
         return [int(figure) for figure in native.agg(functions.count("*"), *wanted).first()]
+
+    def shuffled(self, native: Any, key: int) -> Any:
+        """Send each row to the task its hash says, which sorts its rows: a global sort would run the plan twice."""
+        from pyspark.sql import functions, types
+
+        values = []
+        for field in native.schema.fields:
+            column = functions.col(f"`{field.name.replace('`', '``')}`")
+            if isinstance(field.dataType, types.FloatType | types.DoubleType):
+                column = column.cast("string")  # 0.0 and -0.0 have the same hash
+            elif not isinstance(field.dataType, types.AtomicType):
+                column = functions.to_json(functions.struct(column))  # maps have none
+            values.append(column)
+        mark = unused("discreet_order", native.columns)
+        marked = native.withColumn(mark, functions.xxhash64(functions.lit(key), *values))
+        return marked.repartition(functions.col(mark)).sortWithinPartitions(mark).drop(mark)
 
     def save(self, native: Any, path: Path) -> None:
         """Have the executors write a folder of Parquet files."""

@@ -13,6 +13,7 @@ import polars as pl
 from discreet._places import TableName, TableUrl
 from discreet._temporary import private_folder
 from discreet.engines._relation import Relation
+from discreet.engines._shuffle import Shuffle
 from discreet.engines._spark import Spark, open_session
 from discreet.engines._which import relation_of
 from discreet.engines._write import plan_of
@@ -66,19 +67,21 @@ class StagedSparkTable:
         self.session = session
         self.staging = TableName(f"{url.table.name}__discreet_{secrets.token_hex(6)}", url.table.schema)
 
-    def write(self, data: Any) -> None:
+    def write(self, data: Any, *, shuffle: Shuffle | None) -> None:
         """Have the executors write the rows of a frame of any kind."""
         relation = relation_of(data)
         if relation is not None and relation.backend.kind == "spark":
-            self._save(relation.native)
+            self._save(relation.native, shuffle)
             return
         with private_folder() as folder:
             rows = folder / "rows.parquet"
-            with plan_of(data, rows, self.url.table.name) as plan:
+            with plan_of(data, rows, self.url.table.name, shuffle=None) as plan:
                 plan.sink_parquet(rows)
-            self._save(self.session.read.parquet(rows.absolute().as_uri()))
+            self._save(self.session.read.parquet(rows.absolute().as_uri()), shuffle)
 
-    def _save(self, rows: Any) -> None:
+    def _save(self, rows: Any, shuffle: Shuffle | None) -> None:
+        if shuffle is not None:
+            rows = Spark().shuffled(rows, shuffle.key)
         database = self.session.catalog.getDatabase(
             _part(self.url.table.schema or self.session.catalog.currentDatabase())
         )

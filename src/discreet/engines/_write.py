@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import bz2
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet._replacing import rows_beside
+from discreet._replacing import remove, rows_beside
 from discreet.engines._excel import write_excel
 from discreet.engines._formats import Format
 from discreet.engines._guard import writing
 from discreet.engines._held import check_types
+from discreet.engines._shuffle import Shuffle, shuffled
 from discreet.engines._source import to_lazy
 from discreet.engines._which import relation_of
 from discreet.errors import OutputError
@@ -32,38 +34,67 @@ _PART_ROWS = 1 << 23
 """The rows of one file of a folder."""
 
 
-def write_data(data: Any, path: Path, layout: Format, name: str | None = None) -> pl.Schema:
+def write_data(data: Any, path: Path, layout: Format, name: str | None = None, *, shuffle: Shuffle | None) -> pl.Schema:
     """Write a frame of any kind to a file, and return the types of its columns; an engine writes Parquet itself."""
     relation = relation_of(data)
     if relation is not None:
         _check_durations(relation)
     if relation is not None and layout.kind == "parquet" and relation.backend.one_file:
         with relation.running(), writing(f"'{name or path.name}'"):
-            relation.backend.save(relation.native, path)
-            return pl.scan_parquet(path, glob=False).collect_schema()
-    with plan_of(data, path, name or path.name) as plan:
+            if _saved(relation, shuffle, path):
+                return pl.scan_parquet(path, glob=False).collect_schema()
+    with plan_of(data, path, name or path.name, shuffle=shuffle) as plan:
         write_table(plan, path, layout, name)
         return plan.collect_schema()
 
 
 @contextmanager
-def plan_of(data: Any, target: Path, name: str) -> Iterator[pl.LazyFrame]:
-    """Give out a frame of any kind as a plan of polars.
+def plan_of(data: Any, target: Path, name: str, *, shuffle: Shuffle | None) -> Iterator[pl.LazyFrame]:
+    """Give out a frame of any kind as a plan of polars, with its rows in random order if a ``shuffle`` is given.
 
     What another engine holds goes through a hidden file or folder beside the target, which it writes itself.
     """
     relation = relation_of(data)
-    if relation is None:
-        yield to_lazy(data)
-        return
-    _check_durations(relation)
+    if relation is not None:
+        _check_durations(relation)
     rows = rows_beside(target)
+    if relation is None:
+        with writing(f"'{name}'"), shuffled(to_lazy(data), _sized(data, shuffle), rows) as plan:
+            yield plan
+        return
     with relation.running(), writing(f"'{name}'"):
         try:
-            relation.backend.save(relation.native, rows)
-            yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
+            if _saved(relation, shuffle, rows):
+                yield pl.scan_parquet(rows / "*.parquet" if rows.is_dir() else rows, glob=rows.is_dir())
+            else:
+                rows.mkdir(mode=0o700)
+                relation.backend.save(relation.native, rows / "rows.parquet")
+                with shuffled(pl.scan_parquet(rows / "rows.parquet", glob=False), shuffle, rows / "buckets") as plan:
+                    yield plan
         finally:
-            shutil.rmtree(rows, ignore_errors=True) if rows.is_dir() else rows.unlink(missing_ok=True)
+            remove(rows)
+
+
+def _saved(relation: Relation, shuffle: Shuffle | None, path: Path) -> bool:
+    """Have an engine write its rows in order; False where it cannot sort them, so that polars has to."""
+    rows = relation.native if shuffle is None else relation.backend.shuffled(relation.native, shuffle.key)
+    if rows is None:
+        return False
+    try:
+        relation.backend.save(rows, path)
+    except Exception as error:
+        if shuffle is None or type(error).__name__ != "OutOfMemoryException":  # DuckDB holds more than its limit allows
+            raise
+        remove(path)
+        return False
+    return True
+
+
+def _sized(data: Any, shuffle: Shuffle | None) -> Shuffle | None:
+    """Add the number of rows, which a frame in memory tells."""
+    if shuffle is None or isinstance(data, pl.LazyFrame | str | PathLike):
+        return shuffle
+    return replace(shuffle, rows=len(data))
 
 
 def _check_durations(relation: Relation) -> None:

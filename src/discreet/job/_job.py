@@ -85,6 +85,7 @@ class Job(BaseModel):
     max_levels: dict[str, int] = Field(default_factory=dict)
     missing: str = "value"
     missing_sensitive: str = "unknown"
+    order: str = "random"
     time_limit: float | None = Field(default=None, gt=0)
     seed: int | None = Field(default=None, ge=0)
     engine: str = "auto"
@@ -250,6 +251,7 @@ class Job(BaseModel):
             "max_levels": self.max_levels,
             "missing": self.missing,
             "missing_sensitive": self.missing_sensitive,
+            "order": self.order,
             "time_limit": self.time_limit,
             "seed": self.seed,
             "engine": self.engine,

@@ -77,7 +77,7 @@ class Plan:
 
 def make_plan(job: Job) -> Plan:
     """Check a job as far as possible without searching or writing."""
-    from discreet.engines import Engine
+    from discreet.engines import Engine, Shuffle
     from discreet.problem import PRIVACY, Problem, make_schemes
     from discreet.release._describe import population_text
     from discreet.release._prepare import prepare
@@ -86,6 +86,7 @@ def make_plan(job: Job) -> Plan:
     from discreet.solve import choose_solver
 
     told = job.arguments()
+    Shuffle.of(told["order"])
     job.check_targets()
     cost = cost_by_priorities(told["cost"], told["priorities"], told["quasi_identifiers"])
     columns = ("identifiers", "quasi_identifiers", "sensitive", "class_attribute", "weights")

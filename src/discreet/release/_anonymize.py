@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import Engine, EngineName, Missing, MissingSensitive
+from discreet.engines import Engine, EngineName, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION, PrivacyModel, Problem, Scheme, make_schemes
 from discreet.release._infeasible import infeasible
@@ -51,6 +52,7 @@ def anonymize(
     seed: int | None = None,
     missing: Missing = "value",
     missing_sensitive: MissingSensitive = "unknown",
+    order: Order = "random",
     priorities: Mapping[str, int] | None = None,
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
@@ -104,8 +106,8 @@ def anonymize(
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
-        For anything random. Without one a seed is drawn from the system's secure source and kept in the ``job`` of the
-        release, with which the same release can be made again. Keep it as safe as the data.
+        For anything random, the order of rows too. Without one a seed is drawn from the system's secure source and kept
+        in the ``job`` of the release, with which the same release can be made again. Keep it as safe as the data.
     missing
         ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
         ``error``: they are refused.
@@ -113,6 +115,9 @@ def anonymize(
         ``unknown``: a missing sensitive value is not a value. It counts in the size of its class, and models of
         diversity and closeness look at the known values of the class only, and at those known in the whole table.
         ``value``: it is one more value. An attribute of several columns is missing where all of them are.
+    order
+        ``random``: what is written to ``output`` is in random order, because the order of the table may identify
+        people. ``keep``: it stays as it is. A frame that is returned always keeps its order.
     priorities
         How much each quasi-identifier matters, as in ``{"zip": 10, "age": 5}``; 1 where nothing is said. They are the
         weights of the cost, which is ``score`` if none was chosen.
@@ -152,6 +157,7 @@ def anonymize(
         models = [PRIVACY.make(model) for model in several(privacy)]
         loss = cost_by_priorities(cost, priorities, quasi_identifiers)
         highest = highest_levels(max_levels, keep_at_least)
+        shuffle = Shuffle.of(order, seed)
         kind, schemes = SUPPRESSION.make(suppression), make_schemes(scheme)
         prepared = prepare(
             data,
@@ -171,6 +177,8 @@ def anonymize(
             output=output,
             engine=Engine(engine, memory_limit, spark),
         )
+        if prepared.target is not None:
+            prepared = replace(prepared, target=replace(prepared.target, shuffle=shuffle))
         with prepared.clock("solve"):
             problem = Problem.build(
                 prepared.counted.table,
@@ -199,6 +207,7 @@ def anonymize(
             "min_levels": min_levels or {},
             "max_levels": max_levels or {},
             "time_limit": time_limit,
+            **({} if order == "random" else {"order": order}),
             "seed": seed,
         }
         return make_release(prepared, problem, solution, job, place, secret, drawn=budget.drawn)

@@ -12,14 +12,14 @@ import polars as pl
 
 from discreet._words import amount, either
 from discreet.counts import IntArray
-from discreet.engines import Recoding, Source, ValueMap, count_together, expect_types, open_source
+from discreet.engines import Order, Recoding, Shuffle, Source, ValueMap, count_together, expect_types, open_source
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
 from discreet.release._audit import Audit
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
-from discreet.release._output import Output, Written, check_output, like_input
+from discreet.release._output import KEPT_ORDER, Output, Written, check_output, like_input
 from discreet.release._pickling import released_rows
 from discreet.release._publish import Promises, kind_of, publish
 from discreet.release._small import few
@@ -46,6 +46,8 @@ class Applied:
     by_rule: Mapping[str, int]
     """For each column, how many new values were recoded by the rule that made its hierarchy."""
     table: Any
+    notes: tuple[str, ...] = ()
+    """What else is good to know."""
 
     @property
     def frame(self) -> Any:
@@ -73,7 +75,7 @@ class Applied:
             f"'{column}': {amount(values, 'new value')} went by its hierarchy"
             for column, values in self.by_rule.items()
         ]
-        return "\n".join([*lines, self.audit.summary()])
+        return "\n".join([*lines, self.audit.summary(), *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, ready for JSON."""
@@ -107,6 +109,7 @@ def apply_mapping(
     identifiers: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     output: str | PathLike[str] | None = None,
+    order: Order = "random",
 ) -> Applied:
     """Recode a table as another was, by the mapping of that release; what comes out keeps the same promises.
 
@@ -117,7 +120,7 @@ def apply_mapping(
     that is an ``error`` and nothing is released, or with ``broken="suppress"`` the classes that break it are left out.
     Columns the first table did not have are refused unless they are named as ``identifiers``, which are left out. It
     stops at columns without a role that single people out, unless they were confirmed for the first release, or are now
-    (``keep``).
+    (``keep``). What is written to ``output`` is in random order unless ``order="keep"``.
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -128,7 +131,7 @@ def apply_mapping(
         if choice not in get_args(known):
             raise UsageError(f"{name} is one of {', '.join(get_args(known))}, not '{choice}'.")
     told = read_mapping(mapping)
-    target = None if output is None else check_output(output, data)
+    target = None if output is None else replace(check_output(output, data), shuffle=Shuffle.of(order))
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     confirmed = [*told.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
@@ -146,6 +149,7 @@ def apply_mapping(
         "rows": rows,
         "unknown": {name: column.unknown for name, column in recoded.items() if column.unknown},
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
+        "notes": (KEPT_ORDER,) if target is not None and target.shuffle is None else (),
     }
     models = [PRIVACY.make(text) for text in told["privacy"]]
     if "weights" not in told and any(model.looks_at_population for model in models):

@@ -16,6 +16,7 @@ import discreet
 from discreet.problem._text import outline
 from discreet.release._caution import Caution
 from discreet.release._columns import kept_rows
+from discreet.release._output import KEPT_ORDER
 from discreet.release._small import few
 from discreet.schema import Type, near_duplicates, shown_hierarchy, suggest_diversity
 
@@ -101,6 +102,8 @@ def notes(
     output: Target | None,
 ) -> Iterator[str]:
     """Yield what a user should know and may not expect; counts are of rows that are released."""
+    if output is not None and output.shuffle is None:
+        yield Caution(KEPT_ORDER)
     kept = kept_rows(counted.table, solution)
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:

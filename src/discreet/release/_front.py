@@ -17,6 +17,7 @@ from discreet._places import as_path
 from discreet._replacing import check_target, replacing
 from discreet._words import amount
 from discreet.counts import FloatArray
+from discreet.engines import Order, Shuffle
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, Axis, Problem
 from discreet.release._explain import Step, steps_between
@@ -197,17 +198,20 @@ class Front:
         *,
         point: FrontPoint | None = None,
         output: str | PathLike[str] | None = None,
+        order: Order = "random",
     ) -> Release:
         """Make the release a point stands for: the cheapest that reaches ``k``, or the one given, or the knee.
 
-        On a front of several axes ``k`` may be a number for each of them, in their order.
+        On a front of several axes ``k`` may be a number for each of them, in their order. What is written to ``output``
+        is in random order unless ``order="keep"``.
         """
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
         prepared = self.prepared
         if output is not None:
-            prepared = replace(prepared, output=output, target=check_output(output, prepared.data, prepared.population))
+            target = check_output(output, prepared.data, prepared.population)
+            prepared = replace(prepared, output=output, target=replace(target, shuffle=Shuffle.of(order)))
         with interruptible():
             problem, solution = self._solution(chosen)
             privacy = [model.text for model in problem.privacy]

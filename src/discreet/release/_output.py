@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,10 +14,11 @@ import polars as pl
 
 from discreet._places import Place, TableUrl, is_url
 from discreet._replacing import check_parent, check_target, leading_to, put_back
-from discreet.engines import Format, files_of, files_read, format_of, relation_of
+from discreet.engines import Format, Shuffle, files_of, files_read, format_of, relation_of
 from discreet.errors import OutputError, UsageError
 
 __all__ = [
+    "KEPT_ORDER",
     "FolderOutput",
     "Output",
     "SparkOutput",
@@ -31,6 +32,11 @@ __all__ = [
     "sources",
 ]
 
+KEPT_ORDER = (
+    "Rows leave in their original order, which may identify people: whoever has a list in the same order can go "
+    "through both line by line; leave order=keep out to shuffle them."
+)
+"""The note on a release whose rows were not shuffled."""
 _PARQUET = Format("parquet")
 _PART = re.compile(r"part-\d{5,}\.parquet")
 _WHERE = {"csv": "a CSV file", "jsonl": "JSON lines", "xlsx": "an Excel sheet", "parquet": "a Parquet file"}
@@ -43,6 +49,10 @@ class Written:
     place: Place
     scan: Callable[[], pl.LazyFrame]
     lazy: bool = False
+    shuffle: Shuffle | None = None
+    """The random order its rows are in; None if they were kept in theirs."""
+    by_engine: bool = False
+    """Whether another engine than polars put them in order."""
 
     def read(self) -> pl.DataFrame | pl.LazyFrame:
         """Return the table as it is in its place."""
@@ -55,6 +65,8 @@ class Output:
 
     path: Path
     format: Format
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order of the rows; None keeps theirs."""
 
     @property
     def place(self) -> Place:
@@ -78,6 +90,8 @@ class FolderOutput:
 
     path: Path
     format: Format = _PARQUET
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order of the rows, which also says what part they are in; None keeps theirs."""
 
     @property
     def place(self) -> Place:
@@ -96,6 +110,8 @@ class TableOutput:
 
     url: TableUrl
     format: None = None
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The order the rows are inserted in; None keeps theirs."""
 
     @property
     def place(self) -> Place:

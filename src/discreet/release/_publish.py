@@ -22,6 +22,7 @@ from discreet.engines import (
     Recoding,
     Source,
     expect_types,
+    relation_of,
     to_lazy,
     typed_again,
     without_formulas,
@@ -218,6 +219,10 @@ def kind_of(target: Target | None) -> Kind:
 def _publish(
     source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
 ) -> tuple[Any, Audit]:
+    if target is not None and target.shuffle is not None:
+        if source.takes_codes:
+            recoding = recoding.coded()
+        target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows, coded=recoding.codes))
     if target is None:
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))
@@ -226,7 +231,8 @@ def _publish(
     released, written, verdict = write_rows(Rows(source, recoding), promises, target, clock)
     if not source.read_again:
         return released, verdict
-    return replace(written, lazy=source.kind == "polars lazy"), verdict
+    by_engine = released is None or relation_of(released) is not None
+    return replace(written, lazy=source.kind == "polars lazy", shuffle=target.shuffle, by_engine=by_engine), verdict
 
 
 def write_rows(rows: Rows, promises: Promises, target: Target, clock: Clock) -> Outcome:

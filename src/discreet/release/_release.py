@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from discreet._places import Place, as_path
-from discreet.engines import Recoding, recode, to_lazy, unused
+from discreet.engines import Order, Recoding, Shuffle, order_of_rows, recode, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
@@ -149,8 +149,11 @@ class Release:
     def rows_of(self, data: Any) -> pl.Series:
         """Return for each released row, in order, which row of the original table it is, from 0 on.
 
-        ``data`` is that table: a path or a frame of polars. Who has this can undo the release: keep it as safe as
-        the data.
+        ``data`` is that table: a path or a frame of polars. The rows are those of :attr:`frame`. If that is read from
+        where the release was written, its rows are in random order, and of rows that are the same in all columns any
+        may have become any; where another engine than polars shuffled them, their order cannot be found out again. A
+        frame in memory keeps the order of the table, and :meth:`write` shuffles what it writes. Who has this can undo
+        the release: keep it as safe as the data.
 
         >>> from discreet import anonymize
         >>> table = pl.DataFrame({"age": [31, 34, 38, 77, 39]})
@@ -164,18 +167,32 @@ class Release:
             raise unpickled("the way it was made", "make the release again")
         frame = to_lazy(data)
         number = unused("row", frame.collect_schema())
-        return recode(frame.with_row_index(number), self.recoding).select(number).collect().to_series()
+        shuffle = self.table.shuffle if isinstance(self.table, Written) else None
+        recoding = self.recoding.coded() if shuffle is not None and shuffle.coded else self.recoding
+        released = recode(frame.with_row_index(number), recoding)
+        if isinstance(self.table, Written) and self.table.shuffle is not None:
+            if self.table.by_engine:
+                raise UsageError(
+                    "The database or engine wrote the rows in random order, so that it cannot be told which row is "
+                    'which; make the release with order="keep", or in memory.'
+                )
+            columns = [column for column in released.collect_schema() if column != number]
+            released = order_of_rows(released, self.table.shuffle, columns)
+        return released.select(number).collect().to_series()
 
-    def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> Place:
+    def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False, order: Order = "random") -> Place:
         """Write the released table to a file, a folder or a database; it appears there once it passed its audit.
 
         What was written is read back in its format, as for the ``output`` of :func:`discreet.anonymize`. Values that
-        the format cannot tell apart are refused. With ``for_spreadsheets`` no cell can be taken for a formula: text
-        that begins like one gets a ``'`` in front, which spreadsheets do not show.
+        the format cannot tell apart are refused. Rows are written in random order, because theirs may identify people:
+        a table sorted by name stays so without the names. With ``order="keep"`` they are written as they are. With
+        ``for_spreadsheets`` no cell can be taken for a formula: text that begins like one gets a ``'`` in front, which
+        spreadsheets do not show.
         """
         if self.promises is None:
             raise unpickled("what an audit compares with", "write it before it is pickled, or make it again")
         target = check_output(path, self.table.place if isinstance(self.table, Written) else None)
+        target = replace(target, shuffle=Shuffle.of(order, self.job.get("seed")))
         read = self.job.get("input")
         if isinstance(target, Output):
             check_apart([target.path], [] if read is None else place_files(read))

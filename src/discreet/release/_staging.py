@@ -85,7 +85,8 @@ class _StagedFile:
 
     def write(self, data: Any) -> None:
         """Write the file."""
-        self._schema = write_data(data, self.unfinished, self.output.format, self.output.path.name)
+        layout, name, shuffle = self.output.format, self.output.path.name, self.output.shuffle
+        self._schema = write_data(data, self.unfinished, layout, name, shuffle=shuffle)
 
     def reopened(self) -> TableFile:
         """Open the file; JSON lines without a line say nothing, not even which columns there are."""
@@ -117,7 +118,7 @@ class _StagedFolder:
     def write(self, data: Any) -> None:
         """Write the parts."""
         name = self.output.path.name
-        with plan_of(data, self.unfinished, name) as plan:
+        with plan_of(data, self.unfinished, name, shuffle=self.output.shuffle) as plan:
             write_parts(plan, self.unfinished, name)
 
     def reopened(self) -> Any:
@@ -142,11 +143,11 @@ class StagedInDatabase:
 
     def write(self, data: Any) -> None:
         """Fill the table."""
-        self.table.write(data)
+        self.table.write(data, shuffle=self.output.shuffle)
 
     def recode(self, source: Any, recoding: Recoding) -> None:
         """Have the database fill it from a table of its own."""
-        self.table.recode(source, recoding)
+        self.table.recode(source, recoding, shuffle=self.output.shuffle)
 
     def reopened(self) -> Any:
         """Return the table."""

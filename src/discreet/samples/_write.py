@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -23,7 +24,7 @@ def write_sample(path: Place, n: int = 1000, seed: int = 0) -> Place:
     from discreet.release._staging import staging
 
     check_size(n, seed)
-    target = check_output(path, None)
+    target = replace(check_output(path, None), shuffle=None)  # nobody is among them
 
     def parts(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None

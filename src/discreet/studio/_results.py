@@ -294,12 +294,14 @@ def utility_result(report: UtilityReport) -> dict[str, Any]:
 def page_beside(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame) -> dict[str, Any]:
     """Return a page of the original table with what became of each row; None for a row that was left out.
 
-    ``rows`` are the rows from ``offset`` on, and ``kept`` has the numbers of the released ones, in order.
+    ``rows`` are the rows from ``offset`` on. ``kept`` has the numbers of the released ones, in order, and below each
+    the place it has in ``released``, which is shuffled.
     """
-    first, last = np.searchsorted(kept, [offset, offset + rows.height])
-    after = shown_text(released.slice(int(first), int(last - first)).collect())
+    numbers, places = kept
+    first, last = np.searchsorted(numbers, [offset, offset + rows.height])
+    after = shown_text(released.select(pl.all().gather(pl.Series(places[first:last]))).collect())
     columns = [column for column in rows.columns if column in after.columns]
-    place = {int(number) - offset: line for number, line in zip(kept[first:last], after.rows(), strict=True)}
+    place = {int(number) - offset: line for number, line in zip(numbers[first:last], after.rows(), strict=True)}
     at = [after.columns.index(column) if column in columns else None for column in rows.columns]
     beside = [
         None if line not in place else [None if spot is None else place[line][spot] for spot in at]

@@ -129,7 +129,7 @@ def script(
         "",
         *(line for column, tree in trees.items() for line in _tree_lines(names[column], column, tree)),
     ]
-    unused = ("privacy", "solver", "seed") if point is not None else ()
+    unused = ("privacy", "solver", "seed", "order") if point is not None else ()
     arguments = [(key, value) for key, value in told.items() if key not in unused]
     call = "anonymize" if point is None else "pareto"
     result = "release" if point is None else "front"

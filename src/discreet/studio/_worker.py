@@ -128,7 +128,7 @@ def _front(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
 
     job = Job.load("job.yaml")
     told = job.arguments()
-    for unused in ("privacy", "solver", "seed"):
+    for unused in ("privacy", "solver", "seed", "order"):
         del told[unused]
     with told_of_stages(tell.stage):
         front = pareto(**told, privacy=task["axes"], progress=tell.progress, budget=budget)
@@ -176,12 +176,14 @@ def _finish(task: Mapping[str, Any], tell: _Teller, job: Any, release: Any, stop
     if formulas:
         data = Path("safe", job.output)
         data.parent.mkdir()
-        release.write(data, for_spreadsheets=True)
+        release.write(data, for_spreadsheets=True, order="keep")  # shuffled already
         release = dataclasses.replace(release, wrote=FileStamp.of(data))
         release.certificate(job.certificate)
     released = Path(RELEASED)
-    release.write(released)
-    np.save("kept.npy", release.rows_of(job.input).to_numpy())
+    release.write(released, order="keep")  # the order of the output, which was shuffled
+    rows = release.rows_of(job.input).to_numpy()
+    places = np.argsort(rows)
+    np.save("kept.npy", np.stack([rows[places], places]))
     result = release_result(release, job, Path(task["rows"]), released, formulas)
     write_json(Path("result.json"), result)
     _keep(release, RELEASE)

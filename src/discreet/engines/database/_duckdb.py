@@ -15,6 +15,7 @@ import polars as pl
 
 from discreet._places import TableName, TableUrl
 from discreet._temporary import private_folder
+from discreet.engines._duckdb import hash_order
 from discreet.engines.database._session import Column, Session, quoted
 from discreet.errors import DataError, DiscreetError, OutputError, UsageError
 
@@ -138,6 +139,11 @@ class DuckdbSession(Session):
     def as_number(self, text: str) -> str:
         """Cast what can be cast."""
         return f"TRY_CAST({text} AS DOUBLE)"
+
+    def shuffled(self, query: str, columns: Mapping[str, pl.DataType], key: int) -> str:
+        """Sort by DuckDB's own hash."""
+        types = ((name, "DOUBLE" if dtype.is_float() else "") for name, dtype in columns.items())
+        return f"SELECT * FROM ({query}) ORDER BY {hash_order(types, key)}"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -172,6 +172,11 @@ class PostgresSession(Session):
         written = "^\\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\\s*$"
         return f"CASE WHEN {text} ~ '{written}' THEN CAST({text} AS DOUBLE PRECISION) END"
 
+    def shuffled(self, query: str, columns: Mapping[str, pl.DataType], key: int) -> str:
+        """Sort by a hash of the row as text, which is another for each value, -0.0 too."""
+        row = "discreet_row"
+        return f"SELECT {row}.* FROM ({query}) AS {row} ORDER BY hashtextextended(CAST(ROW({row}.*) AS text), {key})"
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Begin, and commit or roll back; every query inside sees the database as it was at the beginning."""

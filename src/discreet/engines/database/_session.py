@@ -89,6 +89,10 @@ class Session(ABC):
         return f"CAST(FLOOR({number}) AS BIGINT)"
 
     @abstractmethod
+    def shuffled(self, query: str, columns: Mapping[str, pl.DataType], key: int) -> str:
+        """Return a query for the same rows, sorted by a hash of a key and all their values."""
+
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
         """Do all that is done inside or, if it fails, nothing of it."""
 

@@ -26,6 +26,7 @@ class DatabaseSource:
     """A table or view of a database. Every question opens a connection of its own and closes it."""
 
     read_again = True
+    takes_codes = False
     separator = None
 
     def __init__(self, url: TableUrl) -> None:

@@ -6,7 +6,9 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -18,6 +20,8 @@ from discreet.errors import DataError, DiscreetError, OutputError
 __all__ = ["SqliteSession", "connect"]
 
 _ROWS = 50_000
+_ARGUMENTS = 50
+"""Columns that are hashed at once; SQLite takes no more than 100 arguments everywhere."""
 _PATIENCE = 10.0
 """Seconds to wait for others who write to the same file."""
 
@@ -143,6 +147,15 @@ class SqliteSession(Session):
         """Cut the rest off; not every SQLite has FLOOR."""
         return f"CAST({number} AS INTEGER)"
 
+    def shuffled(self, query: str, columns: Mapping[str, pl.DataType], key: int) -> str:
+        """Sort by a hash of our own, as SQLite has none; the rows are sorted in memory."""
+        self.connection.create_function("discreet_hash", -1, _hash, deterministic=True)
+        names = [f"r.{quoted(name)}" for name in columns]
+        order = str(key)
+        for start in range(0, len(names), _ARGUMENTS):
+            order = f"discreet_hash({', '.join([order, *names[start : start + _ARGUMENTS]])})"
+        return f"SELECT * FROM ({query}) AS r ORDER BY {order}"
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Begin, and commit or roll back; others may read meanwhile."""
@@ -168,6 +181,11 @@ class SqliteSession(Session):
 
     def _rows(self, query: str) -> list[tuple[str, ...]]:
         return self.connection.execute(query).fetchall()
+
+
+def _hash(*values: Any) -> int:
+    """Return 64 bits that depend on all values and their types."""
+    return int.from_bytes(blake2b(repr(values).encode(errors="surrogatepass"), digest_size=8).digest(), signed=True)
 
 
 def _column(name: str, types: set[str]) -> Column:

@@ -13,6 +13,7 @@ from discreet._places import TableName, TableUrl
 from discreet._replacing import check_parent, replacing_database
 from discreet._temporary import private_folder
 from discreet.engines._recoding import Recoding
+from discreet.engines._shuffle import Shuffle
 from discreet.engines._write import plan_of
 from discreet.engines.database._connect import connect
 from discreet.engines.database._session import Session, quoted
@@ -40,20 +41,21 @@ class StagedTable:
         """The names of the columns."""
         return [column.name for column in self.session.columns(self.staging)]
 
-    def write(self, data: Any) -> None:
+    def write(self, data: Any, *, shuffle: Shuffle | None) -> None:
         """Put the rows of a frame of any kind into the table."""
-        with private_folder() as folder, plan_of(data, folder / "rows", self.url.table.name) as plan:
+        with private_folder() as folder, plan_of(data, folder / "rows", self.url.table.name, shuffle=shuffle) as plan:
             schema = plan.collect_schema()
             self.session.check_names(schema.names())
             self.session.create(self._quoted, schema)
             self.session.load(self._quoted, plan)
 
-    def recode(self, source: DatabaseSource, recoding: Recoding) -> None:
+    def recode(self, source: DatabaseSource, recoding: Recoding, *, shuffle: Shuffle | None) -> None:
         """Have the database recode a table of its own; no row leaves it."""
         source.check_unchanged(self.session)
         recoded = source.recoded(self.session, recoding)
+        query = recoded.query if shuffle is None else self.session.shuffled(recoded.query, recoded.columns, shuffle.key)
         with lookups(self.session, recoded):
-            self.session.execute(f"CREATE TABLE {self._quoted} AS {recoded.query}")
+            self.session.execute(f"CREATE TABLE {self._quoted} AS {query}")
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
