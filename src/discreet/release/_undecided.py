@@ -96,7 +96,8 @@ class Undecided:
                 f"{either(len(unread), 'is', 'are')} released as {either(len(unread), 'it is', 'they are')}; make sure "
                 "that nobody is named there."
             )
-        others = [column for column in self.kept if not column.reasons and column.unique is not None]
+        listed = {column.name for column in (*confirmed, *doubtful, *unread)}
+        others = [column for column in self.kept if column.name not in listed]
         if others:
             yield f"Released as {either(len(others), 'it is', 'they are')}: {_listed(others, self.rows)}."
         if self.sampled and self.kept:
@@ -165,11 +166,11 @@ def share_text(share: float | None, rows: int) -> str:
 
 
 def _listed(columns: Sequence[KeptColumn], rows: int) -> str:
-    """Name columns with the share of the rows that are alone with their value."""
+    """Name columns with the share of rows whose value is unique."""
     if rows < 100:
         return ", ".join(f"'{column.name}'" for column in columns)
-    shares = ", ".join(f"'{column.name}' ({share_text(column.unique, rows)})" for column in columns)
-    return f"{shares}, in brackets the rows with a value nobody else has"
+    shares = [f"'{column.name}' ({share_text(column.unique, rows)} unique)" for column in columns]
+    return ", ".join(shares)
 
 
 def _quoted(name: str) -> str:
