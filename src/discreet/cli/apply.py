@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from discreet.cli._answer import answer
-from discreet.cli._options import columns, json_option, quiet_option
+from discreet.cli._answer import Exact, answer
+from discreet.cli._options import columns, json_option, quiet_option, verbose_option
 
 __all__ = ["apply"]
 
@@ -48,6 +48,7 @@ lists values of the data: keep it as safe as these.""",
 @click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable.")
 @json_option
+@verbose_option
 @quiet_option
 def apply(
     mapping: str,
@@ -58,6 +59,7 @@ def apply(
     identifiers: tuple[str, ...],
     keep: tuple[str, ...],
     as_json: bool,
+    verbose: bool,
     quiet: bool,
 ) -> None:
     """Recode the table INPUT as the file MAPPING says."""
@@ -78,4 +80,5 @@ def apply(
         keep=columns(keep),
         output=output,
     )
-    answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)
+    found = Exact(applied) if verbose else applied
+    answer(found, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

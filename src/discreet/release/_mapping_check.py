@@ -53,7 +53,7 @@ def _levels(value: Any) -> bool:
     """Whether this is the hierarchy of a column: a row for each value, from the value to the root, all as long."""
     if not isinstance(value, dict) or type(value.get("automatic")) is not bool:
         return False
-    rows = value.get("rows")
+    rows: Any = value.get("rows")
     return _list(lambda row: bool(row) and _list(_text)(row))(rows) and len({len(row) for row in rows}) <= 1
 
 

@@ -47,8 +47,8 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "classes": release.classes,
         "scheme": plain_data(release.job["scheme"]),
         "levels": dict(release.levels) if exact or not people.total else _levels(release),
-        "released_values": {column.name: column.values for column in release.columns},
-        "audit": _audit(release, exact),
+        "released_values": release.released_values,
+        "audit": release.audit.to_dict(hidden=() if exact else compared_promises(release)),
         "notes": [*map(str, release.notes), *([WITHHELD] if people.few and not exact else [])],
         "warnings": [str(note) for note in release.warnings],
         "kept": [
@@ -107,13 +107,6 @@ def compared_promises(release: Release) -> frozenset[str]:
         else:
             found |= {model.shown} if model.compares else set()
     return frozenset(found)
-
-
-def _audit(release: Release, exact: bool) -> dict[str, Any]:
-    told = release.audit.to_dict()
-    hidden = frozenset() if exact else compared_promises(release)
-    told["checks"] = [{**check, "reached": None} if check["model"] in hidden else check for check in told["checks"]]
-    return told
 
 
 def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
