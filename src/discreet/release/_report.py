@@ -20,7 +20,7 @@ from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
 from discreet.release._caution import Caution
 from discreet.release._describe import plain_data, shown_job
-from discreet.release._left_out import WITHHELD, LeftOut
+from discreet.release._left_out import WITHHELD, LeftOut, compared_promises
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
@@ -30,7 +30,7 @@ from discreet.release._undecided import share_text
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["SUFFIXES", "check_report", "compared_promises", "count_text", "summary", "to_dict", "write_report"]
+__all__ = ["SUFFIXES", "check_report", "count_text", "summary", "to_dict", "write_report"]
 
 
 def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
@@ -89,24 +89,6 @@ def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
         "lower_bound": release.lower_bound if shown else None,
         "gap": release.gap if shown or proven else None,
     }
-
-
-def compared_promises(release: Release) -> frozenset[str]:
-    """Return the promises that compare classes with the whole table, if anybody of it was left out.
-
-    What they have reached is not handed over: with the release at hand it would tell the values of few who are missing.
-    """
-    if not LeftOut.of(release).total:
-        return frozenset()
-    found = set()
-    for text in release.job["privacy"]:
-        try:
-            model = PRIVACY.make(text).resolve(list(release.job.get("sensitive") or ()))
-        except UsageError:  # a model of the user's own, of which only the object is known
-            found.add(str(text))
-        else:
-            found |= {model.shown} if model.compares else set()
-    return frozenset(found)
 
 
 def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
