@@ -15,7 +15,6 @@ from discreet._replacing import check_target, replacing
 from discreet._words import amount, either
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
-from discreet.problem import PRIVACY
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
 from discreet.release._caution import Caution
