@@ -16,7 +16,8 @@ __all__ = ["apply"]
 @click.command(
     epilog="""\b
 Examples:
-  discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json
+  discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json \\
+      --identifiers person_id,name,birth_date,income
   discreet apply mapping.json more.csv -o more-safe.csv --unknown suppress
   discreet apply mapping.json more.csv -o more-safe.csv --unknown top --broken suppress
 
