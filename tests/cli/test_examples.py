@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import shlex
 from collections.abc import Iterator
@@ -82,6 +81,8 @@ def test_examples(name: str, folder: Path) -> None:
 
 
 def run(line: str) -> tuple[int, str]:
-    words = [found for word in shlex.split(line) for found in (sorted(glob.glob(word)) if "*" in word[1:] else [word])]
+    words = []
+    for word in shlex.split(line):
+        words += sorted(map(str, Path().glob(word))) if "*" in word[1:] else [word]
     result = CliRunner().invoke(program, words)
     return result.exit_code, result.output
