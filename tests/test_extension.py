@@ -103,7 +103,7 @@ def test_a_part_of_another_package_on_the_command_line(
     install("other", {"discreet.privacy": {"my-own": "other_models:Mine"}}, {"other_models": PLAIN})
     monkeypatch.chdir(tmp_path)
     write_sample(tmp_path / "people.csv", 200, seed=1)
-    command = "anonymize people.csv --qi sex --privacy my-own(5) -o safe.csv --identifiers person_id,name"
+    command = "anonymize people.csv --qi sex --privacy my-own(5) -o safe.csv --identifiers person_id,name,birth_date"
     result = CliRunner().invoke(program, command.split())
     assert result.exit_code == 0, result.output
     assert "mine(5)" in result.stdout

@@ -12,6 +12,7 @@ import os
 import pickle
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -263,14 +264,38 @@ def true_statement(told: Mapping[str, Any], honest: Mapping[str, Any], released:
     for row in rows:
         classes.setdefault(tuple(row[column] for column in quasi), []).append(row)
     smallest = min(map(len, classes.values()), default=0)
-    columns = {*quasi, *told["sensitive"], *told["unchanged"]}
+    columns = [*quasi, *told["sensitive"], *(each["name"] for each in told["unchanged"])]
+    known = [*honest["quasi_identifiers"], *honest["sensitive"], *(each["name"] for each in honest["unchanged"])]
     figures = (len(rows), len(classes), smallest) == (told["rows"], told["classes"], told["smallest_class"])
     return bool(
         figures
-        and columns == {*honest["quasi_identifiers"], *honest["sensitive"], *honest["unchanged"]}
+        and sorted(columns) == sorted(known)
+        and all(each["unique"] == _alone([row[each["name"]] for row in rows]) for each in told["unchanged"])
         and told["output"] == hashlib.sha256(released.read_bytes()).hexdigest()
-        and all(_holds(promise, classes, smallest, honest, told) for promise in told["promises"])
+        and all(_holds(promise, classes, smallest, honest, told, released) for promise in told["promises"])
     )
+
+
+def _alone(values: list[str]) -> str:
+    """Return the share of the rows that are alone with their value, in the words of a certificate."""
+    known = [value for value in values if value]
+    if len(values) < 100:
+        return "not told of so few rows"
+    step = 1 if len(values) >= 1000 else 5
+    share = sum(rows == 1 for rows in Counter(known).values()) / max(len(known), 1)
+    percent = step * round(100 * share / step)
+    return f"{percent} %" if percent else f"under {step} %"
+
+
+def _farthest(classes: Mapping[Any, list[dict[str, str]]], original: Path) -> float:
+    """Return by how much the diagnoses of a class differ at most from those of all people, each from each equally."""
+    people = list(csv.DictReader(io.StringIO(original.read_text(encoding="utf-8"))))
+    whole = Counter(person["diagnosis"] for person in people)
+    distances = [0.0]
+    for rows in classes.values():
+        own = Counter(row["diagnosis"] for row in rows)
+        distances.append(sum(abs(own[one] / len(rows) - whole[one] / len(people)) for one in whole | own) / 2)
+    return max(distances)
 
 
 def _holds(
@@ -279,14 +304,17 @@ def _holds(
     smallest: int,
     honest: Mapping[str, Any],
     told: Mapping[str, Any],
+    released: Path,
 ) -> bool:
     number = re.match(r"([a-z+-]+)\(([\d.]+)", promise["model"])
     if number is None:
         return promise in honest["promises"]
+    if number[1] == "t":
+        return promise["reached"] is None and _farthest(classes, released.with_name("people.csv")) <= float(number[2])
     if number[1] not in ("k", "distinct-l"):  # known to be measured rightly, and enough for what is promised
         measured = {each["reached"] for each in honest["promises"] if each["model"].startswith(number[1] + "(")}
         enough = float(promise["reached"]) - float(number[2])
-        return promise["reached"] in measured and (enough <= 1e-9 if number[1] in ("l+", "t") else enough >= -1e-9)
+        return promise["reached"] in measured and (enough <= 1e-9 if number[1] == "l+" else enough >= -1e-9)
     reached = smallest
     if number[1] == "distinct-l":
         unknown = {told["unknown"]}

@@ -67,10 +67,10 @@ def test_a_saved_job_repeats_the_release_and_another_is_announced(run: Run, fold
     again = run("run", "job.yaml", "--save-job", "copy.yaml")
     assert (folder / "safe.csv").read_bytes() == content
     assert (folder / "copy.yaml").read_bytes() == (folder / "job.yaml").read_bytes()
-    assert "RELEASED BEFORE" not in first.stdout + again.stdout
+    assert "RELEASED BEFORE" not in first.output + again.output
     other = run(*asked, "--report", "report.json")
     assert (folder / "safe.csv").read_bytes() != content
-    assert "note: THIS TABLE WAS RELEASED BEFORE" in other.stdout
+    assert "warning: THIS TABLE WAS RELEASED BEFORE" in other.stderr
     assert "seed" not in json.loads((folder / "report.json").read_text())["job"]
 
 

@@ -35,7 +35,7 @@ def test_every_command_of_the_help_does_what_it_says(run: Run) -> None:
     "known", [("--mapping", "mapping.json"), ("--job", "job.yaml"), ("--qi", "birth_date,sex,zip")]
 )
 def test_the_utility_of_a_default_release(run: Run, known: tuple[str, str]) -> None:
-    options = ("--identifiers", "person_id,name", "--qi", "birth_date,sex,zip", "-k", "5", "-o", "safe.csv")
+    options = ("--identifiers", "person_id,name,income", "--qi", "birth_date,sex,zip", "-k", "5", "-o", "safe.csv")
     made = run("anonymize", "people.csv", *options, "--mapping", "mapping.json", "--save-job", "job.yaml", "--json")
     cost = json.loads(made.stdout)["cost"]
     told = json.loads(run("utility", "people.csv", "safe.csv", *known, "--queries", "5", "--json").stdout)

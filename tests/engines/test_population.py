@@ -293,7 +293,9 @@ def test_notes_tell_what_is_odd() -> None:
     assert "tell fewer than 5 rows apart" in notes or "tell 3 rows apart" in notes  # those of a1 and of a2
     same = dc.anonymize(table.with_columns(w=2.0), quasi_identifiers={"q": "mask"}, weights="w", privacy="k(3)")
     assert "The weights in 'w' are released as they are." in same.notes
-    few = dc.anonymize(
-        table, quasi_identifiers={"q": "mask"}, population=table.head(5), privacy="k-map(1)", suppression="budget(1.0)"
-    )
-    assert any("fewer people with the values of" in note for note in few.notes)
+    asked: dict[str, Any] = {"privacy": "k-map(1)", "suppression": "budget(1.0)"}
+    few = dc.anonymize(table, quasi_identifiers={"q": "mask"}, population=table[[0, 1, 3, 4, 5]], **asked)
+    assert any("fewer people with the values of fewer than 5 rows" in note for note in few.notes)
+    gone = dc.anonymize(table, quasi_identifiers={"q": "mask"}, population=table.head(5), **asked)
+    assert gone.suppressed == 1  # of somebody who is left out nothing is said
+    assert not any("fewer people with the values of" in note for note in gone.notes)

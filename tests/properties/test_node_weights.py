@@ -190,6 +190,7 @@ def test_the_cost_of_a_local_release_is_that_of_what_it_shows(text):
             scheme="local",
             solver=text,
             seed=1,
+            keep="row",
         )
         kept = {row["row"]: row for row in release.frame.to_dicts()}
         shown = [kept.get(i) for i in range(len(frame))]

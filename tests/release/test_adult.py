@@ -42,4 +42,5 @@ def test_known_optima(
     for data in (frame, frame.to_pandas()):
         again = anonymize(data, **job, suppression=suppression)
         assert (again.cost, again.levels, again.suppressed) == (cost, release.levels, suppressed)
-        assert to_lazy(again.frame).collect().equals(release.frame)
+        texts = to_lazy(again.frame).collect()  # the file has numbers where this frame has text
+        assert texts.equals(release.frame.cast(pl.String))

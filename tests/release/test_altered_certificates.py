@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import discreet as dc
@@ -19,6 +20,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "local": {"privacy": ["k(4)"], "scheme": "local", "cost": "NCP", "seed": 1},
     "closeness": {"privacy": ["k(3)", "t(0.5, diagnosis)"], "types": {"diagnosis": "text"}, "missing": "suppress"},
     "weights": {"privacy": ["k-map(20)"], "weights": "children"},
+    "kept": {"privacy": ["k(3)"], "keep": ["income"], "sensitive": []},
 }
 
 
@@ -26,14 +28,15 @@ CHOICES: dict[str, dict[str, Any]] = {
 def certified(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return an honest certificate, and leave it and its files in the current folder."""
     monkeypatch.chdir(tmp_path)
-    people = dc.sample(300, seed=3).select("sex", "education", "diagnosis", "children")
+    people = dc.sample(300, seed=3).select("sex", "education", "diagnosis", "children", "income")
+    if request.param != "kept":
+        people = people.drop("income")
     people.with_columns(children=people["children"].cast(int).clip(1, 3).fill_null(1)).write_csv("people.csv")
     release = dc.anonymize(
         "people.csv",
         quasi_identifiers={"sex": "flat", "education": None},
-        sensitive=["diagnosis"],
         output="safe.csv",
-        **CHOICES[request.param],
+        **{"sensitive": ["diagnosis"], **CHOICES[request.param]},
     )
     told: dict[str, Any] = json.loads(release.certificate("certificate.json", key="discreet.key").read_text())
     return told
@@ -94,6 +97,30 @@ def test_a_constant_column_cannot_be_dropped_from_the_quasi_identifiers(certifie
     for column in certified["quasi_identifiers"]:
         rest = [name for name in certified["quasi_identifiers"] if name != column]
         assert not passes(rewritten({**certified, "quasi_identifiers": rest}), {})
+
+
+@pytest.mark.parametrize("certified", ["kept"], indirect=True)
+def test_columns_released_as_they_are_are_named_with_their_uniqueness(certified: dict[str, Any]) -> None:
+    kept = {each["name"]: each["unique"] for each in certified["unchanged"]}
+    assert kept == {"diagnosis": "under 5 %", "children": "under 5 %", "income": kept["income"]}
+    values = pl.read_csv("safe.csv", infer_schema=False)["income"].drop_nulls()
+    share = 100 * values.is_unique().mean()
+    assert abs(int(kept["income"].removesuffix(" %")) - share) <= 2.5
+    for other in ("under 5 %", None, "not counted", f"{int(kept['income'][:2]) + 5} %"):
+        altered = {**certified, "unchanged": [*certified["unchanged"][:-1], {"name": "income", "unique": other}]}
+        Path("altered.json").write_text(json.dumps(rewritten(altered)), encoding="utf-8")
+        found = dc.verify("safe.csv", "altered.json")
+        assert not found.passed
+        assert found.differs == ("columns released as they are",)
+
+
+@pytest.mark.parametrize("certified", ["closeness"], indirect=True)
+def test_what_closeness_reached_is_not_told(certified: dict[str, Any]) -> None:
+    """It compares with all people; with the release at hand it would tell about those who were left out."""
+    assert [each["reached"] is None for each in certified["promises"]] == [False, True]
+    measured = dc.verify("safe.csv", "certificate.json", original="people.csv").audit.checks[1].reached
+    promises = [certified["promises"][0], {**certified["promises"][1], "reached": measured}]
+    assert not passes(rewritten({**certified, "promises": promises}), {"original": "people.csv"})
 
 
 @pytest.mark.parametrize("certified", ["k and l"], indirect=True)

@@ -13,8 +13,10 @@ import pytest
 
 import discreet as dc
 from attack.labels import COSTS, KINDS, SCHEMES, SUPPRESSIONS, Case, attempt, fitting
-from discreet.engines import to_lazy
+from discreet.engines import Recoding, to_lazy
 from discreet.errors import DataError
+from discreet.release._columns import released_names
+from discreet.schema import make_domain
 from exhaustive import Exhaustive, solution_of
 
 CANARY = "pzCANARY"
@@ -85,6 +87,20 @@ def test_a_column_that_only_left_out_values_share_blocks_in_keeps_its_type() -> 
     assert plain.frame["x"].dtype == pl.Int64
     named = dc.anonymize(data, quasi_identifiers=together, privacy="k(4)", suppression="budget(1)", min_levels={"x": 1})
     assert names(named) == ["high", "low"]  # what the user wrote stays
+
+
+@pytest.mark.parametrize("values", [["rare", "usual", "other"], ["usual", "rare", "other"]])
+def test_reports_name_blocks_by_released_values(values: list[str]) -> None:
+    """Where a rare value that is left out shares the block of a usual one, that stays as it is and names the block."""
+    domain = make_domain("x", pl.Series("x", values), None, needed=False)
+    leaves = dict(zip(values, domain.codes.tolist(), strict=True))
+    there = np.ones(3, dtype=np.bool_)
+    there[leaves["rare"]] = False
+    block = np.zeros(3, dtype=np.int64)
+    block[leaves["other"]] = 1
+    named = domain.named_by(there)
+    assert named.released_as(block) is named.values
+    assert released_names(named, block, 2, Recoding()) == ["usual", "other"]
 
 
 def test_leaves_of_a_given_hierarchy_that_nobody_has_are_not_listed() -> None:
@@ -212,7 +228,8 @@ def test_records_taken_out_by_duckdb(seed: int, tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
     data = divided(seed).with_row_index("row")
     data.write_parquet(tmp_path / "in.parquet")
-    release = dc.anonymize(tmp_path / "in.parquet", **job(), engine="duckdb", output=tmp_path / "out.parquet")
+    asked = {**job(), "engine": "duckdb", "keep": "row"}
+    release = dc.anonymize(tmp_path / "in.parquet", **asked, output=tmp_path / "out.parquet")
     rows = pl.read_parquet(tmp_path / "out.parquet")["row"].to_list()
     kept = set(data.filter(pl.col("row").is_in(rows))["x"].to_list())
     assert told(release) == kept

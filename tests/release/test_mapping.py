@@ -265,5 +265,29 @@ def test_the_separator_stays_and_the_share_left_out_is_told(tmp_path: Path, brok
     applied = dc.apply_mapping(release.to_mapping(), tmp_path / "more.csv", broken=broken, output=tmp_path / "safe.csv")
     lines = (tmp_path / "safe.csv").read_text().splitlines()
     assert (lines[0], set(lines[1:])) == ("q;n", {"a;1.50", "b;1.50"})
-    assert (applied.suppressed, applied.left_out, applied.to_dict()["left_out"]) == (1, 1 / 16, 1 / 16)
-    assert "15 of 16 rows released, 1 left out (6.2%)" in applied.summary()
+    assert (applied.suppressed, applied.left_out) == (1, 1 / 16)
+    assert applied.to_dict(exact=True)["left_out"] == 1 / 16
+    assert "15 of 16 rows released, 1 left out (6.2%)" in applied.summary(exact=True)
+
+
+def test_few_people_left_out_are_not_counted_in_what_may_be_handed_over() -> None:
+    table = pl.DataFrame({"q": ["a"] * 8 + ["b"] * 7 + ["c"], "s": ["x", "y"] * 8})
+    asked: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "max_levels": {"q": 0}, "sensitive": "s"}
+    release = dc.anonymize(table, **asked, privacy=["k(2)", "t(0.9, s)"], suppression="budget(1)")
+    more = pl.DataFrame({"q": ["a"] * 8 + ["b"] * 7 + ["new"] * 3, "s": ["x", "y"] * 9})
+    applied = dc.apply_mapping(release.to_mapping(), more, unknown="suppress")
+    told = applied.to_dict()
+    assert (applied.rows, applied.suppressed, applied.unknown) == (18, 3, {"q": 3})
+    assert (told["rows"], told["released"], told["suppressed"], told["left_out"]) == (None, 15, None, "fewer than 5")
+    assert told["unknown"] == {"q": "fewer than 5"}
+    assert [check["reached"] is None for check in told["audit"]["checks"]] == [False, True]
+    assert applied.summary().splitlines()[:2] == [
+        "15 rows released, fewer than 5 left out",
+        "'q' has values the mapping lacks in fewer than 5 rows",
+    ]
+    assert "18" not in applied.summary() + repr(applied) + json.dumps(told)
+    assert "reached 0." not in applied.summary()
+    exact = applied.to_dict(exact=True)
+    assert (exact["rows"], exact["suppressed"], exact["unknown"]) == (18, 3, {"q": 3})
+    assert all(check["reached"] is not None for check in exact["audit"]["checks"])
+    assert "15 of 18 rows released, 3 left out (16.7%)" in applied.summary(exact=True)

@@ -143,6 +143,59 @@ def test_every_altered_mapping_ends_in_a_sentence() -> None:
     assert broken > 200
 
 
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ("keep", "remark"),
+        ("keep", ["remark", "remark"]),
+        ("keep", ["age"]),
+        ("keep", [None]),
+        ("weights", None),
+        ("weights", ["w"]),
+        ("missing_sensitive", None),
+        ("missing_sensitive", "drop"),
+        ("missing_sensitive", ["value"]),
+        ("age/left_out", None),
+        ("age/left_out", "50"),
+        ("age/left_out", [50]),
+        ("age/left_out", ["50", "50"]),
+        ("age/left_out", ["21"]),
+        ("age/hierarchy", "intervals(10)"),
+        ("age/hierarchy", {"rows": [["21", "[20, 30)"]]}),
+        ("age/hierarchy", {"automatic": 1, "rows": [["21", "[20, 30)"]]}),
+        ("age/hierarchy", {"automatic": False}),
+        ("age/hierarchy", {"automatic": False, "rows": [[]]}),
+        ("age/hierarchy", {"automatic": False, "rows": [["21", None]]}),
+        ("age/hierarchy", {"automatic": False, "rows": [["21", "*"], ["24"]]}),
+    ],
+)
+def test_an_altered_field_of_a_mapping_is_named(field: str, other: Any) -> None:
+    table = pl.DataFrame({"age": [21, 24, 38, 39, 50], "remark": list("aabbc"), "w": [2] * 5, "s": list("xyxyz")})
+    release = dc.anonymize(
+        table,
+        quasi_identifiers={"age": "intervals(10)"},
+        sensitive="s",
+        weights="w",
+        keep=["remark"],
+        privacy=["k-map(4)", "k(2)"],
+        suppression="budget(1)",
+    )
+    mapping = json.loads(json.dumps(release.to_mapping()))
+    column, _, name = field.rpartition("/")
+    inside = mapping["columns"][column] if column else mapping
+    assert name in inside
+    earlier = inside.pop(name)
+    if name not in ("weights", "keep"):  # mappings of earlier versions have no such field
+        assert dc.apply_mapping(mapping, table, unknown="suppress", keep="remark").audit.passed
+    inside[name] = earlier
+    assert dc.apply_mapping(mapping, table).audit.passed
+    inside[name] = other
+    where = f" of column '{column}'" if column else ""
+    for read in (dc.apply_mapping, lambda given, table: dc.evaluate.utility(table, release.frame, mapping=given)):
+        with pytest.raises(DataError, match=f"'{name}'{where} is missing or damaged; write the mapping again"):
+            read(mapping, table)
+
+
 def _error_of(table: pl.DataFrame, **choices: Any) -> str | None:
     try:
         dc.anonymize(table, **choices)

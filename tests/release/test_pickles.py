@@ -70,13 +70,14 @@ def test_what_stays_behind_is_said(table: pl.DataFrame, tmp_path: Path) -> None:
         again.to_mapping,
         again.utility,
         again.risk,
+        lambda: again.write(tmp_path / "safe.csv"),
     ):
         with pytest.raises(UsageError, match=r"leaves .* behind|not known any more"):
             missed()
     assert again.neighbours == ()
     for ending in ("html", "md", "txt", "json"):
         again.report(tmp_path / f"report.{ending}")
-    again.write(tmp_path / "safe.csv")
+    assert not (tmp_path / "safe.csv").exists()
     assert again.risk(table).to_dict()
     assert pickle.loads(pickle.dumps(again)).summary() == release.summary()
 

@@ -601,8 +601,8 @@ JOBS: dict[str, tuple[Any, int, str]] = {
         "The time limit is a number of seconds above 0, not nan.",
     ),
     "time true": ({"time_limit": True}, 2, "The time limit is a number of seconds above 0, not True."),
-    "seed below zero": ({"seed": -1}, 2, "The seed is a whole number of at least 0, not -1."),
-    "seed true": ({"seed": True}, 2, "The seed is a whole number of at least 0, not True."),
+    "seed below zero": ({"seed": -1}, 2, "The seed is a whole number of at least 0."),
+    "seed true": ({"seed": True}, 2, "The seed is a whole number of at least 0."),
     "engine unknown": ({"engine": "oracle"}, 2, "There is no engine 'oracle'; the engines are"),
     "engine of a frame": (
         {"engine": "duckdb"},
@@ -700,12 +700,12 @@ TREES: dict[str, tuple[Any, int, str]] = {
     "intervals of zero": (
         "intervals(0)",
         2,
-        "The widths in 'intervals(0)' must be numbers above 0 and the origin a number.",
+        "The widths of intervals must be numbers above 0 and the origin a number.",
     ),
     "intervals below zero": (
         "intervals(-5)",
         2,
-        "The widths in 'intervals(-5)' must be numbers above 0 and the origin a number.",
+        "The widths of intervals must be numbers above 0 and the origin a number.",
     ),
     "intervals of words": ("intervals(five)", 2, "The width of intervals is a number, not 'five'."),
     "mask from nowhere": ("mask(from_right=maybe)", 2, "from_right of mask is true or false, not 'maybe'."),
@@ -1159,12 +1159,12 @@ COMMANDS: dict[str, tuple[Any, int, str]] = {
     "audit by another certificate": (
         ("audit", "people.csv", "--certificate", "certificate.json"),
         3,
-        "'certificate.json' is no certificate of a release.",
+        "'certificate.json' is no certificate of a release, or it was damaged: it is something else.",
     ),
     "audit by a broken certificate": (
         ("audit", "people.csv", "--certificate", "broken.json"),
         3,
-        "'broken.json' is no certificate of a release.",
+        "'broken.json' is no certificate of a release, or it was damaged: it is not JSON.",
     ),
     "audit of l without a column": (
         ("audit", "people.csv", "--qi", "age", "-l", "2"),

@@ -12,8 +12,9 @@ from discreet.errors import InterruptedRun
 
 if TYPE_CHECKING:
     from discreet.cli._watch import Watch
+    from discreet.release import Applied, Release
 
-__all__ = ["answer", "echo_json", "end_early", "warn"]
+__all__ = ["Exact", "answer", "echo_json", "end_early", "warn"]
 
 
 class Result(Protocol):
@@ -24,6 +25,21 @@ class Result(Protocol):
 
     def summary(self) -> str:
         """Return what matters, for people."""
+
+
+class Exact:
+    """A result that says all it knows, also what is only for the owner of the data."""
+
+    def __init__(self, found: Release | Applied) -> None:
+        self.found = found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for programs."""
+        return self.found.to_dict(exact=True)
+
+    def summary(self) -> str:
+        """Return what matters, for people."""
+        return self.found.summary(exact=True)
 
 
 def answer(found: Result, *more: str, as_json: bool, quiet: bool = False, summary: str | None = None) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet._places import Place, is_url, shown
-from discreet.cli._answer import answer, end_early, warn
+from discreet.cli._answer import Exact, answer, end_early, warn
 from discreet.errors import InterruptedRun, UsageError
 
 if TYPE_CHECKING:
     from discreet.job import Job
-    from discreet.release import Release
 
 __all__ = ["execute"]
 
@@ -54,23 +53,8 @@ def execute(
         where.append(f"Your key is in {_told(release.key.path)}: keep it, and never hand it over.")
     warn(release.warnings, quiet=quiet)
     summary = release.summary(exact=verbose, warnings=False)
-    answer(_Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet, summary=summary)
+    answer(Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet, summary=summary)
     end_early(watch, "the best release found so far was written")
-
-
-class _Exact:
-    """A release that says all it knows."""
-
-    def __init__(self, release: Release) -> None:
-        self.release = release
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for programs."""
-        return self.release.to_dict(exact=True)
-
-    def summary(self) -> str:
-        """Return what matters, for people."""
-        return self.release.summary(exact=True)
 
 
 def _stamp(job: Job) -> tuple[int, int] | None:

@@ -157,7 +157,7 @@ Start here:
   discreet studio                            everything below, in the browser
   discreet sample -n 1000 -o people.csv      a table to try things on
   discreet info people.csv                   what is in it, and what could identify people
-  discreet anonymize people.csv --identifiers person_id,name --qi birth_date,sex,zip -k 5 -o safe.csv \\
+  discreet anonymize people.csv --identifiers person_id,name,income --qi birth_date,sex,zip -k 5 -o safe.csv \\
       --mapping mapping.json
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5

@@ -34,17 +34,20 @@ __all__ = ["anonymize"]
 Examples:
   discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv \\
       --identifiers person_id,name,birth_date,zip,income
-  discreet anonymize people.csv -o safe.csv --identifiers person_id,name \\
+  discreet anonymize people.csv -o safe.csv --identifiers person_id,name,income \\
       --qi birth_date,sex,zip --hierarchy 'birth_date=dates(month, year, decade)' \\
       --hierarchy 'zip=mask(digits=5)' --sensitive diagnosis -k 5 -l 3 \\
       --suppression 'budget(5%)' --report report.html
-  discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml
+  discreet anonymize people.csv --qi zip,sex -k 10 -o safe.csv --save-job job.yaml \\
+      --identifiers person_id,name,birth_date --keep income
   discreet anonymize people.csv --qi zip,sex --sensitive diagnosis --scheme subtree \\
-      --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv
+      --privacy 'l+(0.25, diagnosis)' --suppression violating-records -o safe.csv \\
+      --identifiers person_id,name,birth_date,income
   discreet anonymize people.csv --qi sex,education,marital_status -k 5 -o safe.csv \\
-      --scheme subtree --scheme marital_status=set
+      --scheme subtree --scheme marital_status=set --identifiers person_id,name,birth_date,zip,income
   discreet anonymize people.csv --qi birth_date,sex,zip -k 5 -o safe.csv \\
-      --priority zip=10 --priority birth_date=5 --keep-at-least zip=2
+      --priority zip=10 --priority birth_date=5 --keep-at-least zip=2 --suppression 'budget(5%)' \\
+      --identifiers person_id,name,income
 
 \b
 INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a database, as in
@@ -52,7 +55,8 @@ INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a da
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
 ordered([low,middle,high]), flat or auto, or the path of a CSV file (leaf first, one line per value).
 Columns without one get an automatic hierarchy, and the release says so; those with the scheme ordered
-or set need none. Ctrl-C ends the search with the best release so far.""",
+or set need none. A column without a role that could tell who somebody is stops the job: give it a
+role, or confirm with --keep that it is released as it is. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
 @click.option(

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from discreet.cli._answer import answer
-from discreet.cli._options import columns, json_option, keep_order_option, quiet_option
+from discreet.cli._answer import Exact, answer
+from discreet.cli._options import columns, json_option, keep_order_option, quiet_option, verbose_option
 
 __all__ = ["apply"]
 
@@ -16,7 +16,8 @@ __all__ = ["apply"]
 @click.command(
     epilog="""\b
 Examples:
-  discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json
+  discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json \\
+      --identifiers person_id,name,birth_date,income
   discreet apply mapping.json more.csv -o more-safe.csv --unknown suppress
   discreet apply mapping.json more.csv -o more-safe.csv --unknown top --broken suppress
 
@@ -49,6 +50,7 @@ lists values of the data: keep it as safe as these.""",
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable.")
 @keep_order_option
 @json_option
+@verbose_option
 @quiet_option
 def apply(
     mapping: str,
@@ -60,6 +62,7 @@ def apply(
     keep: tuple[str, ...],
     keep_order: bool,
     as_json: bool,
+    verbose: bool,
     quiet: bool,
 ) -> None:
     """Recode the table INPUT as the file MAPPING says."""
@@ -81,4 +84,5 @@ def apply(
         output=output,
         order="keep" if keep_order else "random",
     )
-    answer(applied, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)
+    found = Exact(applied) if verbose else applied
+    answer(found, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

@@ -23,7 +23,8 @@ Examples:
   discreet pareto people.csv --qi birth_date,sex,zip --suppression 'budget(1%)' --cost DM --explain
   discreet pareto people.csv --qi birth_date,sex,zip --sensitive diagnosis --axis k --axis distinct-l
   discreet pareto people.csv --qi birth_date,sex,zip --sensitive diagnosis -l 3
-  discreet pareto people.csv --qi birth_date,sex,zip --release knee --release-to safe.csv""",
+  discreet pareto people.csv --qi birth_date,sex,zip --identifiers person_id,name,income \\
+      --release knee --release-to safe.csv""",
 )
 @click.argument("source", metavar="INPUT")
 @click.option(

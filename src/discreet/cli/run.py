@@ -23,10 +23,11 @@ __all__ = ["run"]
 @click.command(
     epilog="""\b
 Examples:
+  discreet anonymize people.csv --qi sex,city -k 5 -o safe.csv --save-job job.yaml \\
+      --identifiers person_id,name,birth_date,zip,income
   discreet run job.yaml
   discreet run job.yaml --dry-run
   discreet run job.yaml --certificate certificate.json
-  discreet anonymize people.csv --qi sex,city -k 5 -o safe.csv --save-job job.yaml
 
 \b
 Paths in a job file are relative to the file. docs/jobs.md lists the keys.""",

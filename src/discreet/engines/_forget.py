@@ -7,10 +7,12 @@ were left out, or of rows the frame was cut from. A release is made of its cells
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import polars as pl
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 __all__ = ["forget_buffers", "forget_hidden"]
 
@@ -42,6 +44,8 @@ def _has_text(dtype: Any) -> bool:
 
 def forget_hidden(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     """Return the same table without anything that is not in its cells, names or index; what came in stays as it is."""
+    import narwhals as nw
+
     if frame.implementation.is_pyarrow():
         return nw.from_native(_arrow(frame.to_native()), eager_only=True)
     if frame.implementation.is_pandas_like():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import polars as pl
@@ -313,12 +314,13 @@ def typed_again(
     if not isinstance(source, _Typed) or source.separator is None:
         return scan
 
-    def read() -> pl.LazyFrame:
-        plan, types = scan(), Types(given)
-        columns = released_texts(plan.collect_schema(), recoding)
-        return with_types(plan, types.found(plan.select(map(exactly, columns)))) if columns else plan
+    columns = released_texts(scan().collect_schema(), recoding)
+    return partial(_typed, scan, tuple(columns), dict(given)) if columns else scan
 
-    return read
+
+def _typed(scan: Callable[[], pl.LazyFrame], columns: Sequence[str], given: Mapping[str, Type]) -> pl.LazyFrame:
+    plan = scan()
+    return with_types(plan, Types(given).found(plan.select(map(exactly, columns))))
 
 
 def with_types(plan: pl.LazyFrame, found: Mapping[str, Found]) -> pl.LazyFrame:

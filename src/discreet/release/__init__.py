@@ -2,7 +2,8 @@
 
 from discreet.release._anonymize import anonymize
 from discreet.release._anonymizer import Anonymizer
-from discreet.release._apply import Applied, apply_mapping
+from discreet.release._applied import Applied
+from discreet.release._apply import apply_mapping
 from discreet.release._audit import Audit, Check, audit
 from discreet.release._front import Front, FrontPoint
 from discreet.release._pareto import pareto

@@ -11,7 +11,8 @@ import numpy as np
 from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.release._anonymize import anonymize
-from discreet.release._apply import Applied, apply_mapping, recode_rows
+from discreet.release._applied import Applied
+from discreet.release._apply import apply_mapping, recode_rows
 from discreet.release._containers import Container, as_container, check_container, configured_container
 from discreet.release._pickling import whole
 from discreet.release._release import Release

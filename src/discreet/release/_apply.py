@@ -16,88 +16,21 @@ from discreet.engines import Order, Recoding, Shuffle, Source, ValueMap, count_t
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
-from discreet.release._audit import Audit
+from discreet.release._applied import Applied
 from discreet.release._clock import Clock
 from discreet.release._mapping import leaf_of, read_mapping
-from discreet.release._output import KEPT_ORDER, Output, Written, check_output, like_input
-from discreet.release._pickling import released_rows
+from discreet.release._output import KEPT_ORDER, Output, check_output, like_input
 from discreet.release._publish import Promises, kind_of, publish
 from discreet.release._small import few
 from discreet.release._undecided import look_at_undecided
 from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
 
-__all__ = ["Applied", "Broken", "Unknown", "apply_mapping", "recode_rows"]
+__all__ = ["Broken", "Unknown", "apply_mapping", "recode_rows"]
 
 Unknown = Literal["error", "suppress", "top"]
 Broken = Literal["error", "suppress"]
 _UNKNOWN = "\ue000unknown"
 """Stands for a value that is not in the mapping until its rows are left out; no table holds it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Applied:
-    """A table that was recoded by a mapping, and its audit."""
-
-    audit: Audit
-    rows: int
-    """The rows of the table that came in."""
-    unknown: Mapping[str, int]
-    """For each column with values that are not in the mapping, how many rows have one."""
-    by_rule: Mapping[str, int]
-    """For each column, how many new values were recoded by the rule that made its hierarchy."""
-    table: Any
-    notes: tuple[str, ...] = ()
-    """What else is good to know."""
-
-    @property
-    def frame(self) -> Any:
-        """The recoded table: the kind of frame that came in, and for a file that of the engine."""
-        return self.table.read() if isinstance(self.table, Written) else self.table
-
-    @property
-    def suppressed(self) -> int:
-        """The rows that were left out."""
-        return self.rows - self.audit.rows
-
-    @property
-    def left_out(self) -> float:
-        """The share of the rows that were left out."""
-        return self.suppressed / self.rows if self.rows else 0.0
-
-    def summary(self) -> str:
-        """Return the main figures as a block of text."""
-        left = f"{self.suppressed:,} left out ({self.left_out:.1%})" if self.suppressed else "none left out"
-        lines = [f"{self.audit.rows:,} of {amount(self.rows, 'row')} released, {left}"]
-        lines += [
-            f"'{column}' has values the mapping lacks in {few(rows)} rows" for column, rows in self.unknown.items()
-        ]
-        lines += [
-            f"'{column}': {amount(values, 'new value')} went by its hierarchy"
-            for column, values in self.by_rule.items()
-        ]
-        return "\n".join([*lines, self.audit.summary(), *self.notes])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain data, ready for JSON."""
-        return {
-            "rows": self.rows,
-            "released": self.audit.rows,
-            "suppressed": self.suppressed,
-            "left_out": self.left_out,
-            "unknown": dict(self.unknown),
-            "by_rule": dict(self.by_rule),
-            "audit": self.audit.to_dict(),
-        }
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "table": released_rows(self.table)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    def __repr__(self) -> str:
-        verdict = "passed" if self.audit.passed else "FAILED"
-        return f"Applied(rows={self.audit.rows:,} of {self.rows:,}, audit={verdict})"
 
 
 def apply_mapping(
@@ -151,7 +84,7 @@ def apply_mapping(
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
         "notes": (KEPT_ORDER,) if target is not None and target.shuffle is None else (),
     }
-    models = [PRIVACY.make(text) for text in told["privacy"]]
+    models = [PRIVACY.make(text).resolve(list(told["sensitive"])) for text in told["privacy"]]
     if "weights" not in told and any(model.looks_at_population for model in models):
         raise UsageError(
             "The mapping promises something about a table of the population, which only a new release can keep; make "
@@ -184,7 +117,8 @@ def apply_mapping(
         else:
             source, recoding = open_source(held), kept
     table, verdict = publish(source, recoding, promises, target, clock)
-    return Applied(audit=verdict, table=table, **facts)
+    comparing = frozenset(model.shown for model in models if model.compares)
+    return Applied(audit=verdict, comparing=comparing, table=table, **facts)
 
 
 def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:

@@ -6,7 +6,7 @@ Nothing here knows how a release was searched, counted or recoded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
@@ -101,8 +101,8 @@ class Audit:
         """The promises that are broken."""
         return tuple(check for check in self.checks if not check.passed)
 
-    def summary(self) -> str:
-        """Return the verdict as text for people."""
+    def summary(self, *, hidden: Collection[str] = ()) -> str:
+        """Return the verdict as text for people, without what the ``hidden`` promises have reached."""
         width = max(len(check.model) for check in self.checks)
         lines = [
             f"Audit {'passed' if self.passed else 'FAILED'}: {amount(self.rows, 'row')} in "
@@ -113,14 +113,15 @@ class Audit:
             lines.append("  Nothing was released, so that no promise can be broken.")
         for check in self.checks:
             mark = "ok    " if check.passed else "BROKEN"
-            lines.append(f"  {mark}  {check.model:<{width}}  reached {number_text(check.reached)}")
+            reached = "" if check.model in hidden else f"reached {number_text(check.reached)}"
+            lines.append(f"  {mark}  {check.model:<{width}}  {reached}".rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return audit_html(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain data, ready for JSON."""
+    def to_dict(self, *, hidden: Collection[str] = ()) -> dict[str, Any]:
+        """Return the audit as plain data, ready for JSON, without what the ``hidden`` promises have reached."""
         return {
             "passed": self.passed,
             "rows": self.rows,
@@ -131,7 +132,7 @@ class Audit:
                 {
                     "model": check.model,
                     "promised": check.promised,
-                    "reached": check.reached if math.isfinite(check.reached) else None,
+                    "reached": check.reached if math.isfinite(check.reached) and check.model not in hidden else None,
                     "passed": check.passed,
                 }
                 for check in self.checks

@@ -18,10 +18,13 @@ from discreet.problem import PRIVACY, SUPPRESSION
 from discreet.release._certificate_form import FORMAT, KIND, own_digest, sealed_text
 from discreet.release._checksums import FileStamp, job_text
 from discreet.release._describe import is_counted, plain_data
+from discreet.release._left_out import comparing
 from discreet.release._output import FolderOutput, Output, Target
+from discreet.release._unchanged import with_uniqueness
 from discreet.schema import parts_of, shown_hierarchy
 
 if TYPE_CHECKING:
+    from discreet.release._audit import Check
     from discreet.release._key import Key
     from discreet.release._release import Release
 
@@ -38,19 +41,21 @@ def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
             "A certificate speaks of a file; say where the release goes, as in output='safe.csv'.", topic="certificate"
         )
     job, audit, output = release.job, release.audit, release.wrote.digest()
-    columns = list(open_table(release.wrote.files[0][0]).columns)
+    files = [path for path, *_ in release.wrote.files]
+    columns = list(open_table(files[0]).columns)
     quasi, secrets = set(audit.quasi_identifiers), list(job.get("sensitive") or ())
     parts = {part for name in secrets for part in parts_of(name, columns)}
+    compared = comparing(job)
     certificate = {
         "kind": KIND,
         "format": FORMAT,
         "output": output,
         "quasi_identifiers": [column for column in columns if column in quasi],
         "sensitive": secrets,
-        "unchanged": [column for column in columns if column not in quasi | parts],
+        "unchanged": with_uniqueness(files, [column for column in columns if column not in quasi | parts]),
         "unknown": UNKNOWN if SUPPRESSION.make(job["suppression"]).hides_values else None,
         "promises": [
-            {"model": check.model, "reached": float(check.reached) if math.isfinite(check.reached) else None}
+            {"model": check.model, "reached": _reached(check, check.model in compared)}
             for check in audit.checks[: len(job["privacy"])]
         ],
         "rows": audit.rows,
@@ -63,6 +68,11 @@ def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
     }
     certificate["seal"] = None if key is None else key.sign("certificate", sealed_text(certificate))
     return {**certificate, "sha256": own_digest(certificate)}
+
+
+def _reached(check: Check, compared: bool) -> float | None:
+    """Return what a promise has reached; not of one that compares with people of whom some may have been left out."""
+    return float(check.reached) if math.isfinite(check.reached) and not compared else None
 
 
 def keyed_input(key: Key | None, stamp: FileStamp | None, output: str, role: str = "input") -> str | None:

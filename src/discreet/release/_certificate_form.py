@@ -143,6 +143,11 @@ def _text(value: Any, name: str) -> None:
         raise _FormError(f"'{name}' is not a text of Unicode") from None
 
 
+def _text_or_none(value: Any, name: str) -> None:
+    if value is not None:
+        _text(value, name)
+
+
 def _count(value: Any, name: str) -> None:
     if type(value) is not int or not 0 <= value < 1 << 53:
         raise _FormError(f"'{name}' is not a whole number")
@@ -159,6 +164,15 @@ def _names(value: Any, name: str) -> None:
     for item in value:
         _text(item, name)
     if len(set(value)) < len(value):
+        raise _FormError(f"'{name}' names a column twice")
+
+
+def _kept(value: Any, name: str) -> None:
+    if not isinstance(value, list):
+        raise _FormError(f"'{name}' is not a list")
+    for item in value:
+        _exactly(item, {"name": _text, "unique": _text_or_none}, f"a column in '{name}'")
+    if len({item["name"] for item in value}) < len(value):
         raise _FormError(f"'{name}' names a column twice")
 
 
@@ -210,7 +224,7 @@ _FIELDS: dict[str, _Check] = {
     "output": _hex,
     "quasi_identifiers": _some_names,
     "sensitive": _names,
-    "unchanged": _names,
+    "unchanged": _kept,
     "unknown": _one_of(None, UNKNOWN),
     "promises": _promises,
     "rows": _count,

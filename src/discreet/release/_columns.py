@@ -231,10 +231,14 @@ def _global_column(
 
 
 def released_names(domain: Domain, block: IntArray, size: int, recoding: Recoding) -> list[str | None]:
-    """Return what the release calls each block; None for missing values, and for blocks without a value."""
+    """Return what the release calls each block; None for missing values, and for blocks without a released value.
+
+    A column keeps its values where each block has a single one in released rows; those of other rows name nothing.
+    """
     mapped = recoding.maps.get(domain.name)
     texts = text_of(domain.values if mapped is None else mapped.released).cast(pl.String)
-    known = np.flatnonzero(texts.is_not_null().to_numpy())
+    there = texts.is_not_null().to_numpy()
+    known = np.flatnonzero(there if domain.there is None else there & domain.there[domain.codes])
     numbers, first = np.unique(block[domain.codes[known]], return_index=True)
     names: list[str | None] = [None] * size
     for number, text in zip(numbers.tolist(), texts.gather(known[first]).to_list(), strict=True):

@@ -6,15 +6,18 @@ fewer than five, none of these figures is handed over; :class:`discreet.Release`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from discreet.errors import UsageError
+from discreet.problem import PRIVACY
 from discreet.release._small import LEAST, few
 
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["WITHHELD", "LeftOut"]
+__all__ = ["WITHHELD", "LeftOut", "compared_promises", "comparing"]
 
 WITHHELD = (
     f"Fewer than {LEAST} people were left out. How many rows the original table has, the cost and its bound would tell "
@@ -86,3 +89,24 @@ class LeftOut:
             "suppressed": None if self.few else self.suppressed,
             "dropped_missing": None if self.few or 0 < self.dropped < LEAST else self.dropped,
         }
+
+
+def compared_promises(release: Release) -> frozenset[str]:
+    """Return the promises that compare classes with the whole table, if anybody of it was left out.
+
+    What they have reached is not handed over: with the release at hand it would tell the values of few who are missing.
+    """
+    return comparing(release.job) if LeftOut.of(release).total else frozenset()
+
+
+def comparing(job: Mapping[str, Any]) -> frozenset[str]:
+    """Return the promises of a job that compare classes with the whole table."""
+    found = set()
+    for text in job["privacy"]:
+        try:
+            model = PRIVACY.make(text).resolve(list(job.get("sensitive") or ()))
+        except UsageError:  # a model of the user's own, of which only the object is known
+            found.add(str(text))
+        else:
+            found |= {model.shown} if model.compares else set()
+    return frozenset(found)

@@ -120,7 +120,6 @@ def make_release(
             **_people(prepared),
             **figures,
             **solution.stats,
-            **_shown_counts(recoding),
             "seconds": prepared.clock.seconds,
         },
         trace=solution.trace,
@@ -178,10 +177,3 @@ def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
         return rows
     ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
     return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
-
-
-def _shown_counts(recoding: Recoding) -> dict[str, Any]:
-    """Return how many different values the groups of a local recoding show, by column."""
-    if recoding.shares is None:
-        return {}
-    return {"shown": {column: values.n_unique() for column, values in recoding.shares.shown.items()}}

@@ -6,16 +6,17 @@ A mapping is a file that people may edit; what is wrong with it is told before a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
-from discreet.engines import Missing
+from discreet.engines import Missing, MissingSensitive
 from discreet.errors import DataError
 from discreet.schema import Type
 
 __all__ = ["check_fields"]
 
 _TYPES = {str(kind) for kind in Type}
-_MISSING = Missing.__args__  # type: ignore[attr-defined]
+_MISSING = get_args(Missing)
+_MISSING_SENSITIVE = get_args(MissingSensitive)
 
 
 def _text(value: Any) -> bool:
@@ -48,6 +49,14 @@ def _tree(value: Any) -> bool:
     return _text(value) or (bool(rows) and _list(lambda row: bool(row) and _list(_text)(row))(rows))
 
 
+def _levels(value: Any) -> bool:
+    """Whether this is the hierarchy of a column: a row for each value, from the value to the root, all as long."""
+    if not isinstance(value, dict) or type(value.get("automatic")) is not bool:
+        return False
+    rows: Any = value.get("rows")
+    return _list(lambda row: bool(row) and _list(_text)(row))(rows) and len({len(row) for row in rows}) <= 1
+
+
 _COLUMN: Mapping[str, Callable[[Any], bool]] = {
     "type": lambda value: value in _TYPES if _text(value) else False,
     "values": lambda value: _list(_text)(value) and len(set(value)) == len(value),
@@ -56,6 +65,11 @@ _COLUMN: Mapping[str, Callable[[Any], bool]] = {
     "top": _optional(_text),
     "rule": _optional(_rule),
 }
+_COLUMN_LATER: Mapping[str, Callable[[Any], bool]] = {
+    "left_out": lambda value: _list(_optional(_text))(value) and len(set(value)) == len(value),
+    "hierarchy": _optional(_levels),
+}
+"""What mappings of earlier versions lack."""
 _FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "columns": lambda value: bool(value) and _table(lambda column: isinstance(column, dict))(value),
     "suppressed": _list(_list(_optional(_text))),
@@ -67,17 +81,30 @@ _FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "missing": lambda value: _text(value) and value in _MISSING,
     "privacy": lambda value: bool(value) and _list(_text)(value),
 }
+_OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
+    "keep": lambda value: _list(_text)(value) and len(set(value)) == len(value),
+    "weights": _text,
+    "missing_sensitive": lambda value: _text(value) and value in _MISSING_SENSITIVE,
+}
 
 
 def check_fields(told: Mapping[str, Any], name: str) -> None:
     """Raise a DataError that names the field of a mapping that is missing or not what it should be."""
     for field, check in _FIELDS.items():
         _check(told, field, check, name, "")
-    if "weights" in told and not _text(told["weights"]):
-        raise _altered(name, "'weights'")
+    for field, check in _OPTIONAL.items():
+        if field in told:
+            _check(told, field, check, name, "")
+    if not set(told.get("keep", ())) <= set(told["others"]):
+        raise _altered(name, "'keep'")
     for column, fields in told["columns"].items():
         for field, check in _COLUMN.items():
             _check(fields, field, check, name, f" of column '{column}'")
+        for field, check in _COLUMN_LATER.items():
+            if field in fields:
+                _check(fields, field, check, name, f" of column '{column}'")
+        if set(fields.get("left_out", ())) & set(fields["values"]):
+            raise _altered(name, f"'left_out' of column '{column}'")
         released = fields["released"]
         if released is not None and len(released) != len(fields["values"]):
             raise _altered(name, f"'released' of column '{column}'")

@@ -35,7 +35,7 @@ def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
 
 def release_html(release: Release) -> str:
     """Return the main figures and the audit as tables."""
-    from discreet.release._report import compared_promises
+    from discreet.release._left_out import compared_promises
     from discreet.release._report_sections import report_tiles
 
     tiles = [(name, figure, hint) for name, figure, hint, _ in report_tiles(release).tiles]

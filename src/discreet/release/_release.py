@@ -141,10 +141,8 @@ class Release:
 
     @property
     def released_values(self) -> dict[str, int]:
-        """For each quasi-identifier, how many values its original ones are released as."""
-        if "shown" in self.stats:
-            return dict(self.stats["shown"])
-        return {column: len(np.unique(block)) for column, (_, block) in self.partition.items()}
+        """For each quasi-identifier, how many different values it has in the released table."""
+        return {column.name: column.values for column in self.columns}
 
     def rows_of(self, data: Any) -> pl.Series:
         """Return for each released row, in order, which row of the original table it is, from 0 on.

@@ -15,12 +15,11 @@ from discreet._replacing import check_target, replacing
 from discreet._words import amount, either
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
-from discreet.problem import PRIVACY
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
 from discreet.release._caution import Caution
 from discreet.release._describe import plain_data, shown_job
-from discreet.release._left_out import WITHHELD, LeftOut
+from discreet.release._left_out import WITHHELD, LeftOut, compared_promises
 from discreet.release._page import document, own_file
 from discreet.release._section_html import to_html
 from discreet.release._section_markdown import to_markdown
@@ -30,7 +29,7 @@ from discreet.release._undecided import share_text
 if TYPE_CHECKING:
     from discreet.release._release import Release
 
-__all__ = ["SUFFIXES", "check_report", "compared_promises", "count_text", "summary", "to_dict", "write_report"]
+__all__ = ["SUFFIXES", "check_report", "count_text", "summary", "to_dict", "write_report"]
 
 
 def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
@@ -47,8 +46,8 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "classes": release.classes,
         "scheme": plain_data(release.job["scheme"]),
         "levels": dict(release.levels) if exact or not people.total else _levels(release),
-        "released_values": {column.name: column.values for column in release.columns},
-        "audit": _audit(release, exact),
+        "released_values": release.released_values,
+        "audit": release.audit.to_dict(hidden=() if exact else compared_promises(release)),
         "notes": [*map(str, release.notes), *([WITHHELD] if people.few and not exact else [])],
         "warnings": [str(note) for note in release.warnings],
         "kept": [
@@ -89,31 +88,6 @@ def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
         "lower_bound": release.lower_bound if shown else None,
         "gap": release.gap if shown or proven else None,
     }
-
-
-def compared_promises(release: Release) -> frozenset[str]:
-    """Return the promises that compare classes with the whole table, if anybody of it was left out.
-
-    What they have reached is not handed over: with the release at hand it would tell the values of few who are missing.
-    """
-    if not LeftOut.of(release).total:
-        return frozenset()
-    found = set()
-    for text in release.job["privacy"]:
-        try:
-            model = PRIVACY.make(text).resolve(list(release.job.get("sensitive") or ()))
-        except UsageError:  # a model of the user's own, of which only the object is known
-            found.add(str(text))
-        else:
-            found |= {model.shown} if model.compares else set()
-    return frozenset(found)
-
-
-def _audit(release: Release, exact: bool) -> dict[str, Any]:
-    told = release.audit.to_dict()
-    hidden = frozenset() if exact else compared_promises(release)
-    told["checks"] = [{**check, "reached": None} if check["model"] in hidden else check for check in told["checks"]]
-    return told
 
 
 def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:

@@ -275,7 +275,7 @@ def _search(release: Release) -> Iterator[Block]:
 
 
 def _audit(release: Release) -> Iterator[Block]:
-    from discreet.release._report import compared_promises
+    from discreet.release._left_out import compared_promises
 
     audit, hidden = release.audit, compared_promises(release)
     yield Text(

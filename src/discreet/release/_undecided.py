@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from discreet._words import either
 from discreet.engines import Source, look_at
 from discreet.errors import UndecidedColumnError
 from discreet.release._caution import Caution
-from discreet.schema import ColumnFacts, Finding, Leak, detect, find_leaks
+from discreet.schema import ColumnFacts, Finding, Leak, detect, find_leaks, known_texts
 
 __all__ = ["KeptColumn", "Undecided", "look_at_undecided", "share_text"]
 
@@ -142,7 +140,7 @@ def _rows_each(facts: ColumnFacts) -> float | None:
     each = facts.known / facts.distinct
     found = detect(facts)
     shared = [seen for seen in found.kinds if seen.kind in _PEOPLE]
-    texts = facts.sample.cast(pl.String, strict=False).drop_nulls()
+    texts = known_texts(facts.sample)
     if shared and (not len(texts) or float(texts.str.contains(r"\S\s+\S").mean() or 0) < 0.8 or each < 2):  # type: ignore[arg-type]
         return None
     if not found.kinds and facts.distinct_share < 0.02:

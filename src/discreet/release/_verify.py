@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet._places import as_path, is_url
-from discreet.engines import normalized, open_table, to_lazy
+from discreet.engines import files_of, normalized, open_table, to_lazy
 from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._audit import Audit, audit
@@ -20,6 +20,7 @@ from discreet.release._certificate import keyed_job
 from discreet.release._certificate_form import own_digest, read_certificate, sealed_text
 from discreet.release._checksums import digest
 from discreet.release._key import Key, KeyPlace
+from discreet.release._unchanged import with_uniqueness
 from discreet.schema import parts_of
 
 if TYPE_CHECKING:
@@ -198,27 +199,33 @@ def _differences(told: Mapping[str, Any], released: Any, fresh: Audit, models: l
     promises = told["promises"]
     if [promise["model"] for promise in promises] != [model.shown for model in models]:
         yield "promises"
-    for promise, check in zip(promises, fresh.checks, strict=False):
-        if promise["model"] == check.model and not _close(promise["reached"], check.reached):
+    for promise, check, model in zip(promises, fresh.checks, models, strict=False):
+        same = promise["reached"] is None if model.compares else _close(promise["reached"], check.reached)
+        if promise["model"] == check.model and not same:
             yield check.model
     if told["rows"] != fresh.rows:
         yield "number of rows"
     if (told["classes"], told["smallest_class"]) != (fresh.classes, fresh.smallest_class):
         yield "classes"
-    if not _columns_are(told, list(open_table(released).columns)):
+    files = sorted(files_of(released))
+    columns = list(open_table(files[0]).columns)
+    kept = [column["name"] for column in told["unchanged"]]
+    if not _columns_are(told, kept, columns):
         yield "columns"
+    elif with_uniqueness(files, kept) != told["unchanged"]:
+        yield "columns released as they are"
 
 
-def _columns_are(told: Mapping[str, Any], columns: list[str]) -> bool:
+def _columns_are(told: Mapping[str, Any], kept: list[str], columns: list[str]) -> bool:
     """Whether a certificate says of each column of the released file, once and in its order, what it is."""
-    quasi, unchanged = told["quasi_identifiers"], told["unchanged"]
+    quasi = told["quasi_identifiers"]
     try:
         parts = {part for name in told["sensitive"] for part in parts_of(name, columns)}
     except DiscreetError:
         return False
     if quasi != [column for column in columns if column in quasi] or not parts <= {*columns} - {*quasi}:
         return False
-    return list(unchanged) == [column for column in columns if column not in {*quasi, *parts}]
+    return kept == [column for column in columns if column not in {*quasi, *parts}]
 
 
 def _load(job: str | PathLike[str]) -> Job:

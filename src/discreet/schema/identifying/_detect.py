@@ -227,7 +227,7 @@ def known_texts(values: pl.Series) -> pl.Series:
     dtype = values.dtype
     if isinstance(dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    elif dtype == pl.Object or dtype.is_nested() or dtype == pl.Binary:
+    elif dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration):
         return pl.Series(values.name, [], dtype=pl.String)
     if values.dtype.is_float():
         values = values.fill_nan(None)
