@@ -15,7 +15,7 @@ from discreet._places import TableName, TableUrl
 from discreet._temporary import private_folder
 from discreet.errors import DataError, UsageError, did_you_mean
 from discreet.release._audit._files import FilesTable, ReleasedFile
-from discreet.release._audit._relations import DuckdbTable, SparkTable, quoted
+from discreet.release._audit._relations import DuckdbTable, SparkTable, check_names, folds_case, quoted
 
 __all__ = ["FilesInDuckdb", "files_in_spark", "spark_table"]
 
@@ -42,7 +42,7 @@ class FilesInDuckdb:
             raise DataError(
                 f"{files.name} has a column without a name, which duckdb cannot read; name it, or leave the engine out."
             )
-        _check_names(self.columns)
+        check_names(self.columns, "duckdb", fold=True)
         self._query = " UNION ALL ".join(map(self._select, files.files, files.folders))
 
     def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
@@ -74,7 +74,7 @@ class FilesInDuckdb:
 def files_in_spark(files: FilesTable, spark: Any) -> SparkTable:
     """Return files as a table of a session of Spark."""
     session = _session(spark)
-    _check_spark_names(files.columns, session)
+    check_names(files.columns, "spark", fold=folds_case(session))
     parts = []
     for file, told in zip(files.files, files.folders, strict=True):
         rows = _spark_reader(file, session)
@@ -172,27 +172,6 @@ def _other_form(file: ReleasedFile, engine: str) -> UsageError:
     return UsageError(
         f"{file.name} is of a form that {engine} does not read here; leave the engine out, or write Parquet."
     )
-
-
-def _check_names(columns: list[str]) -> None:
-    seen: dict[str, str] = {}
-    for column in columns:
-        other = seen.setdefault(column.lower(), column)
-        if other != column:
-            raise DataError(
-                f"The columns '{other}' and '{column}' have the same name to duckdb; rename one.", column=column
-            )
-
-
-def _check_spark_names(columns: list[str], session: Any) -> None:
-    folds = str(session.conf.get("spark.sql.caseSensitive")) != "true"
-    seen: dict[str, str] = {}
-    for column in columns:
-        other = seen.setdefault(column.lower() if folds else column, column)
-        if other != column:
-            raise DataError(
-                f"The columns '{other}' and '{column}' have the same name to spark; rename one.", column=column
-            )
 
 
 def _part_of_memory() -> str | None:

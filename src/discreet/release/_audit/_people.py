@@ -35,37 +35,34 @@ def people_of_classes(
     ``classes`` has a row for each class and its released values in the order of ``columns``. ``population`` is a table
     of any kind, or a mapping from ``"counted"`` to one that was counted by these columns already.
     """
-    from discreet.evaluate._cells import class_cells, counted_cells
+    from discreet.evaluate._cells import class_cells
     from discreet.evaluate._covering import find_candidates
 
     if classes.is_empty():
         return np.zeros(0)
-    counted = population["counted"] if isinstance(population, Mapping) else None
-    people = counted_cells(_count(population, columns, engine) if counted is None else counted, columns)
+    if isinstance(population, Mapping):
+        given: pl.DataFrame = population["counted"]
+        counted = pl.DataFrame([*(given[column] for column in columns), given.to_series(-1)])
+    else:
+        counted = _count(population, columns, engine)
+    people = class_cells(counted, columns)
+    sizes = counted.to_series(-1).to_numpy().astype(np.int64)
     found = np.zeros(classes.height)
     released = class_cells(classes, columns)
     for some, place, group in find_candidates(people, released, hierarchies, types).found():
-        np.add.at(found, group, people.sizes[some][place])
+        np.add.at(found, group, sizes[some][place])
     return found
 
 
 def _count(population: Any, columns: Sequence[str], engine: EngineChoice | None) -> pl.DataFrame:
-    """Return the distinct combinations of some columns and, as last column, how many people have each."""
+    """Return the distinct combinations of some columns, in this order, and then how many people have each."""
     is_file = isinstance(population, str | PathLike) and not is_url(population)
     table = open_table(population, engine if is_file else None, columns)
     for column in columns:
         if column not in table.columns:
             hint = did_you_mean(column, table.columns) or "it needs every quasi-identifier of the data."
             raise DataError(f"The population has no column '{column}'; {hint}", column=column)
-    names = {f"q{place}": column for place, column in enumerate(columns)}
-    counted = table.groups(names)
+    counted = table.groups({f"q{place}": column for place, column in enumerate(columns)})
     if counted.is_empty():
         raise DataError("The population has no people; give the table of those the data was drawn from.")
-    return pl.DataFrame([*(counted[name].alias(column) for name, column in names.items()), _unnamed(counted, columns)])
-
-
-def _unnamed(counted: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    name = "rows"
-    while name in columns:
-        name += "_"
-    return counted["rows"].alias(name)
+    return counted

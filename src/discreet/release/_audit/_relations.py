@@ -13,7 +13,7 @@ from discreet.release._audit._table import check_columns
 from discreet.release._audit._values import plain, ungroupable
 from discreet.release._audit._weights import HEAVIEST, MILLION, check_weights, sql_sums
 
-__all__ = ["DuckdbTable", "IbisTable", "SparkTable", "quoted"]
+__all__ = ["DuckdbTable", "IbisTable", "SparkTable", "check_names", "folds_case", "quoted"]
 
 _DUCKDB_PLAIN = {"BOOLEAN", "DATE", "TIME", *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), *("UTINYINT", "USMALLINT")}
 _DUCKDB_PLAIN |= {"UINTEGER", "UBIGINT", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S"}
@@ -22,11 +22,11 @@ _NOT_RUN = "cannot be run; run it by itself to see what is wrong with it."
 
 
 def quoted(name: str) -> str:
-    '''Return a name as SQL has it.
+    """Return a name as SQL has it.
 
     >>> quoted('the "age"')
     '"the ""age\"""'
-    '''
+    """
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -39,6 +39,7 @@ class DuckdbTable:
         self.relation = relation
         self.layout = layout
         self.columns = [str(name) for name in relation.columns]
+        check_names(self.columns, "duckdb", fold=True)
         self._types = dict(zip(self.columns, map(str, relation.types), strict=True))
         self._what = "The DuckDB relation" if file is None else file
         self._way_out = _NOT_RUN if file is None else _other_engine("duckdb")
@@ -84,8 +85,7 @@ class SparkTable:
         self.columns = [str(name) for name in frame.columns]
         self._what = "The Spark DataFrame" if file is None else file
         self._way_out = _NOT_RUN if file is None else _other_engine("spark")
-        folds = str(frame.sparkSession.conf.get("spark.sql.caseSensitive")) != "true"
-        _check_names(self.columns if not folds else [name.lower() for name in self.columns], self.columns)
+        check_names(self.columns, "spark", fold=folds_case(frame.sparkSession))
 
     def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
         """Have Spark group the rows."""
@@ -187,14 +187,21 @@ def _is_number(kind: str) -> bool:
     return kind in ("FLOAT", "DOUBLE") or ("INT" in kind and not kind.endswith("]")) or kind.startswith("DECIMAL(")
 
 
-def _check_names(folded: Sequence[str], names: Sequence[str]) -> None:
-    for place, name in enumerate(folded):
-        if name in folded[:place]:
+def check_names(columns: Sequence[str], engine: str, *, fold: bool) -> None:
+    """Refuse names that an engine takes for one; ``fold`` says whether capitals do not tell them apart."""
+    seen: dict[str, str] = {}
+    for column in columns:
+        name = column.lower() if fold else column
+        if name in seen:
             raise DataError(
-                f"The columns '{names[folded.index(name)]}' and '{names[place]}' have the same name to spark; "
-                "rename one.",
-                column=names[place],
+                f"The columns '{seen[name]}' and '{column}' have the same name to {engine}; rename one.", column=column
             )
+        seen[name] = column
+
+
+def folds_case(session: Any) -> bool:
+    """Whether a session of Spark does not look at capitals in names."""
+    return str(session.conf.get("spark.sql.caseSensitive")) != "true"
 
 
 def _other_engine(engine: str) -> str:

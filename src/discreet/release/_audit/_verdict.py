@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet._words import amount
-from discreet.release._notebook import audit_html
+from discreet.release._html_table import table_html
 from discreet.release._sizes import ClassSizes
 
-__all__ = ["Audit", "Check", "number_text"]
+__all__ = ["Audit", "Check", "audit_html", "number_text"]
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,19 @@ def number_text(value: float) -> str:
     if math.isinf(value):
         return "any"
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
+    """Return the verdict as a table; what ``hidden`` promises have reached is not shown."""
+    verdict = "passed" if audit.passed else "FAILED"
+    title = f"Audit {verdict}: {amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
+    rows = [
+        (
+            check.model,
+            "" if check.promised is None else number_text(check.promised),
+            "not shown" if check.model in hidden else number_text(check.reached),
+            "✓ kept" if check.passed else "✗ BROKEN",
+        )
+        for check in audit.checks
+    ]
+    return table_html(title, ("promise", "promised", "reached", "verdict"), rows)
