@@ -24,8 +24,8 @@ _NOT_RUN = "cannot be run; run it by itself to see what is wrong with it."
 def quoted(name: str) -> str:
     """Return a name as SQL has it.
 
-    >>> quoted('the "age"')
-    '"the ""age\"""'
+    >>> quoted("age")
+    '"age"'
     """
     return '"' + name.replace('"', '""') + '"'
 
