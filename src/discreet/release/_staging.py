@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -17,9 +17,11 @@ from discreet._places import TableName
 from discreet._replacing import replacing, replacing_folder
 from discreet._temporary import private_folder
 from discreet.engines import Format, Recoding, open_file, open_table, plan_of, write_data, write_parts, write_table
-from discreet.release._audit._databases import ReleasedTable
 from discreet.release._audit._files import ReleasedFile
 from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, Written
+
+if TYPE_CHECKING:
+    from discreet.release._audit._databases import ReleasedTable
 
 __all__ = ["Staged", "StagedInDatabase", "staging"]
 
@@ -155,6 +157,8 @@ class StagedInDatabase:
             return self._released(name).groups(columns).drop("rows").rename(columns)
 
     def _released(self, name: TableName) -> ReleasedTable:
+        from discreet.release._audit._databases import ReleasedTable
+
         return ReleasedTable(self.output.url.database, self.table.session.connection, name)
 
     def finished(self) -> Written:

@@ -107,7 +107,8 @@ class ReleasedFile:
         if self.kind == "csv":
             return scan_text(self._source, *self.dialect, self._rows, self.categories)
         if self.kind == "jsonl":
-            return pl.scan_ndjson(self._source, infer_schema_length=None)
+            known = self.__dict__.get("schema")  # finding the types takes another look at all lines
+            return pl.scan_ndjson(self._source, schema=known, infer_schema_length=None)
         return self._sheet.lazy() if self.kind == "xlsx" else pl.scan_parquet(self.path, glob=False)
 
     def pieces(self, read: Sequence[str]) -> Iterator[pl.LazyFrame]:

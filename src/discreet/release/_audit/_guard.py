@@ -25,6 +25,8 @@ def reading(what: str, explain: Callable[[str], DiscreetError | None] = lambda _
     except pl.exceptions.NoDataError:
         raise DataError(f"{what} is empty.", topic="no-rows") from None
     except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise DataError(f"{what} cannot be read ({error.strerror}).") from None
         raise explain(str(error)) or _unreadable(what) from None
 
 

@@ -33,7 +33,7 @@ def open_table(
         return _open_path(data, engine, wanted)
     if isinstance(data, ReleasedFile):
         return FilesTable(data.name, [replace(data, categories=tuple(categories))])
-    if hasattr(data, "groups") and hasattr(data, "layout"):
+    if type(data).__module__.startswith("discreet."):  # a table that is open already
         table: Table = data
         return table
     table = _open_frame(data)

@@ -77,7 +77,7 @@ def group(
 
 def in_batches(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
     """Run a plan once and yield its rows in pieces that fit into memory."""
-    batches: list[pl.DataFrame] = [plan.head(0).collect()]
+    batches = [pl.DataFrame(schema=plan.collect_schema())]
     size = 0
     for batch in plan.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=False, lazy=True, engine="streaming"):
         batches.append(batch)
