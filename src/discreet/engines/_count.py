@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from discreet._choices import MissingSensitive
 from discreet._numbers import add_up, by_appearance
 from discreet.counts import CodedAttribute, CountTable, Histogram, Population
 from discreet.engines._formats import Format
@@ -28,7 +29,6 @@ from discreet.schema import Domain, Schema, flat, make_domain
 __all__ = ["Counted", "Missing", "MissingSensitive", "count"]
 
 Missing = Literal["value", "suppress", "error"]
-MissingSensitive = Literal["unknown", "value"]
 
 
 class Apart(NamedTuple):

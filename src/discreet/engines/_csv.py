@@ -17,7 +17,6 @@ from discreet.errors import DataError
 __all__ = [
     "Dialect",
     "check_encoding",
-    "count_lines",
     "find_ragged",
     "first_lines",
     "not_utf8",
@@ -111,16 +110,6 @@ def find_ragged(source: Path | BytesIO, dialect: Dialect, blank_end: bool = Fals
     fields = fields.fill_null(1 if expected == 1 else 0)
     wrong = lines.select("line", fields=fields).filter(pl.col("fields") != expected).head(1).collect()
     return None if wrong.is_empty() else (int(wrong["line"][0]), int(wrong["fields"][0]))
-
-
-def count_lines(source: Path | BytesIO) -> pl.DataFrame | None:
-    """Return the different lines after the header and how often each occurs; None where a line may be no row."""
-    try:
-        counted = _lines(source, strict=True).slice(1).group_by("text").agg(rows=pl.len()).collect(engine="streaming")
-    except pl.exceptions.PolarsError:
-        return None
-    quotes = counted["text"].str.count_matches('"', literal=True)
-    return None if counted["text"].null_count() or (quotes % 2 == 1).any() else counted
 
 
 def trailing_blank_lines(path: Path) -> int:

@@ -16,7 +16,6 @@ from discreet._words import amount
 from discreet.engines._csv import (
     Dialect,
     check_encoding,
-    count_lines,
     find_ragged,
     first_lines,
     not_utf8,
@@ -27,15 +26,12 @@ from discreet.engines._csv import (
 from discreet.engines._excel import read_excel
 from discreet.engines._formats import Format, format_of
 from discreet.engines._guard import reading
-from discreet.engines._names import unused
 from discreet.errors import DataError
 
 __all__ = ["TableFile", "open_file"]
 
 _START = 1 << 18
 """The bytes looked at to find out what a file is like."""
-_MANY, _REPEATED = 1000, 0.95
-"""The lines it takes, and the share of different ones among them, for a file to be one of repeated lines."""
 
 
 @dataclass(frozen=True)
@@ -113,24 +109,6 @@ class TableFile:
                 f"{len(self.columns)}; correct the line and try again.",
                 topic="file-format",
             )
-
-    def distinct_rows(self) -> pl.DataFrame | None:
-        """Return the different rows of delimited text and, as last column, how often each occurs.
-
-        Lines are grouped before they are parsed, which is quick where many are the same; None where they do
-        not seem to be, or where a line may not be a row.
-        """
-        lines = self._start().splitlines()
-        if self.dialect is None or len(lines) < _MANY or len(set(lines)) > _REPEATED * len(lines):
-            return None
-        counted = count_lines(self._source())
-        if counted is None:
-            return None
-        body = "\n".join(["header", *counted["text"].to_list(), ""])
-        rows = _scan_csv(BytesIO(body.encode()), self.dialect, None, ()).collect()
-        if rows.height != counted.height:
-            return None
-        return rows.with_columns(counted["rows"].alias(unused("rows", rows.columns)))
 
     def sample(self) -> pl.DataFrame:
         """Return rows from the start of a file of delimited text; none where that is not easily done."""

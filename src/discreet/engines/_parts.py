@@ -84,10 +84,6 @@ class TableFiles:
         for part in self.parts:
             part.check_rows()
 
-    def distinct_rows(self) -> pl.DataFrame | None:
-        """Return nothing: lines of several files are not grouped before they are parsed."""
-        return None
-
     def sample(self) -> pl.DataFrame:
         """Return nothing: columns are not held as categories."""
         return pl.DataFrame()

@@ -88,12 +88,9 @@ class StagedSparkTable:
         folder = f"{database.locationUri.rstrip('/')}/{self.staging.name}"
         rows.write.format("parquet").option("path", folder).saveAsTable(_quoted(self.staging))
 
-    def read_back(self, table: pl.DataFrame) -> pl.DataFrame | None:
-        """Return nothing: Spark keeps the values of its types in Parquet, and refuses those of others."""
-
-    def reopened(self) -> Relation:
-        """Return what was written."""
-        return Relation(self.session.table(_quoted(self.staging)), Spark(), f"'{self.url.table}'")
+    def reopened(self) -> Any:
+        """Return what was written as a DataFrame."""
+        return self.session.table(_quoted(self.staging))
 
 
 @contextmanager

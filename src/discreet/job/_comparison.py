@@ -309,7 +309,7 @@ class Comparison:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        from discreet.release._notebook import table_html
+        from discreet.release._html_table import table_html
 
         head, *rows = self.table()
         return table_html("Comparison", head, rows)

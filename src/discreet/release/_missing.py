@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from discreet.engines import MissingSensitive
+from discreet._choices import MissingSensitive
 from discreet.errors import UsageError
 
 __all__ = ["check_missing_sensitive"]

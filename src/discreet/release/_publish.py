@@ -29,7 +29,7 @@ from discreet.engines import (
 )
 from discreet.errors import AuditError, DataError
 from discreet.problem import PrivacyModel
-from discreet.release._audit import Audit, audit_table, number_text
+from discreet.release._audit import Audit, audit_table, number_text, scan
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
 from discreet.release._output import Output, SparkOutput, TableOutput, Target, Written, like_input
@@ -100,7 +100,7 @@ class Promises:
             weights=self.weights,
             population=self.population,
             read_back=read_back,
-            made_for=self.made_for,
+            made_for=None if self.made_for is None else self.made_for.kind,
         )
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
@@ -161,7 +161,7 @@ class Rows:
             return data
         names = (to_lazy(rows).collect_schema().names() for rows in (self.protected(released), released))
         renamed = {safe: name for safe, name in zip(*names, strict=True) if safe != name}
-        return data.scan().rename(renamed) if renamed else data
+        return scan(data).rename(renamed) if renamed else data
 
     def read_back(self, staged: Staged, table: pl.DataFrame) -> pl.DataFrame | None:
         """Return what readers would get of a small table; None if they get it as it is."""

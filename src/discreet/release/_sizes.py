@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from discreet.counts import IntArray
+from numpy.typing import NDArray
 
 __all__ = ["ClassSizes", "edges_for"]
 
@@ -33,7 +31,7 @@ class ClassSizes:
     classes: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, sizes: IntArray) -> ClassSizes:
+    def of(cls, sizes: NDArray[np.integer[Any]]) -> ClassSizes:
         """Count the classes of each size."""
         size, classes = np.unique(np.asarray(sizes), return_counts=True)
         there = size > 0

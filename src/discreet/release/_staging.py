@@ -7,26 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
+from discreet._places import TableName
 from discreet._replacing import replacing, replacing_folder
 from discreet._temporary import private_folder
-from discreet.engines import (
-    Format,
-    Recoding,
-    TableFile,
-    open_file,
-    open_table,
-    plan_of,
-    write_data,
-    write_parts,
-    write_table,
-)
+from discreet.engines import Format, Recoding, open_file, open_table, plan_of, write_data, write_parts, write_table
+from discreet.release._audit._files import ReleasedFile
 from discreet.release._output import FolderOutput, Output, SparkOutput, TableOutput, Target, Written
+
+if TYPE_CHECKING:
+    from discreet.release._audit._databases import ReleasedTable
 
 __all__ = ["Staged", "StagedInDatabase", "staging"]
 
@@ -81,21 +76,17 @@ class _StagedFile:
         self.output = output
         self.unfinished = unfinished
         self._schema = pl.Schema()
-        self._file: TableFile | None = None
 
     def write(self, data: Any) -> None:
         """Write the file."""
         layout, name, shuffle = self.output.format, self.output.path.name, self.output.shuffle
         self._schema = write_data(data, self.unfinished, layout, name, shuffle=shuffle)
 
-    def reopened(self) -> TableFile:
-        """Open the file; JSON lines without a line say nothing, not even which columns there are."""
-        path, layout = self.unfinished, self.output.format
-        if self._file is None and path.stat().st_size:
-            self._file = open_file(path, layout)
-        elif self._file is None:
-            self._file = TableFile(path, layout, tuple(self._schema), table=pl.DataFrame(schema=self._schema))
-        return self._file
+    def reopened(self) -> ReleasedFile | pl.DataFrame:
+        """Return the file for the audit; JSON lines without a line say nothing, not even which columns there are."""
+        if not self.unfinished.stat().st_size:
+            return pl.DataFrame(schema=self._schema)
+        return _released(self.unfinished, self.output.format)
 
     def read_back(self, table: pl.DataFrame) -> pl.DataFrame | None:
         """Write another file; Parquet holds all values as they are."""
@@ -105,7 +96,10 @@ class _StagedFile:
 
     def finished(self) -> Written:
         """Return the file under its name."""
-        return Written(self.output.place, replace(self.reopened(), path=self.output.path).scan)
+        path, layout, schema = self.output.path, self.output.format, self._schema
+        if not self.unfinished.stat().st_size:
+            return Written(self.output.place, pl.LazyFrame(schema=schema).lazy)
+        return Written(self.output.place, lambda: open_file(path, layout).scan())
 
 
 class _StagedFolder:
@@ -121,9 +115,9 @@ class _StagedFolder:
         with plan_of(data, self.unfinished, name, shuffle=self.output.shuffle) as plan:
             write_parts(plan, self.unfinished, name)
 
-    def reopened(self) -> Any:
-        """Open the folder."""
-        return open_table(self.unfinished)
+    def reopened(self) -> Path:
+        """Return the folder."""
+        return self.unfinished
 
     def read_back(self, table: pl.DataFrame) -> None:
         """Return nothing: Parquet holds all values as they are."""
@@ -150,19 +144,34 @@ class StagedInDatabase:
         self.table.recode(source, recoding, shuffle=self.output.shuffle)
 
     def reopened(self) -> Any:
-        """Return the table."""
-        return self.table.reopened()
+        """Return the table: a DataFrame of Spark, or one that is read through the connection that made it."""
+        if isinstance(self.output, SparkOutput):
+            return self.table.reopened()
+        return self._released(self.table.staging)
 
     def read_back(self, table: pl.DataFrame) -> pl.DataFrame | None:
-        """Make another table."""
-        return self.table.read_back(table)  # type: ignore[no-any-return]
+        """Make another table; Spark keeps the values of its types in Parquet, and refuses those of others."""
+        if isinstance(self.output, SparkOutput):
+            return None
+        with self.table.trial(table) as name:
+            columns = {f"c{place}": column for place, column in enumerate(table.columns)}
+            return self._released(name).groups(columns).drop("rows").rename(columns)
+
+    def _released(self, name: TableName) -> ReleasedTable:
+        from discreet.release._audit._databases import ReleasedTable
+
+        return ReleasedTable(self.output.url.database, self.table.session.connection, name)
 
     def finished(self) -> Written:
         """Return the table under its name."""
         return Written(self.output.place, self.output.scan)
 
 
+def _released(path: Path, layout: Format) -> ReleasedFile:
+    return ReleasedFile(path, layout.kind, layout.compression, layout.separator or ",")
+
+
 def _through_file(table: pl.DataFrame, layout: Format) -> pl.DataFrame:
     with private_folder() as folder:
         write_table(table.lazy(), folder / "values", layout)
-        return open_file(folder / "values", layout).scan().collect()
+        return _released(folder / "values", layout).scan().collect()

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet._places import as_path, is_url
-from discreet.engines import files_of, normalized, open_table, to_lazy
+from discreet.engines import files_of
 from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
-from discreet.release._audit import Audit, audit
+from discreet.release._audit import Audit, audit, scan
+from discreet.release._audit._files import open_files
+from discreet.release._audit._values import comparable
 from discreet.release._certificate import keyed_job
 from discreet.release._certificate_form import own_digest, read_certificate, sealed_text
 from discreet.release._checksums import digest
@@ -207,12 +209,11 @@ def _differences(told: Mapping[str, Any], released: Any, fresh: Audit, models: l
         yield "number of rows"
     if (told["classes"], told["smallest_class"]) != (fresh.classes, fresh.smallest_class):
         yield "classes"
-    files = sorted(files_of(released))
-    columns = list(open_table(files[0]).columns)
+    columns = open_files(released).columns
     kept = [column["name"] for column in told["unchanged"]]
     if not _columns_are(told, kept, columns):
         yield "columns"
-    elif with_uniqueness(files, kept) != told["unchanged"]:
+    elif with_uniqueness(sorted(files_of(released)), kept) != told["unchanged"]:
         yield "columns released as they are"
 
 
@@ -244,17 +245,17 @@ def _digest_of(path: Any, what: str) -> str:
         raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
 
 
-def _original(path: str | PathLike[str], told: Mapping[str, Any]) -> pl.LazyFrame:
+def _original(path: str | PathLike[str], told: Mapping[str, Any]) -> Any:
     """Return the table promises compare with, without the rows that were left out for missing values."""
-    frame = to_lazy(path)
     if told["reading"].get("missing") != "suppress":
-        return frame
+        return path
+    frame = scan(path)
     schema = frame.collect_schema()
     for column in told["quasi_identifiers"]:
         if column not in schema:
             raise MissingColumnError(column, schema.names())
     return frame.filter(
-        pl.all_horizontal(normalized(column, schema[column]).is_not_null() for column in told["quasi_identifiers"])
+        pl.all_horizontal(comparable(column, schema[column]).is_not_null() for column in told["quasi_identifiers"])
     )
 
 

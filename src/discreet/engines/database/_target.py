@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from discreet.engines._shuffle import Shuffle
 from discreet.engines._write import plan_of
 from discreet.engines.database._connect import connect
 from discreet.engines.database._session import Session, quoted
-from discreet.engines.database._source import DatabaseSource, count_rows, lookups
+from discreet.engines.database._source import DatabaseSource, lookups
 from discreet.errors import OutputError
 
 __all__ = ["StagedTable", "check_table", "replacing_table"]
@@ -36,11 +36,6 @@ class StagedTable:
         """The name the table will have, quoted for messages."""
         return f"'{self.url.table}'"
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return [column.name for column in self.session.columns(self.staging)]
-
     def write(self, data: Any, *, shuffle: Shuffle | None) -> None:
         """Put the rows of a frame of any kind into the table."""
         with private_folder() as folder, plan_of(data, folder / "rows", self.url.table.name, shuffle=shuffle) as plan:
@@ -57,22 +52,14 @@ class StagedTable:
         with lookups(self.session, recoded):
             self.session.execute(f"CREATE TABLE {self._quoted} AS {query}")
 
-    def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
-        """Return the distinct combinations of some columns and how many rows have each, as it is in the table."""
-        return count_rows(self.session, self.staging, self.session.columns(self.staging), by, weights)
-
-    def reopened(self) -> StagedTable:
-        """Return the table as the audit counts it."""
-        return self
-
-    def read_back(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Put a small table, of which no two rows are the same, into the database and return it as it is read there."""
+    @contextmanager
+    def trial(self, table: pl.DataFrame) -> Iterator[TableName]:
+        """Put a small table into the database, and yield the name it has there until it is dropped."""
         trial = StagedTable(self.session, self.url)
         self.session.create(trial._quoted, table.schema)
         self.session.load(trial._quoted, table.lazy())
-        rows = trial.count(table.columns).select(table.columns)
+        yield trial.staging
         self.session.execute(f"DROP TABLE {trial._quoted}")
-        return rows
 
     @property
     def _quoted(self) -> str:

@@ -19,7 +19,7 @@ from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
 from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
 from discreet.problem.privacy.t_closeness import TCloseness
-from discreet.release._reference import make_reference, original_counts
+from discreet.release._audit._reference import make_reference, original_counts
 
 __all__ = ["Disclosure", "disclosure", "sensitive_groups"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet._places import is_url
-from discreet.engines import Format, as_written, exactly, held, open_source, relation_of, to_lazy, together
-from discreet.errors import AuditError, MissingColumnError
+from discreet.errors import AuditError
+from discreet.release._audit._open import open_table
+from discreet.release._audit._values import as_type, joined, readable
 from discreet.schema import flat, make_domain
 
 __all__ = ["Reference", "make_reference", "missing_values", "original_counts"]
@@ -36,7 +36,7 @@ class Reference:
         distinct = released.unique()
         if self.values.dtype == pl.String and distinct.dtype != pl.String:
             return self._find_typed(released, distinct)
-        known = as_written(distinct, self.values.dtype)
+        known = as_type(distinct, self.values.dtype)
         lost = known.is_null() & distinct.is_not_null()
         if known.dtype.is_float():
             known = known.fill_nan(None)
@@ -50,7 +50,7 @@ class Reference:
 
         Several texts may be one value; the first stands for all, as they have one number then.
         """
-        as_values = as_written(self.values, distinct.dtype)
+        as_values = as_type(self.values, distinct.dtype)
         known = pl.DataFrame({"value": as_values, "text": self.values, "code": self.codes})
         known = known.filter(pl.col("value").is_not_null() | pl.col("text").is_null()).unique("value", keep="first")
         code = distinct.replace_strict(known["value"], known["code"], default=-1, return_dtype=pl.Int64)
@@ -65,7 +65,7 @@ class Reference:
 
 
 def original_counts(
-    column: str, reference: Any, released: pl.DataFrame, layout: Format | None, parts: Sequence[str] = ()
+    column: str, reference: Any, released: pl.DataFrame, layout: str | None, parts: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Return the distinct values of a column of the original table and how many rows have each.
 
@@ -75,21 +75,18 @@ def original_counts(
     """
     if isinstance(reference, Mapping):
         counted: pl.DataFrame = reference[column]
-    elif reference is not None and len(parts) > 1:
-        counted = _count_parts(reference, parts, layout)
     elif reference is not None:
-        counted = _count(reference, column)
+        counted = _count(reference, parts or (column,), layout)
     else:
         counted = released
-    counted = _sum(counted)
-    return counted if layout is None else _sum(counted.with_columns(held(counted["value"], layout)))
+    return _summed(counted.with_columns(readable(counted["value"], layout)))
 
 
 def missing_values(values: pl.Series, original: pl.DataType) -> pl.Series:
     """Return which released values are missing; of numbers that a file holds as text also NaN."""
     if not original.is_float() or values.dtype.is_float():
         return values.is_null()
-    return values.is_null() | as_written(values, original).is_nan().fill_null(value=False)
+    return values.is_null() | as_type(values, original).is_nan().fill_null(value=False)
 
 
 def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, type: Any = None) -> Reference:  # noqa: A002
@@ -107,39 +104,22 @@ def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, ty
     return Reference(column, values, codes.astype(np.int64), whole, ancestors, names)
 
 
-def _count_parts(reference: Any, parts: Sequence[str], layout: Format | None) -> pl.DataFrame:
-    source = open_source(reference)
-    for part in parts:
-        if part not in source.columns:
-            raise MissingColumnError(part, source.columns)
-    counted = source.count(parts)
-    if layout is not None:
-        counted = counted.with_columns(held(counted[part], layout) for part in parts)
-    return counted.select(value=together([exactly(part) for part in parts]), rows=pl.nth(-1))
+def _count(reference: Any, parts: Sequence[str], layout: str | None) -> pl.DataFrame:
+    """Count the values of a column of the original table, or of several columns together."""
+    names = {f"p{place}": part for place, part in enumerate(parts)}
+    counted = open_table(reference, wanted=parts).groups(names)
+    if len(parts) == 1:
+        return counted.rename({"p0": "value"})
+    counted = counted.with_columns(readable(counted[name], layout) for name in names)
+    return counted.select(value=joined([pl.col(name) for name in names]), rows="rows")
 
 
-def _count(reference: Any, column: str) -> pl.DataFrame:
-    relation = relation_of(reference)
-    if relation is not None:
-        return relation.groups({"value": column})
-    if isinstance(reference, str) and is_url(reference):
-        counted = open_source(reference).count([column])
-        counted.columns = ["value", "rows"]
-        return counted
-    frame = to_lazy(reference, [column])
-    schema = frame.collect_schema()
-    if column not in schema:
-        raise MissingColumnError(column, schema.names())
-    counted = frame.select(value=exactly(column)).group_by("value").agg(rows=pl.len()).collect(engine="streaming")
-    return _sum(counted)
-
-
-def _sum(counted: pl.DataFrame) -> pl.DataFrame:
+def _summed(counted: pl.DataFrame) -> pl.DataFrame:
     """Merge what is one value here: NaN and null, categories and their text."""
-    value = pl.col("value")
+    values = pl.col("value")
     dtype = counted.schema["value"]
     if dtype.is_float():
-        value = value.fill_nan(None)
+        values = values.fill_nan(None)
     elif isinstance(dtype, pl.Categorical | pl.Enum):
-        value = value.cast(pl.String)
-    return counted.group_by(value).agg(pl.col("rows").cast(pl.Int64).sum())
+        values = values.cast(pl.String)
+    return counted.group_by(values).agg(pl.col("rows").cast(pl.Int64).sum())

@@ -1,0 +1,174 @@
+"""What the audit asks of a table, and the tables that polars groups: frames in memory, lazy frames and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import narwhals as nw
+import polars as pl
+
+from discreet._memory import check_room, within_memory
+from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.release._audit._guard import reading
+from discreet.release._audit._values import by_name, comparable, plain
+from discreet.release._audit._weights import polars_sums
+
+__all__ = ["FrameTable", "LazyTable", "Table", "check_columns", "group", "in_batches"]
+
+_PIECE_BYTES = 1 << 29
+_LEAST_BYTES = 1 << 24
+_BATCH_ROWS = 1 << 18
+
+
+class Table(Protocol):
+    """A table that the audit reads."""
+
+    @property
+    def kind(self) -> str:
+        """The engine that works on it, or the library of a frame."""
+
+    @property
+    def layout(self) -> str | None:
+        """The format of the file it is in."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+
+    def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
+        """Return the distinct combinations of some columns, each under the name it has in ``by``, and their ``rows``.
+
+        A missing value is a value. With ``weights`` there are also their sum in ``millionths`` of people and the number
+        of rows that have one (``weighed``).
+        """
+
+
+def check_columns(wanted: Mapping[str, str], weights: str | None, columns: Sequence[str]) -> None:
+    """Raise a MissingColumnError if the table lacks a column."""
+    for column in (*wanted.values(), *([] if weights is None else [weights])):
+        if column not in columns:
+            raise MissingColumnError(column, list(columns))
+
+
+def group(
+    pieces: Iterator[pl.LazyFrame], schema: Mapping[str, pl.DataType], by: Mapping[str, str], weights: str | None = None
+) -> pl.DataFrame:
+    """Group pieces of a table, one after the other, and add up what they have in common.
+
+    Each piece has the columns under their own names. Memory holds one piece and the groups found so far.
+    """
+    keys = [comparable(column, schema[column]).alias(name) for name, column in by.items()]
+    sums = [pl.len().cast(pl.Int64).alias("rows")]
+    if weights is not None:
+        keys.append(by_name(weights).alias("weight"))
+        sums += polars_sums(weights, schema[weights])
+    total: pl.DataFrame | None = None
+    for piece in pieces:
+        found = piece.select(keys).group_by(list(by)).agg(sums).collect(engine="streaming")
+        if total is not None:
+            check_room(2 * int(total.estimated_size() + found.estimated_size()))
+            both = pl.concat([total, found]).lazy()
+            found = both.group_by(list(by)).agg(pl.exclude(list(by)).sum()).collect(engine="streaming")
+        total = found
+    assert total is not None
+    return plain(total)
+
+
+def in_batches(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
+    """Run a plan once and yield its rows in pieces that fit into memory."""
+    batches = [pl.DataFrame(schema=plan.collect_schema())]
+    size = 0
+    for batch in plan.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=False, lazy=True, engine="streaming"):
+        batches.append(batch)
+        size += int(batch.estimated_size())
+        if size >= min(_PIECE_BYTES, max(within_memory(_PIECE_BYTES, 8), _LEAST_BYTES)):
+            yield pl.concat(batches).lazy()
+            batches, size = batches[:1], 0
+    yield pl.concat(batches).lazy()
+
+
+class LazyTable:
+    """A plan of polars, which is run once for each question."""
+
+    kind = "polars"
+    layout: str | None = None
+
+    def __init__(self, plan: pl.LazyFrame) -> None:
+        self.plan = plan
+        with self._reading():
+            self.schema = plan.collect_schema()
+        self.columns = self.schema.names()
+
+    def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
+        """Group the rows, some at a time."""
+        check_columns(by, weights, self.columns)
+        read = dict.fromkeys([*by.values(), *([] if weights is None else [weights])])
+        with self._reading():
+            return group(in_batches(self.plan.select(map(by_name, read))), self.schema, by, weights)
+
+    @staticmethod
+    def _reading() -> Any:
+        cause = "The lazy frame cannot be run; collect it by itself to see what is wrong with its plan."
+        return reading("The lazy frame", lambda _: DataError(cause))
+
+
+class FrameTable:
+    """A frame in memory, of polars or of any library narwhals knows."""
+
+    layout: str | None = None
+
+    def __init__(self, data: Any) -> None:
+        self.frame = _wrap(data)
+        self.kind = self.frame.implementation.name.lower()
+        self.columns = [column for column in self.frame.columns if isinstance(column, str)]
+
+    def groups(self, by: Mapping[str, str], weights: str | None = None) -> pl.DataFrame:
+        """Group the rows."""
+        check_columns(by, weights, self.columns)
+        read = dict.fromkeys([*by.values(), *([] if weights is None else [weights])])
+        table = pl.DataFrame({column: self._polars(column) for column in read})
+        with reading("The frame"):
+            return group(iter([table.lazy()]), table.schema, by, weights)
+
+    def _polars(self, column: str) -> pl.Series:
+        if self.frame.implementation.is_pyarrow():
+            import pyarrow as pa
+
+            kind = self.frame.to_native().schema.field(column).type
+            if pa.types.is_decimal256(kind) or isinstance(kind, pa.BaseExtensionType):
+                raise _strange(column, kind)
+        try:
+            return self.frame.get_column(column).to_polars()
+        except NotImplementedError:
+            raise _strange(column, getattr(self.frame.get_column(column).to_native(), "dtype", "other")) from None
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            raise DataError(
+                f"Column '{column}' mixes values of different types; convert it to one, "
+                f"as in frame['{column}'].astype(str).",
+                column=column,
+                topic="mixed-types",
+            ) from None
+
+
+def _wrap(data: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
+        name = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        which = "two columns of the same name" if name is None else f"two columns named '{name}'"
+        raise DataError(f"The frame has {which}; give every column its own name.", column=name) from None
+    except TypeError:
+        raise UsageError(
+            f"Data of type {type(data).__name__} cannot be read; give a path, or a frame of pandas, polars, pyarrow, "
+            "DuckDB, Spark or Ibis."
+        ) from None
+
+
+def _strange(column: str, kind: Any) -> DataError:
+    return DataError(
+        f"Column '{column}' holds {kind} values, which cannot be read; turn them into text, numbers or dates "
+        "first, or leave the column out of the frame.",
+        column=column,
+    )
