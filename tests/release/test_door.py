@@ -197,8 +197,8 @@ def test_bytes_that_are_not_the_release(tmp_path: Path, monkeypatch: pytest.Monk
     release = dc.anonymize(pl.DataFrame({"age": [30, 30, 41, 41]}), quasi_identifiers=["age"], privacy="k(2)")
     write = staging.write_data
 
-    def spoiled(data: Any, *rest: Any) -> pl.Schema:
-        return write(data.with_columns(age=pl.int_range(pl.len())), *rest)
+    def spoiled(data: Any, *rest: Any, **options: Any) -> pl.Schema:
+        return write(data.with_columns(age=pl.int_range(pl.len())), *rest, **options)
 
     monkeypatch.setattr(staging, "write_data", spoiled)
     with pytest.raises(AuditError, match=r"found k\(2\) broken"):
@@ -237,3 +237,15 @@ def test_a_release_made_for_one_format_is_written_in_another(tmp_path: Path) -> 
 @pytest.mark.parametrize("target", [Output, FolderOutput, TableOutput, SparkOutput])
 def test_no_target_writes_by_itself(target: type) -> None:
     assert not hasattr(target, "write")
+
+
+def test_a_value_that_is_missing_in_the_output(tmp_path: Path) -> None:
+    """Empty text is a value in memory and a missing one in CSV, where it does not count for diversity."""
+    table = pl.DataFrame({"q": ["a"] * 6, "s": ["", " "] * 3})
+    release = dc.anonymize(table, quasi_identifiers=["q"], sensitive=["s"], privacy=["k(2)", "distinct-l(2)"])
+    for name in ("safe.csv", "safe.tsv", "safe.csv.gz"):
+        with pytest.raises(OutputError, match="is a missing one") as caught:
+            release.write(tmp_path / name)
+        assert caught.value.column == "s"
+    assert not list(tmp_path.iterdir())
+    release.write(tmp_path / "safe.parquet")

@@ -145,3 +145,25 @@ def test_comparisons_withhold_what_gives_rows_away() -> None:
     assert few["normalized_cost"] is None
     assert few["loss_LM"] is not None
     assert "42" not in json.dumps(comparison.to_dict()["notes"])
+
+
+@pytest.mark.parametrize("hierarchy", ["mask(digits=5)", "intervals(100, 1000)", None])
+def test_utility_in_a_report_does_not_know_values_of_people_left_out(hierarchy: str | None, tmp_path: Path) -> None:
+    """Leaves of masks and intervals are values of the table: those only people left out had must not count."""
+    kept = [(zip_code, "ab"[i % 2]) for i, zip_code in enumerate(["10240", "10341", "10442", "11243"] * 30)]
+    pages = []
+    for left_out in (["99781"], ["99781", "77345"], ["99781", "77345", "10999"]):
+        rows = kept + [(zip_code, "xyz"[i]) for i, zip_code in enumerate(left_out)]
+        table = pl.DataFrame(rows, schema=["zip", "q"], orient="row")
+        release = dc.anonymize(
+            table,
+            quasi_identifiers={"zip": hierarchy, "q": "flat"},
+            privacy="k(5)",
+            suppression="budget(4)",
+            min_levels={"zip": 1},
+            seed=1,
+        )
+        assert release.suppressed == len(left_out)
+        page = release.report(tmp_path / "report.md").read_text()
+        pages.append(page[page.index("## Utility") :].partition("\n## Columns")[0])
+    assert pages[0] == pages[1] == pages[2]

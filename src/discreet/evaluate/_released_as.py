@@ -32,21 +32,30 @@ class ReleasedAs:
     values: Mapping[str, Sequence[str | None]]
     """For each released value the original ones, as text; None is a missing one."""
     automatic: bool = False
-    """Whether the hierarchy was made from the values of the table."""
+    """Whether the hierarchy was made because none was given, so that its groups depend on all rows."""
+    from_table: bool = False
+    """Whether its leaves are the values of the table, as with intervals or masks."""
 
     def among(self, column: pl.Series) -> ReleasedAs:
         """Return the same for a part of the table, so that nothing depends on the other rows.
 
-        An automatic hierarchy is left with the values that are there and with what they are released as, for its
-        other groups were made from all rows.
+        Where the leaves of the hierarchy are the values of the table, only those that are there are left. An automatic
+        hierarchy also loses its other groups, which were made from all rows.
         """
-        if not self.automatic or not column.drop_nulls().len():
+        if not (self.automatic or self.from_table) or not column.drop_nulls().len():
             return self
         found = text_of(plain(column.name, column.drop_nulls().unique().sort())).to_list()
-        released = {value: text for text, values in self.values.items() for value in values}
-        return replace(
-            self, hierarchy=Hierarchy.from_rows([[value, released.get(value, ROOT), ROOT] for value in found])
-        )
+        there = {*found, None}
+        values = {text: [value for value in stands_for if value in there] for text, stands_for in self.values.items()}
+        values = {text: stands_for for text, stands_for in values.items() if stands_for}
+        if not self.automatic:
+            tree = self.hierarchy
+            if isinstance(tree, Hierarchy):
+                tree = Hierarchy.from_rows([row for row in tree.rows() if row[0] in there])
+            return replace(self, values=values, hierarchy=tree)
+        released = {value: text for text, stands_for in values.items() for value in stands_for}
+        rows = [[value, released.get(value, ROOT), ROOT] for value in found]
+        return replace(self, values=values, hierarchy=Hierarchy.from_rows(rows))
 
 
 def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:

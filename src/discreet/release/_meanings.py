@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet.errors import DataError
 from discreet.release._columns import is_automatic, released_names
-from discreet.schema import Hierarchy, Naming
+from discreet.schema import Hierarchy, LevelBuilder, Naming
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -42,7 +42,8 @@ def meanings(
             values = _of_blocks(domain, blocks[number], recoding)
         elif covers:
             values = _of_groups(domain, covers[number], recoding)
-        found[name] = ReleasedAs(own_hierarchy(domain, given[name]), values, is_automatic(domain))
+        from_table = given[name] is None or isinstance(given[name], LevelBuilder)
+        found[name] = ReleasedAs(own_hierarchy(domain, given[name]), values, is_automatic(domain), from_table)
     return found
 
 

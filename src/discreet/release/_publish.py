@@ -68,10 +68,14 @@ class Promises:
     """All values that quasi-identifiers and sensitive columns may be released with, where they are known."""
 
     @property
+    def secrets(self) -> list[str]:
+        """The sensitive columns, those that are one attribute together by themselves too."""
+        return [part for name in self.sensitive for part in (name, *name.split("+"))]
+
+    @property
     def merged(self) -> dict[str, Format]:
         """For each sensitive column, the format that may take some of its values for one."""
-        columns = [part for name in self.sensitive for part in (name, *name.split("+"))]
-        return {} if self.made_for is None else dict.fromkeys(columns, self.made_for)
+        return {} if self.made_for is None else dict.fromkeys(self.secrets, self.made_for)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _nothing, ()  # they hold values of the original table
@@ -250,6 +254,7 @@ def write_rows(rows: Rows, promises: Promises, target: Target, clock: Clock) -> 
                 released,
                 promises.values if rows.recoding is not None else {},
                 promises.merged,
+                promises.secrets if promises.missing_sensitive == "unknown" else (),
                 target.where,
             )
             verdict = promises.check(rows.reopened(staged, released), rows.categories, read_back)

@@ -7,7 +7,7 @@ become one are refused. Values that only changed their form, such as a time that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -24,7 +24,8 @@ class ReadBack:
     ``through`` writes a small table in the format of the output and reads it back, or returns None where every value
     comes back as it is. ``released`` is what was written; None if a database recoded a table of its own. ``expected``
     has all values a column may be released with, for columns where they are known. ``merged`` names columns with a
-    format: what that cannot tell apart already counts as one value in the promises.
+    format: what that cannot tell apart already counts as one value in the promises. ``needed`` names columns in which a
+    value must not come back as a missing one: to whoever reads the output it would be unknown, and no value.
     """
 
     def __init__(
@@ -33,12 +34,14 @@ class ReadBack:
         released: Any,
         expected: Mapping[str, pl.Series],
         merged: Mapping[str, Format],
+        needed: Collection[str],
         where: str,
     ) -> None:
         self._through = through
         self._released = released
         self._expected = expected
         self._merged = merged
+        self._needed = needed
         self._where = where
 
     def __call__(self, column: str, read: pl.Series) -> pl.Series:
@@ -53,6 +56,8 @@ class ReadBack:
                 return self._held(column, read)
             alike = _alike(values, back, found) if back.dtype == found.dtype else None
             if alike is not None and alike.is_empty():
+                if column in self._needed and found.null_count() and (values.is_not_null() & back.is_null()).any():
+                    raise _lost(column, self._where)
                 return self._held(column, _translated(read, found, back, values))
         if alike is None:
             return self._held(column, read)
@@ -123,6 +128,16 @@ def _refused(column: str, alike: pl.DataFrame, where: str) -> OutputError:
     return OutputError(
         f"Column '{column}' has different values that are the same in {where}{example}, so that the promises would not "
         "hold there; write .parquet instead, or make them one value first.",
+        column=column,
+        topic="values-alike",
+    )
+
+
+def _lost(column: str, where: str) -> OutputError:
+    """Return the error for a known value that is a missing one in the output."""
+    return OutputError(
+        f"Column '{column}' has a value (such as empty text) that is a missing one in {where}, so that the promises "
+        "would not hold there; write .parquet instead, or give the value a name first.",
         column=column,
         topic="values-alike",
     )
