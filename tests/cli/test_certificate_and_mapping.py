@@ -101,7 +101,8 @@ def test_apply(run: Run, folder: Path) -> None:
     assert run(*ASK, "--mapping", "mapping.json").exit_code == 0
     result = run("apply", "mapping.json", "people.csv", "-o", "again.csv")
     assert result.exit_code == 0, result.output
-    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    lines = [sorted((folder / name).read_bytes().splitlines()) for name in ("again.csv", "safe.csv")]
+    assert lines[0] == lines[1]
     assert result.stdout.endswith("The result is in again.csv.\n")
 
     people = pl.read_csv("people.csv", infer_schema=False)

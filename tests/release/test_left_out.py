@@ -167,3 +167,44 @@ def test_utility_in_a_report_does_not_know_values_of_people_left_out(hierarchy: 
         page = release.report(tmp_path / "report.md").read_text()
         pages.append(page[page.index("## Utility") :].partition("\n## Columns")[0])
     assert pages[0] == pages[1] == pages[2]
+
+
+@pytest.mark.parametrize("value", [None, " Y"])
+def test_notes_about_values_of_people_left_out_stay_with_the_owner(value: str | None, tmp_path: Path) -> None:
+    rows = [("AB"[i % 2], "xyz"[i % 3]) for i in range(150)]
+    table = pl.DataFrame([*rows, ("Z", value)], schema=["q", "s"], orient="row")
+    release = dc.anonymize(
+        table,
+        quasi_identifiers={"q": "flat"},
+        sensitive=["s"],
+        privacy=["k(5)", "distinct-l(2)"],
+        suppression="budget(4)",
+    )
+    about = [note for note in release.notes if "'s'" in note]
+    assert len(about) == 1
+    handed_over = [release.report(tmp_path / f"report.{kind}").read_text() for kind in ("md", "txt", "html", "json")]
+    assert not any(about[0][:40] in text for text in [*handed_over, release.summary(), json.dumps(release.to_dict())])
+    assert about[0] in release.summary(exact=True)
+
+
+def test_small_cells_of_the_class_sizes_are_not_found_by_subtraction(tmp_path: Path) -> None:
+    rows = [("A", 10 * (1 + i % 3)) for i in range(200)] + [("A", age) for age in (11, 21, 12)]
+    table = pl.DataFrame(rows, schema=["q", "age"], orient="row")
+    release = dc.anonymize(table, quasi_identifiers={"q": "flat", "age": "intervals(10)"}, privacy="k(5)")
+    text = release.report(tmp_path / "report.md").read_text()
+    sizes = text[text.index("class size") :].splitlines()[1:8]
+    assert sum("not shown" in line for line in sizes) == 2
+    assert not any("fewer than" in line for line in sizes)
+
+
+def test_values_of_people_left_out_by_pre_sampling_are_not_counted() -> None:
+    rows = [(10 * (i % 4) + 23, "ab"[i % 2]) for i in range(60)] + [(-9001, "z")]
+    release = dc.anonymize(
+        pl.DataFrame(rows, schema=["age", "q"], orient="row"),
+        quasi_identifiers={"age": "intervals(10, 50)", "q": "flat"},
+        privacy="k(3)",
+        suppression="pre-sampling(3, level=1)",
+        cost="score",
+    )
+    assert release.suppressed == 1
+    assert release.released_values == {name: release.frame[name].n_unique() for name in ("age", "q")}

@@ -51,10 +51,15 @@ def answer(found: Result, *more: str, as_json: bool, quiet: bool = False, summar
             click.echo(text)
 
 
-def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
-    """Print what must not be overlooked, where errors go."""
-    for warning in () if quiet else warnings:
-        click.echo(f"warning: {warning}", err=True)
+def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
+    """Print, where errors go, the notes that must not be overlooked and those for whoever holds the data."""
+    from discreet.release._caution import Caution, Private
+
+    for note in () if quiet else notes:
+        if isinstance(note, Caution):
+            click.echo(f"warning: {note}", err=True)
+        elif isinstance(note, Private):
+            click.echo(f"note: {note}", err=True)
 
 
 def echo_json(told: Any) -> None:

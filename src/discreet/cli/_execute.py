@@ -48,10 +48,11 @@ def execute(
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     there = [("release", job.output), *(("report", report) for report in job.report)]
-    where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there]
+    there += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
+    where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there if place is not None]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
         where.append(f"Your key is in {_told(release.key.path)}: keep it, and never hand it over.")
-    warn(release.warnings, quiet=quiet)
+    warn(release.notes, quiet=quiet)
     summary = release.summary(exact=verbose, warnings=False)
     answer(Exact(release) if verbose else release, *where, as_json=as_json, quiet=quiet, summary=summary)
     end_early(watch, "the best release found so far was written")

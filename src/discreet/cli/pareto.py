@@ -128,7 +128,7 @@ def pareto(
     if release_to is not None:
         release = front.release(value, output=release_to)
     if release is not None:
-        warn(release.warnings, quiet=quiet)
+        warn(release.notes, quiet=quiet)
     if as_json:
         click.echo(front.to_json(), nl=False)
     elif not quiet:

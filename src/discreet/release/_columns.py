@@ -165,7 +165,7 @@ def _tell(
             "height": domain.height if level is not None and told else None,
         }
         if solution.blocks:
-            released = _released_rows(table, solution, number)
+            released = _released_rows(table, solution, number) if rows is None else rows
             column = _global_column(domain, solution.blocks[number], level, rows, released, recoding, least, facts)
             columns.append(column if told else replace(column, tree=()))
         elif solution.groups is not None and sizes is not None and rows is not None:
@@ -195,7 +195,10 @@ def kept_rows(table: CountTable, solution: Solution) -> IntArray | None:
 
 
 def _released_rows(table: CountTable, solution: Solution, number: int) -> IntArray:
-    """Return how many released rows are in the block of each leaf, counted at one or several leaves of it."""
+    """Return how many released rows are in the block of each leaf where records were taken out of classes that stay.
+
+    They are counted at one or several leaves of the block.
+    """
     gone = solution.suppressed if solution.suppressed.size else np.zeros(table.tuples, dtype=np.bool_)
     leaves = table.attributes[number].leaves
     rows = add_up(table.codes[number], np.where(gone, 0, table.weights), leaves)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from discreet.solve import Solution
 
 __all__ = [
-    "about_sensitive",
+    "about_promises",
+    "about_values",
     "is_counted",
     "notes",
     "plain_data",
@@ -170,30 +171,41 @@ def _missing(name: str, counted: Counted, kept: IntArray | None) -> int | None:
     return int(kept[counted.table.codes[number] == leaf].sum())
 
 
-def about_sensitive(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
-    """Yield what a user should know about sensitive columns, without a count: that would tell about rows left out."""
-    looked_at = {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
+def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield a warning for each sensitive column that no promise looks at."""
+    looked_at = _looked_at(problem)
     for column in schema.sensitive:
+        if column in looked_at:
+            continue
         values, rows = counted.reference[column]["value"], counted.reference[column]["rows"]
-        if column not in looked_at:
-            known = rows.filter(values.is_not_null())
-            share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
-            ell = suggest_diversity(len(known), share)
-            ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
-            yield Caution(
-                f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same "
-                f"value in it; {ask}."
-            )
-        elif counted.table.sensitive[column].missing:
+        known = rows.filter(values.is_not_null())
+        share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
+        ell = suggest_diversity(len(known), share)
+        ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
+        yield Caution(
+            f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same value "
+            f"in it; {ask}."
+        )
+
+
+def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield what is odd about values of sensitive columns, those of rows left out among them."""
+    looked_at = _looked_at(problem)
+    for column in schema.sensitive:
+        if column in looked_at and counted.table.sensitive[column].missing:
             yield (
                 f"The sensitive column '{column}' has missing values: they count in the size of their class, and "
                 "promises about its values are kept by the known ones."
             )
-        if near_duplicates(values):
+        if near_duplicates(counted.reference[column]["value"]):
             yield (
                 f"Column '{column}' has values that differ from another only in case, spaces or the last digits; they "
                 "count as different ones for diversity, so make them one in the data if they mean the same."
             )
+
+
+def _looked_at(problem: Problem) -> set[str | None]:
+    return {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
 
 
 def population_text(table: CountTable, weights: str | None) -> str | None:

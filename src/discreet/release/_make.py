@@ -14,10 +14,10 @@ from discreet._numbers import add_up
 from discreet.engines import UNKNOWN, Counted, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
-from discreet.release._caution import Caution, cautions_first
+from discreet.release._caution import Private, PrivateCaution, cautions_first
 from discreet.release._checksums import FileStamp, job_text
 from discreet.release._columns import kept_rows, tell_columns
-from discreet.release._describe import about_sensitive, notes, population_text, text_form, versions
+from discreet.release._describe import about_promises, about_values, notes, population_text, text_form, versions
 from discreet.release._key import Key, KeyPlace
 from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._mapping import Recipe
@@ -93,6 +93,7 @@ def make_release(
         second = None if entry is None else two_releases(record(secret, entry))
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
     kept = kept_rows(counted.table, solution)
+    gone = solution.suppressed_rows + counted.dropped
     return Release(
         status=solution.status,
         cost=float(solution.cost),
@@ -109,9 +110,10 @@ def make_release(
         job=told,
         notes=cautions_first(
             [
-                *([] if second is None else [Caution(second)]),
+                *([] if second is None else [PrivateCaution(second)]),
                 *prepared.undecided.notes(),
-                *about_sensitive(schema, problem, counted),
+                *map(Private if gone else str, about_values(schema, problem, counted)),
+                *about_promises(schema, problem, counted),
                 *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
             ]
         ),

@@ -156,7 +156,7 @@ def read_mapping(given: Any) -> dict[str, Any]:
     if not isinstance(told, dict) or told.get("kind") != _KIND:
         raise DataError(f"{name} is no mapping of a release.", topic="mapping")
     if told.get("format") != _FORMAT:
-        raise DataError(f"{name} was made by a newer version of discreet; use that to apply it.", topic="mapping")
+        raise DataError(f"{name} was made by another version of discreet; use that to apply it.", topic="mapping")
     check_fields(told, name)
     return told
 

@@ -19,7 +19,7 @@ from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
 from discreet.release._behind import Behind, is_at_hand, recoded, released_people, roles, unknown
-from discreet.release._caution import Caution
+from discreet.release._caution import Caution, PrivateCaution
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
 from discreet.release._clock import Clock
@@ -210,7 +210,7 @@ class Release:
             return
         told = two_releases(record(key, entry))
         if told is not None and told not in self.notes:
-            object.__setattr__(self, "notes", (Caution(told), *self.notes))
+            object.__setattr__(self, "notes", (PrivateCaution(told), *self.notes))
 
     def report(
         self,

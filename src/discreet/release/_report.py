@@ -17,7 +17,7 @@ from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
 from discreet.release._audit import number_text
 from discreet.release._browser import find_browser, print_page
-from discreet.release._caution import Caution
+from discreet.release._caution import Caution, handed_over
 from discreet.release._describe import plain_data, shown_job
 from discreet.release._left_out import WITHHELD, LeftOut, compared_promises
 from discreet.release._page import document, own_file
@@ -39,6 +39,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     that would are None. Where anybody was left out, how the search went stays with the owner, for it depends on them.
     """
     people = LeftOut.of(release)
+    notes = release.notes if exact else handed_over(release.notes)
     told = {
         **_costs(release, shown=exact or not people.few),
         **people.to_dict(),
@@ -48,8 +49,8 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "levels": dict(release.levels) if exact or not people.total else _levels(release),
         "released_values": release.released_values,
         "audit": release.audit.to_dict(hidden=() if exact else compared_promises(release)),
-        "notes": [*map(str, release.notes), *([WITHHELD] if people.few and not exact else [])],
-        "warnings": [str(note) for note in release.warnings],
+        "notes": [*map(str, notes), *([WITHHELD] if people.few and not exact else [])],
+        "warnings": [str(note) for note in notes if isinstance(note, Caution)],
         "kept": [
             {"name": one.name, "unique": share_text(one.unique, release.n), "confirmed": one.confirmed}
             for one in release.kept
@@ -119,8 +120,9 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
         facts.insert(1, ("values", f"{unknown}, written {UNKNOWN}"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
-    loud = [f"warning: {note}" for note in release.warnings] if warnings else []
-    notes = [note for note in release.notes if not isinstance(note, Caution)]
+    shown = release.notes if exact else handed_over(release.notes)
+    loud = [f"warning: {note}" for note in shown if warnings and isinstance(note, Caution)]
+    notes = [note for note in shown if not isinstance(note, Caution)]
     notes += [WITHHELD] if people.few and not exact else []
     return "\n".join([*lines, *loud, *(f"note: {note}" for note in notes)])
 

@@ -14,6 +14,7 @@ from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.problem._text import outline
 from discreet.release._audit import number_text
+from discreet.release._caution import Caution, handed_over
 from discreet.release._certificate import keyed_input
 from discreet.release._charts import bar_chart, size_chart, size_names, spread_chart, trace_chart, tree_chart
 from discreet.release._checksums import FileStamp
@@ -23,7 +24,7 @@ from discreet.release._front_scale import plain, share
 from discreet.release._left_out import WITHHELD, LeftOut
 from discreet.release._sections import Block, Card, Cards, Code, Facts, Figure, Items, Section, Table, Text, Tiles
 from discreet.release._sizes import edges_for
-from discreet.release._small import few
+from discreet.release._small import few, hidden
 from discreet.release._undecided import share_text
 
 if TYPE_CHECKING:
@@ -221,8 +222,9 @@ def _done(release: Release) -> Iterator[Block]:
             for column in release.kept
         ]
         yield Table(["released as it is", "rows with a value nobody else has", "confirmed"], as_is, words=2)
-    if release.notes:
-        yield Items([f"Warning: {note}" if note in release.warnings else note for note in release.notes])
+    notes = handed_over(release.notes)
+    if notes:
+        yield Items([f"Warning: {note}" if isinstance(note, Caution) else note for note in notes])
 
 
 def _level(column: ReleasedColumn) -> str:
@@ -336,9 +338,17 @@ def _one_in(risk: float) -> str:
 
 
 def _size_text(rows: list[tuple[str, int, int]], least: int) -> str:
+    names, before, after = zip(*rows, strict=True)
     lines = [f"{'class size':>12}  {'people before':>14}  {'people after':>14}"]
-    lines += [f"{name:>12}  {few(before, least):>14}  {few(after, least):>14}" for name, before, after in rows]
+    columns = zip(names, _shown(before, least), _shown(after, least), strict=True)
+    lines += [f"{name:>12}  {first:>14}  {second:>14}" for name, first, second in columns]
     return "\n".join(lines)
+
+
+def _shown(counts: Sequence[int], least: int) -> list[str]:
+    """Write counts of people whose total is known, so that none of few people can be found by subtraction."""
+    gone = hidden(counts, least)
+    return ["not shown" if secret else f"{count:,}" for count, secret in zip(counts, gone, strict=True)]
 
 
 def _columns(release: Release) -> Iterator[Block]:

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.counts import IntArray
 from discreet.problem import PrivacyModel
 
-__all__ = ["LEAST", "few", "least_cell", "merged"]
+__all__ = ["LEAST", "few", "hidden", "least_cell", "merged"]
 
 LEAST = 5
 """No count of fewer people is shown, whatever was promised."""
@@ -51,3 +51,17 @@ def merged(rows: IntArray, least: int) -> IntArray:
     if 0 < held < least:
         cell[cell > last] = max(last, 0)
     return cell
+
+
+def hidden(counts: Sequence[int], least: int) -> list[bool]:
+    """Return which of some counts, whose total is known, are not shown: small ones, and another if it would tell them.
+
+    >>> hidden([100, 3, 0, 40], 5), hidden([100, 3, 4, 40], 5), hidden([100, 0, 40], 5)
+    ([False, True, False, True], [False, True, True, False], [False, False, False])
+    """
+    gone = [0 < count < least for count in counts]
+    large = [place for place, count in enumerate(counts) if count >= least]
+    few_people = sum(count for count in counts if 0 < count < least) < least
+    if any(gone) and large and (sum(gone) == 1 or few_people):
+        gone[min(large, key=lambda place: counts[place])] = True
+    return gone
