@@ -47,7 +47,7 @@ def execute(
             if _stamp(job) == before:
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
-    there = [("release", job.output), *(("report", report) for report in job.report)]
+    there: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
     there += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
     where = [f"The {what} is in {_told(job.locate(place) or place)}." for what, place in there if place is not None]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
