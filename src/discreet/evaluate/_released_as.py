@@ -48,6 +48,26 @@ class ReleasedAs:
             self, hierarchy=Hierarchy.from_rows([[value, released.get(value, ROOT), ROOT] for value in found])
         )
 
+    def widened(self, column: pl.Series) -> ReleasedAs:
+        """Return the same for a table with more values, those of rows that were left out before the release was made.
+
+        Nothing is known about them but that they are under the root; a released value that stood for all still does.
+        """
+        if not isinstance(self.hierarchy, Hierarchy):
+            return self
+        found = text_of(plain(column.name, column.drop_nulls().unique().sort()))
+        new = found.filter(pl.Series(self.hierarchy.find(found) < 0, dtype=pl.Boolean)).to_list()
+        if not new:
+            return self
+        rows = self.hierarchy.rows()
+        root = rows[0][-1] if rows else ROOT
+        more = [[*[value] * max(len(rows[0]) - 1, 1), root] if rows else [value, root] for value in new]
+        values = {
+            text: [*known, *new] if len({*known} - {None}) == len(rows) else known
+            for text, known in self.values.items()
+        }
+        return replace(self, hierarchy=Hierarchy.from_rows([*rows, *more]), values=values)
+
 
 def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:
     """Return quasi-identifiers with plain hierarchies, and those of which more is known."""
@@ -107,6 +127,7 @@ def bind(
     Where none was given and released values cannot be read without one, it is the automatic one if that explains them.
     """
     if isinstance(hierarchy, ReleasedAs):
+        hierarchy = hierarchy.widened(values)
         domain = make_domain(name, values, hierarchy.hierarchy, type=kind, rows=rows, needed=False)
         return Attribute(domain, hierarchy.values), hierarchy
     attribute = Attribute(make_domain(name, values, hierarchy, type=kind, rows=rows, needed=False))
