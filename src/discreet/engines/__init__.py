@@ -11,7 +11,7 @@ from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles, files_of, open_table
 from discreet.engines._people import count_people
 from discreet.engines._pieces import Pieces, Total, add_up, in_batches, totals_of, whole
-from discreet.engines._polars import files_read, pieces_of
+from discreet.engines._polars import FileSource, InMemorySource, LazySource, files_read, pieces_of
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
 from discreet.engines._source import Source, open_source, to_lazy
 from discreet.engines._spreadsheet import count_formulas, without_formulas
@@ -28,8 +28,11 @@ __all__ = [
     "Counted",
     "Engine",
     "EngineName",
+    "FileSource",
     "Format",
+    "InMemorySource",
     "Kind",
+    "LazySource",
     "Look",
     "Missing",
     "MissingSensitive",
