@@ -183,8 +183,9 @@ def _written(source: Path, place: str | None, folder: Path, draw: random.Random,
         target = f"{place}:///{folder}/{name}.{place}?table=t"
     if "duckdb" in (place, engine):
         import duckdb  # noqa: F401
-    release = dc.anonymize(source, quasi_identifiers={"q": "flat"}, privacy="k(2)", output=target, engine=engine)
-    frame = release.frame
+    asked: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "engine": engine}
+    asked["keep"] = [column for column in pl.scan_csv(source).collect_schema() if column != "q"]
+    frame = dc.anonymize(source, **asked, output=target).frame
     return frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame.to_arrow_table())
 
 

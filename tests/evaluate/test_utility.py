@@ -369,3 +369,28 @@ def test_tables_of_duckdb():
     report = measured(*(connection.table(name) for name in tables))
     assert report.linked
     assert report.to_frame().equals(expected.to_frame())
+
+
+@pytest.mark.parametrize("scheme", ["full-domain", "ordered", "local"])
+@pytest.mark.parametrize("tree", [None, "auto", "mask(digits=5)"])
+def test_values_of_rows_that_were_left_out_for_missing_values_are_lost(tree, scheme):
+    """The hierarchy a release was made with does not know them."""
+    zips = ["10001"] * 5 + ["10002"] * 5 + ["20001"] * 5
+    table = pl.DataFrame(
+        {"zip": [*zips, "30001", "99999"], "sex": [*"mfmfm" * 3, None, None], "s": [*"abcab" * 3, "a", "b"]}
+    )
+    told = {"quasi_identifiers": {"zip": tree, "sex": None}, "sensitive": "s", "types": {"zip": "text"}}
+    release = dc.anonymize(table, **told, privacy="k(5)", missing="suppress", scheme=scheme, seed=1)
+    assert release.dropped_missing == 2
+    assert release.risk().to_dict()
+    assert release.attacks().to_dict()
+    found = release.utility(queries=20)
+    assert found.original_rows == 17
+    total = {line["cost"]: line["total"] for line in found.to_dict()["costs"]}["LM"]
+    shown = 1 if set(release.frame["zip"]) == {"*"} else 2 / 4  # of the five values of the table, three are in a set
+    assert release.cost == 15
+    assert total == pytest.approx(15 * shown + 4)  # both columns of both rows are lost
+    assert release.utility(only_released=True).original_rows == 15
+    if scheme != "local":
+        again = utility(table, release.frame, mapping=release.to_mapping(), sensitive="s")
+        assert again.original_rows == 17

@@ -11,8 +11,6 @@ import pytest
 
 import discreet as dc
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 RANDOM = Random(3)
 PEOPLE = pl.DataFrame(
     {
@@ -41,7 +39,12 @@ def test_rows(asked: dict[str, Any], kind: str, tmp_path: Path) -> None:
     if kind == "csv":
         data = tmp_path / "people.csv"
         PEOPLE.write_csv(data)
-    told = {"privacy": "k(4)", "quasi_identifiers": {"age": "intervals(5, 10, 20)", "sex": "flat"}, **asked}
+    told = {
+        "privacy": "k(4)",
+        "quasi_identifiers": {"age": "intervals(5, 10, 20)", "sex": "flat"},
+        "keep": "number",
+        **asked,
+    }
     release = dc.anonymize(data, **told)
     expected = release.frame["number"].cast(pl.Int64).to_list()
     assert release.rows_of(data).to_list() == expected
@@ -49,7 +52,44 @@ def test_rows(asked: dict[str, Any], kind: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_changed_by_asking() -> None:
-    release = dc.anonymize(PEOPLE, quasi_identifiers={"age": "intervals(20)"}, privacy="k(3)", suppression="budget(5%)")
+    told: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(20)"}, "privacy": "k(3)", "keep": "number"}
+    release = dc.anonymize(PEOPLE, **told, suppression="budget(5%)")
     before = release.frame.clone()
     release.rows_of(PEOPLE)
     assert release.frame.equals(before)
+
+
+SINGLE_RECORDS = {
+    "suppression": "violating-records",
+    "scheme": "subtree",
+    "privacy": ["l+(0.4, ill)"],
+    "quasi_identifiers": {"age": "intervals(5, 10, 20)", "sex": "flat"},
+    "sensitive": "ill",
+    "keep": "number",
+    "engine": "duckdb",
+}
+
+
+@pytest.mark.parametrize("output", [None, "safe.csv"])
+def test_an_engine_without_an_order_of_rows(output: str | None, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
+    PEOPLE.write_parquet(tmp_path / "people.parquet")
+    place = None if output is None else tmp_path / output
+    release = dc.anonymize(tmp_path / "people.parquet", **SINGLE_RECORDS, output=place)
+    assert release.suppressed
+    for told in (lambda: release.rows_of(PEOPLE), lambda: release.utility(only_released=True)):
+        with pytest.raises(dc.UsageError, match="keeps no order of rows; make it with engine='polars'"):
+            told()
+    if output is not None:
+        assert release.utility().original_rows == 200  # measured on what was really released
+        page = release.report(tmp_path / "report.md").read_text(encoding="utf-8")
+        assert "This was not measured: Which of several equal rows were left out is not known" in page
+
+
+def test_an_engine_that_leaves_out_whole_classes(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
+    PEOPLE.write_parquet(tmp_path / "people.parquet")
+    told = {**SINGLE_RECORDS, "suppression": "budget(20%)", "privacy": "k(4)"}
+    release = dc.anonymize(tmp_path / "people.parquet", **told, output=tmp_path / "safe.csv")
+    assert release.suppressed
+    assert set(release.rows_of(PEOPLE)) == set(release.frame["number"].cast(int))

@@ -10,7 +10,7 @@ from discreet.engines._look import Look, look_at
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import files_of, open_table
 from discreet.engines._people import count_people
-from discreet.engines._polars import files_read
+from discreet.engines._polars import FileSource, InMemorySource, LazySource, files_read
 from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
 from discreet.engines._shuffle import Order, Shuffle, order_of_rows
 from discreet.engines._source import Source, open_source, to_lazy
@@ -27,8 +27,11 @@ __all__ = [
     "Counted",
     "Engine",
     "EngineName",
+    "FileSource",
     "Format",
+    "InMemorySource",
     "Kind",
+    "LazySource",
     "Look",
     "Missing",
     "MissingSensitive",

@@ -133,6 +133,13 @@ class Recoding:
         return [*self.maps, *(c for c in self.kept if self.suppressed is not None and c in self.suppressed.columns)]
 
     @property
+    def picks_rows(self) -> bool:
+        """Whether of rows with equal values some are treated in another way, by their order."""
+        return (self.parts is not None and self.parts.records) or (
+            self.shares is not None and not self.shares.dealt.is_empty()
+        )
+
+    @property
     def hidden(self) -> list[str]:
         """The columns of which some values become unknown."""
         return [] if self.parts is None or self.parts.records else [self.parts.column]

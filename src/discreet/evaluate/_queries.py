@@ -145,9 +145,10 @@ def queries(
     names = list(schema.quasi_identifiers)
 
     def as_leaves(name: str, values: pl.Series) -> tuple[Attribute, Spread, IntArray]:
-        hierarchy = schema.quasi_identifiers[name]
+        tree = known[name].widened(values) if name in known else None
+        hierarchy = schema.quasi_identifiers[name] if tree is None else tree.hierarchy
         domain = make_domain(name, values, hierarchy, type=schema.types.get(name), needed=False)
-        attribute = Attribute(domain, known[name].values if name in known else None)
+        attribute = Attribute(domain, None if tree is None else tree.values)
         return attribute, attribute.leaves(), domain.codes
 
     table, attributes = _read(source, names, sum_of, as_leaves)

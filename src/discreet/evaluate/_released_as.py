@@ -57,6 +57,29 @@ class ReleasedAs:
         rows = [[value, released.get(value, ROOT), ROOT] for value in found]
         return replace(self, values=values, hierarchy=Hierarchy.from_rows(rows))
 
+    def widened(self, column: pl.Series) -> ReleasedAs:
+        """Return the same for a table with more values, those of rows that were left out before the release was made.
+
+        Nothing is known about them but that they are under the root, and that the name of the root stands for them too.
+        """
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
+            return self
+        found = text_of(plain(column.name, column.drop_nulls().unique().sort()))
+        if self.hierarchy is None:
+            known = {value for values in self.values.values() for value in values}
+            new = [value for value in found.to_list() if value not in known]
+            return replace(self, values=self._with_new(ROOT, new)) if known and new else self
+        new = found.filter(pl.Series(self.hierarchy.find(found) < 0, dtype=pl.Boolean)).to_list()
+        rows = self.hierarchy.rows()
+        if not new or not rows or len(rows[0]) < 2:
+            return self
+        root = rows[0][-1]
+        rows += [[*[value] * (len(rows[0]) - 1), root] for value in new]
+        return replace(self, hierarchy=Hierarchy.from_rows(rows), values=self._with_new(root, new))
+
+    def _with_new(self, root: str, new: Sequence[str]) -> dict[str, Sequence[str | None]]:
+        return {text: [*known, *new] if text == root else known for text, known in self.values.items()}
+
 
 def split(quasi_identifiers: Any) -> tuple[Any, dict[str, ReleasedAs]]:
     """Return quasi-identifiers with plain hierarchies, and those of which more is known."""
@@ -116,6 +139,7 @@ def bind(
     Where none was given and released values cannot be read without one, it is the automatic one if that explains them.
     """
     if isinstance(hierarchy, ReleasedAs):
+        hierarchy = hierarchy.widened(values)
         domain = make_domain(name, values, hierarchy.hierarchy, type=kind, rows=rows, needed=False)
         return Attribute(domain, hierarchy.values), hierarchy
     attribute = Attribute(make_domain(name, values, hierarchy, type=kind, rows=rows, needed=False))

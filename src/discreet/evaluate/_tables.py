@@ -96,6 +96,7 @@ def read_pair(
             "more rows than the table it was made from, so name the original first and then the release.",
             topic="more-rows-released",
         )
+    known = {name: tree.widened(first[name]) for name, tree in known.items()}
     schema, hierarchies = _explained(schema, known, first, second)
     bare = [name for name, hierarchy in schema.quasi_identifiers.items() if hierarchy is None]
     counted = count(open_source(first), schema, without_hierarchy=bare)

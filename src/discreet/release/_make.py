@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet._numbers import add_up
-from discreet.engines import UNKNOWN, Counted, Recoding
+from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding
 from discreet.problem import Problem
 from discreet.release._behind import Behind
 from discreet.release._caution import Private, PrivateCaution, cautions_first
@@ -146,6 +146,7 @@ def make_release(
             missing_sensitive=prepared.missing_sensitive,
         ),
         recoding=recoding,
+        rows_known=not recoding.picks_rows or isinstance(prepared.source, FileSource | InMemorySource | LazySource),
         promises=replace(promises, read=None),
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -108,6 +108,9 @@ class Release:
     """What it was made from, to measure risk and utility and to look around; it stays in this process."""
     recoding: Recoding | None = field(default=None, repr=False)
     """What was done to columns and rows, as the engine did it."""
+    rows_known: bool = field(default=True, repr=False)
+    """Whether it can be told which rows were released: of rows with equal values, databases and engines that keep no
+    order may have left out others than those that come last."""
     key: KeyPlace | None = field(default=None, repr=False)
     """Where the owner's key is, beside which the releases that were written are recorded."""
     choices: str = field(default="", repr=False)
@@ -150,8 +153,9 @@ class Release:
         ``data`` is that table: a path or a frame of polars. The rows are those of :attr:`frame`. If that is read from
         where the release was written, its rows are in random order, and of rows that are the same in all columns any
         may have become any; where another engine than polars shuffled them, their order cannot be found out again. A
-        frame in memory keeps the order of the table, and :meth:`write` shuffles what it writes. Who has this can undo
-        the release: keep it as safe as the data.
+        frame in memory keeps the order of the table, and :meth:`write` shuffles what it writes. It is refused where an
+        engine that keeps no order of rows took single records out of classes. Who has this can undo the release: keep
+        it as safe as the data.
 
         >>> from discreet import anonymize
         >>> table = pl.DataFrame({"age": [31, 34, 38, 77, 39]})
@@ -163,6 +167,11 @@ class Release:
         """
         if self.recoding is None:
             raise unpickled("the way it was made", "make the release again")
+        if not self.rows_known:
+            raise UsageError(
+                "Which of several equal rows were left out is not known, for the engine that made this release keeps "
+                "no order of rows; make it with engine='polars', or with a suppression that leaves out whole classes."
+            )
         frame = to_lazy(data)
         number = unused("row", frame.collect_schema())
         shuffle = self.table.shuffle if isinstance(self.table, Written) else None
@@ -274,7 +283,8 @@ class Release:
         table, told = roles(self, original)
         if only_released and LeftOut.of(self).total:
             return released_people(self, told, table)
-        written = isinstance(self.table, Written) and self.recoding is not None and is_at_hand(table)
+        again = self.recoding is not None and self.rows_known
+        written = isinstance(self.table, Written) and again and is_at_hand(table)
         return table, recoded(self, table) if written else self.frame, told
 
     @cached_property
