@@ -12,6 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.engines import _pieces, _polars, open_source
+from discreet.release._audit import _files, _table
 
 ROWS = 103
 JOB: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(10, 20, 40)", "sex": "flat()"}, "sensitive": "disease"}
@@ -78,6 +79,13 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(_polars, "HELD", 0)
     for name in ("in_slices", "in_batches"):
         monkeypatch.setattr(_polars, name, noted(getattr(_pieces, name)))
+    monkeypatch.setattr(_files, "_SLICE_ROWS", 10)
+    monkeypatch.setattr(_table, "_PIECE_BYTES", 200)
+    monkeypatch.setattr(_table, "_BATCH_ROWS", 8)
+    monkeypatch.setattr(_table, "_MERGED_BYTES", 100)
+    monkeypatch.setattr(_files, "in_batches", noted(_table.in_batches))
+    monkeypatch.setattr(_table, "in_batches", noted(_table.in_batches))
+    monkeypatch.setattr(_files.ReleasedFile, "pieces", noted(_files.ReleasedFile.pieces))
     return seen
 
 
@@ -134,6 +142,22 @@ def test_releases_and_audits(make: Callable[[Path], Any], tmp_path: Path, pieces
     )
     assert len(pieces) - before > 1
     assert verdict.passed
+
+
+@pytest.mark.parametrize("make", SOURCES)
+def test_an_audit_in_pieces_is_that_of_the_whole(
+    make: Callable[[Path], Any], tmp_path: Path, pieces: list[int]
+) -> None:
+    told: dict[str, Any] = {
+        "quasi_identifiers": ["age", "sex", "dose"],
+        "privacy": ["k(2)", "distinct-l(2, disease)", "k-map(3)"],
+        "weights": "weight",
+    }
+    found = dc.audit(make(tmp_path), **told)
+    assert len(pieces) > 2
+    wanted = dc.audit(people().to_pandas(), **told)
+    assert (found.to_dict(), found.sizes) == (wanted.to_dict(), wanted.sizes)
+    assert found.classes == len(rows_counted())
 
 
 @pytest.mark.parametrize("make", [in_file, lazily])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -99,7 +100,7 @@ class _StagedFile:
         path, layout, schema = self.output.path, self.output.format, self._schema
         if not self.unfinished.stat().st_size:
             return Written(self.output.place, pl.LazyFrame(schema=schema).lazy)
-        return Written(self.output.place, lambda: open_file(path, layout).scan())
+        return Written(self.output.place, partial(_scan, path, layout))
 
 
 class _StagedFolder:
@@ -165,6 +166,10 @@ class StagedInDatabase:
     def finished(self) -> Written:
         """Return the table under its name."""
         return Written(self.output.place, self.output.scan)
+
+
+def _scan(path: Path, layout: Format) -> pl.LazyFrame:
+    return open_file(path, layout).scan()
 
 
 def _released(path: Path, layout: Format) -> ReleasedFile:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import narwhals as nw
 import polars as pl
 
 from discreet._memory import check_room, within_memory
@@ -14,10 +13,14 @@ from discreet.release._audit._guard import reading
 from discreet.release._audit._values import by_name, comparable, plain
 from discreet.release._audit._weights import polars_sums
 
+if TYPE_CHECKING:
+    import narwhals as nw
+
 __all__ = ["FrameTable", "LazyTable", "Table", "check_columns", "group", "in_batches"]
 
-_PIECE_BYTES = 1 << 29
+_PIECE_BYTES = 1 << 27
 _LEAST_BYTES = 1 << 24
+_MERGED_BYTES = 1 << 25
 _BATCH_ROWS = 1 << 18
 
 
@@ -63,16 +66,21 @@ def group(
     if weights is not None:
         keys.append(by_name(weights).alias("weight"))
         sums += polars_sums(weights, schema[weights])
-    total: pl.DataFrame | None = None
+    parts: list[pl.DataFrame] = []
     for piece in pieces:
-        found = piece.select(keys).group_by(list(by)).agg(sums).collect(engine="streaming")
-        if total is not None:
-            check_room(2 * int(total.estimated_size() + found.estimated_size()))
-            both = pl.concat([total, found]).lazy()
-            found = both.group_by(list(by)).agg(pl.exclude(list(by)).sum()).collect(engine="streaming")
-        total = found
-    assert total is not None
-    return plain(total)
+        parts.append(piece.select(keys).group_by(list(by)).agg(sums).collect(engine="streaming"))
+        first, *others = (int(part.estimated_size()) for part in parts)
+        if sum(others) > first + _MERGED_BYTES:  # then every group is merged few times, however many pieces there are
+            parts = [_merged(parts, list(by))]
+    return plain(_merged(parts, list(by)))
+
+
+def _merged(parts: Sequence[pl.DataFrame], by: list[str]) -> pl.DataFrame:
+    """Add up what several parts say of the same group."""
+    if len(parts) == 1:
+        return parts[0]
+    check_room(2 * sum(int(part.estimated_size()) for part in parts))
+    return pl.concat(parts).lazy().group_by(by).agg(pl.exclude(by).sum()).collect(engine="streaming")
 
 
 def in_batches(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
@@ -152,6 +160,8 @@ class FrameTable:
 
 
 def _wrap(data: Any) -> nw.DataFrame[Any]:
+    import narwhals as nw
+
     try:
         return nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:

@@ -81,18 +81,17 @@ def check_rows(source: Path | bytes, separator: str, columns: Sequence[str], nam
     lines = _lines(source).with_row_index("line", offset=1)
     text, expected = pl.col("text"), len(columns)
     try:
-        quoted = lines.select(odd=(text.str.count_matches('"', literal=True) % 2 == 1).any()).collect(
-            engine="streaming"
-        )
         if blank_end:
             lines = lines.head(lines.filter(text.is_not_null()).select(pl.col("line").max()).collect().item())
-        if quoted.item():
+        open_quote = text.str.count_matches('"', literal=True) % 2 == 1
+        fields = text.str.replace_all('"[^"]*"', "").str.count_matches(separator, literal=True) + 1
+        fields = fields.fill_null(1 if expected == 1 else 0)
+        wrong = (
+            lines.filter((fields != expected) | open_quote).select("line", fields).head(1).collect(engine="streaming")
+        )
+        found = None if wrong.is_empty() else wrong.row(0)
+        if found is not None and lines.select(open_quote.any()).collect(engine="streaming").item():
             found = _ragged(lines.collect()["text"].to_list(), separator, expected)
-        else:
-            fields = text.str.replace_all('"[^"]*"', "").str.count_matches(separator, literal=True) + 1
-            fields = fields.fill_null(1 if expected == 1 else 0)
-            wrong = lines.select("line", fields=fields).filter(pl.col("fields") != expected).head(1).collect()
-            found = None if wrong.is_empty() else wrong.row(0)
     except pl.exceptions.PolarsError as error:
         if _is_encoding(str(error)):
             raise
