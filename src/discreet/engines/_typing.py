@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import polars as pl
@@ -287,7 +288,10 @@ class Types:
 
 def released_texts(schema: Mapping[str, pl.DataType], recoding: Recoding) -> list[str]:
     """Return the columns of text that keep their values in a release; generalized ones stay text."""
-    others = {*recoding.changed, *recoding.hidden}
+    return _texts(schema, {*recoding.changed, *recoding.hidden})
+
+
+def _texts(schema: Mapping[str, pl.DataType], others: Collection[str]) -> list[str]:
     texts = (pl.String, pl.Categorical)
     return [column for column, dtype in schema.items() if isinstance(dtype, texts) and column not in others]
 
@@ -312,13 +316,22 @@ def typed_again(
     """Return how a release written as delimited text is read: with the types its columns would have in a frame."""
     if not isinstance(source, _Typed) or source.separator is None:
         return scan
+    return _TypedScan(scan, frozenset([*recoding.changed, *recoding.hidden]), dict(given))
 
-    def read() -> pl.LazyFrame:
-        plan, types = scan(), Types(given)
-        columns = released_texts(plan.collect_schema(), recoding)
+
+@dataclass(frozen=True)
+class _TypedScan:
+    """Reads a release with types. It is pickled with the release, so it knows columns by name and no value of them."""
+
+    scan: Callable[[], pl.LazyFrame]
+    others: frozenset[str]
+    """The columns that were changed, which stay text."""
+    given: Mapping[str, Type]
+
+    def __call__(self) -> pl.LazyFrame:
+        plan, types = self.scan(), Types(self.given)
+        columns = _texts(plan.collect_schema(), self.others)
         return with_types(plan, types.found(plan.select(map(exactly, columns)))) if columns else plan
-
-    return read
 
 
 def with_types(plan: pl.LazyFrame, found: Mapping[str, Found]) -> pl.LazyFrame:
