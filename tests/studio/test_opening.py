@@ -62,3 +62,34 @@ def test_the_token_is_in_no_process_list(tmp_path: Path) -> None:
         process.wait(30)
         assert process.stdout is not None
         process.stdout.close()
+
+
+def test_a_real_browser_gets_in_by_the_file(tmp_path: Path) -> None:
+    """A cookie that is strict about sites is held back from a visit that a file began, unless the studio sees to it."""
+    from studio.browser import running_browser
+
+    browser, said = tmp_path / "browser", tmp_path / "told"
+    browser.write_text('#!/bin/sh\nprintf %s "$1" > "$TOLD.part" && mv "$TOLD.part" "$TOLD"\n')
+    browser.chmod(0o755)
+    environment = {**os.environ, "BROWSER": str(browser), "TOLD": str(said)}
+    with running_browser() as chromium:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "studio"], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        try:
+            given_up = time.monotonic() + PATIENCE
+            while not said.exists():
+                assert time.monotonic() < given_up, "the browser was not started"
+                time.sleep(0.05)
+            page = chromium.new_page()
+            problems: list[str] = []
+            page.on("console", lambda line: line.type == "error" and problems.append(line.text))
+            page.goto(said.read_text())
+            page.get_by_role("heading", name="Share a table about people. Safely.").wait_for()
+            assert "token" not in page.url
+            assert problems == []
+        finally:
+            process.terminate()
+            process.wait(30)
+            assert process.stdout is not None
+            process.stdout.close()
