@@ -52,7 +52,7 @@ def test_every_kind_of_release(
     studio: Studio, monkeypatch: pytest.MonkeyPatch, goals: dict[str, Any], with_mapping: bool
 ) -> None:
     project = studio.open_sample("somebody", "people", 200)
-    project.patch({"roles": PLAIN, "goals": {**goals, "time_limit": 20}})
+    project.patch({"roles": PLAIN, "keep": {"birth_date": True}, "goals": {**goals, "time_limit": 20}})
     folder = studio.workspace.new_folder()
     write_job(project, project.settings, folder)
     task = {"kind": "release", "rows": str(project.table.parquet), "folder": str(folder)}

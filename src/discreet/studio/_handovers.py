@@ -54,4 +54,3 @@ class Handovers:
         """Return the ledger to keep with a release: what was handed over so far, and the release itself."""
         lines: dict[Entry, None] = dict.fromkeys([*entries_beside(self._key.path), *entries_beside(run / KEY_FILE)])
         return "".join(f"{entry.line()}\n" for entry in lines).encode()
-

@@ -236,7 +236,9 @@ class Project:
         """Return the columns that could tell who somebody is, and nobody decided to release as they are."""
         stopping = [facts["name"] for facts in self.table.facts if facts["stops"]]
         return [
-            column for column in settings.columns(Role.INSENSITIVE) if column in stopping and column not in settings.keep
+            column
+            for column in settings.columns(Role.INSENSITIVE)
+            if column in stopping and column not in settings.keep
         ]
 
     def told(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
