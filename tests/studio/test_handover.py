@@ -157,7 +157,7 @@ def test_every_point_keeps_every_promise_of_the_goals(made: tuple[Any, str, str]
     for point in told["points"]:
         job = run(visitor, project, job=front, point=point["number"])
         result = visitor.get(f"/jobs/{job}/result").json()
-        assert {"5-anonymity", "k(5)", "distinct-l(3, illness)"} & {each["model"] for each in result["promises"]}
+        assert {each["model"] for each in result["promises"]} >= {"k(5)", "distinct-l(3, illness)"}
         table = pl.read_csv(fetch(visitor, job, "data.csv"))
         audit = dc.audit(
             table, quasi_identifiers=["age", "town"], sensitive="illness", privacy=["k(5)", "distinct-l(3, illness)"]

@@ -361,13 +361,14 @@ def _check(asked: Asked) -> Answer:
 
     project = asked.project
     settings = project.settings
+    privacy = [{"text": text, "words": _words(text)} for text in settings.goals.privacy]
     folder = asked.studio.workspace.new_folder()
     try:
         plan = write_job(project, settings, folder).plan()
     except DiscreetError as error:
         columns = error.columns if isinstance(error, UndecidedColumnError) else []
-        told = {"ok": False, "message": error.message, "field": error.column, "columns": columns}
-        return {**told, "kind": type(error).__name__}
+        told = {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+        return {**told, "columns": columns, "privacy": privacy}
     finally:
         asked.studio.workspace.remove(folder)
     exact = SOLVERS.members()[plan.solver].exact
@@ -388,7 +389,7 @@ def _check(asked: Asked) -> Answer:
         "unchanged": plan.unchanged,
         "attributes": plan.attributes,
         "notes": [note for note in [asked.studio.handovers(asked.owner).before(project.table.file)] if note],
-        "privacy": [{"text": text, "words": _words(text)} for text in settings.goals.privacy],
+        "privacy": privacy,
     }
 
 

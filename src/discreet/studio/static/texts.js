@@ -104,7 +104,7 @@ export const texts = {
     typeOf: (name) => `Type of ${name}`,
     roleOf: (name) => `What to do with ${name}`,
     unique: (part) => `${part} unique`,
-    uniqueText: "Rows whose value nobody else has",
+    uniqueText: "Rows whose value nobody else has, of those that have one",
     why: (text) => text,
     type: "Type",
     distinct: "Different values",
@@ -440,7 +440,7 @@ export const texts = {
     newest: "(newest)",
     over: { title: "To hand over", text: "The safe table, the report and the certificate. Nothing in it is private.", button: "Download to hand over" },
     keep: { title: "To keep", text: "The job file and the script with the seed, the mapping, your hierarchies, the key and the list of releases. They hold values of the original table: keep them as safe as that, and give them to nobody.", button: "Download to keep" },
-    keptOf: (part, decided) => `${part} alone with their value${decided ? ", you decided" : ""}`,
+    keptOf: (part, decided) => `${part} alone with their value${decided ? "; you decided so" : ""}`,
     download: (title) => `Download ${title}`,
     files: {
       "data.csv": { title: "The safe table", text: "Opens in every program; cells cannot run as formulas." },
