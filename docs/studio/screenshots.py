@@ -37,7 +37,7 @@ def prepare(visit: Visit) -> None:
         visit.role(column, "identifier")
     visit.role("income", "insensitive")
     visit.step("goals")
-    page.get_by_role("switch", name="No group gives itself away").check()
+    page.get_by_text("distinct-l(3, diagnosis)").first.wait_for()
     for name, told in (
         ("Show every trade-off", "Every trade-off has been found."),
         ("Find the best release", "Done: nothing better exists, proven."),

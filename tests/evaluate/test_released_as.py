@@ -150,3 +150,20 @@ def test_a_written_release_is_measured_in_any_order(tmp_path: Path) -> None:
     report = release.utility()
     assert report.linked
     assert report.cost("LM") == pytest.approx(release.cost)
+
+
+def test_rows_without_a_quasi_identifier_that_were_left_out_stop_no_measure() -> None:
+    table = pl.DataFrame(
+        {
+            "age": [31, 32, 33, 34, 35, 36, None, 71],
+            "zip": ["10001", "10002", "10003", "10001", "10002", "10003", "99999", "10001"],
+            "illness": ["flu", "cold"] * 4,
+        }
+    )
+    told = {"quasi_identifiers": {"age": "intervals(5, 10)", "zip": "mask"}, "sensitive": "illness"}
+    release = dc.anonymize(table, **told, privacy="k(2)", suppression="budget(1)", missing="suppress")
+    assert release.dropped_missing == 1
+    assert release.utility().rows == 7
+    assert release.risk().original_rows == 7
+    assert release.utility(only_released=True).rows == release.audit.rows
+    assert release.attacks().to_dict()

@@ -174,3 +174,14 @@ def test_errors_come_back_from_other_processes_without_the_names_of_columns() ->
         assert (type(again), str(again), again.__notes__) == (type(error), str(error), error.__notes__)
         assert (again.column, again.topic, again.message) == (error.column, error.topic, error.message)
         assert vars(again) == {**vars(error), **({"available": []} if hasattr(error, "available") else {})}
+
+
+def test_a_release_from_file_to_file_holds_no_original_value(table: pl.DataFrame, tmp_path: Path) -> None:
+    table.write_csv(tmp_path / "people.csv")
+    release = make(tmp_path / "people.csv", output=tmp_path / "safe.csv")
+    content = pickle.dumps(release)
+    assert b"CANARY" not in content
+    assert pickle.loads(content).frame.equals(release.frame)
+    with with_originals():
+        content = pickle.dumps(release)
+    assert pickle.loads(content).frame["age"].dtype == release.frame["age"].dtype

@@ -86,6 +86,70 @@ def test_a_table_and_what_is_suggested(visitor: Any) -> None:
     assert set(told["hierarchies"]) == {"age", "sex", "city"}
     assert all(each["ok"] and each["automatic"] for each in told["hierarchies"].values())
     assert told["can_undo"] is False
+    assert told["goals"]["privacy"] == ["k(5)", "distinct-l(3, diagnosis)"]
+
+
+def test_protecting_a_column_switches_a_diversity_on(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}"
+    before = visitor.get(path).json()["goals"]["privacy"]
+
+    def promised(body: dict[str, Any]) -> list[str]:
+        told = visitor.patch(path, body).json()
+        of = {column["name"]: column["promised"] for column in told["columns"]}
+        assert {text for texts in of.values() for text in texts} == set(told["goals"]["privacy"]) - {"k(5)"}
+        found: list[str] = told["goals"]["privacy"]
+        return found
+
+    # No more different values are promised than there are: sex has two.
+    assert promised({"roles": {"sex": "sensitive"}}) == [*before, "distinct-l(2, sex)"]
+    visitor.post(f"{path}/undo")
+    assert visitor.get(path).json()["goals"]["privacy"] == before
+    visitor.post(f"{path}/redo")
+    # What is not protected any more is promised nothing, and another promise about a column is left alone.
+    assert promised({"roles": {"sex": "quasi-identifier"}}) == before
+    assert promised({"goals": {"privacy": ["k(5)", "t(0.4, diagnosis)"]}}) == ["k(5)", "t(0.4, diagnosis)"]
+    assert promised({"roles": {"diagnosis": "sensitive"}}) == ["k(5)", "t(0.4, diagnosis)"]
+    # It can be switched off, and stays off.
+    assert promised({"goals": {"privacy": ["k(5)"]}}) == ["k(5)"]
+    assert promised({"roles": {"city": "insensitive"}}) == ["k(5)"]
+
+
+def test_a_column_without_values_to_tell_apart_gets_no_diversity(visitor: Any) -> None:
+    frame = pl.DataFrame({"age": [20, 30, 40] * 10, "same": ["x"] * 30, "a, b": ["u", "v", "w"] * 10})
+    path = f"/projects/{visitor.table(frame)['id']}"
+    told = visitor.patch(path, {"roles": {"age": "quasi-identifier", "same": "sensitive", "a, b": "sensitive"}}).json()
+    assert told["goals"]["privacy"] == ["k(5)", "distinct-l(3, 'a, b')"]
+    assert visitor.post(f"{path}/check").json()["ok"]
+
+
+def test_a_column_that_singles_people_out_needs_a_decision(visitor: Any) -> None:
+    frame = pl.DataFrame(
+        {
+            "weight": [n * 37 % 1009 for n in range(300)],
+            "born": [f"{1930 + n % 70}-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(300)],
+            "age": [20 + n % 5 for n in range(300)],
+        }
+    )
+    told = visitor.table(frame)
+    path = f"/projects/{told['id']}"
+    assert all(column["suggested"] != "insensitive" for column in told["columns"] if column["name"] != "age")
+    roles = {"weight": "insensitive", "born": "identifier", "age": "quasi-identifier"}
+    told = visitor.patch(path, {"roles": roles}).json()
+    columns = {column["name"]: column for column in told["columns"]}
+    assert columns["weight"]["undecided"]
+    check = visitor.post(f"{path}/check").json()
+    assert not check["ok"]
+    assert (check["kind"], check["columns"]) == ("UndecidedColumnError", ["weight"])
+    told = visitor.patch(path, {"keep": {"weight": True}}).json()
+    assert told["undo_label"] == "release 'weight' as it is"
+    assert visitor.post(f"{path}/check").json()["ok"]
+    # The decision is about the column as it is: with another role it is forgotten.
+    visitor.patch(path, {"roles": {"weight": "identifier"}})
+    told = visitor.patch(path, {"roles": {"weight": "insensitive"}}).json()
+    assert {column["name"]: column["undecided"] for column in told["columns"]}["weight"]
+    visitor.patch(path, {"keep": {"weight": True}})
+    visitor.patch(path, {"keep": {"weight": False}})
+    assert not visitor.post(f"{path}/check").json()["ok"]
 
 
 def test_pages_of_rows(visitor: Any, project: str) -> None:
@@ -198,6 +262,11 @@ def test_there_is_one_class(visitor: Any, project: str) -> None:
         ({"goals": {"time_limit": 0}}, "time_limit"),
         ({"goals": {"time_limit": "soon"}}, "time_limit"),
         ({"goals": {"missing": "lost"}}, "missing"),
+        ({"goals": {"missing_sensitive": "lost"}}, "missing_sensitive"),
+        ({"keep": {"nope": True}}, "nope"),
+        ({"keep": {"age": True}}, "age"),
+        ({"keep": {"age": 1}}, "age"),
+        ({"keep": []}, None),
         ({"goals": {"seed": -1}}, "seed"),
         ({"goals": {"luck": 1}}, None),
         ({"name": ""}, None),

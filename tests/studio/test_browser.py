@@ -47,6 +47,8 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     for column in REMOVED:
         visit.role(column, "identifier")
     visit.role("income", "insensitive")
+    visit.click("Release income as it is: I have decided")
+    page.get_by_text("It is released as it is: you decided so.").wait_for()
 
     # Goals: the slider and a promise about the secret, both kept over a reload in the middle.
     visit.click("Hierarchies", "link")
@@ -55,8 +57,9 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     slider.focus()
     slider.press("ArrowRight")
     page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
-    page.get_by_role("switch", name="No group gives itself away").check()
-    page.get_by_text("distinct-l(3, diagnosis)").wait_for()
+    # A promise about the secret is on by itself, and only about the column that is still protected.
+    page.locator(".promised").get_by_text("distinct-l(3, diagnosis)").wait_for()
+    assert page.locator(".promised").get_by_text("income").count() == 0
     page.reload()
     page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
     assert page.get_by_role("switch", name="No group gives itself away").is_checked()
@@ -98,20 +101,23 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     page.get_by_role("heading", name="Crowds in the release").wait_for()
     page.get_by_role("heading", name="What was kept").wait_for()
 
-    # Release: everything, and each file by itself.
+    # Release: what is handed over and what is kept, and each file by itself.
     page.get_by_role("navigation", name="Back and on").get_by_role("link", name="Release").click()
     page.get_by_text("Audit passed.").wait_for()
     page.get_by_role("button", name="Show", exact=True).first.click()
     report = page.frame_locator("iframe.report")
     report.get_by_role("heading").first.wait_for()
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="Download everything").click()
-    archive = tmp_path / "everything.zip"
-    waiting.value.save_as(archive)
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(tmp_path / "all")
-    names = {path.name for path in (tmp_path / "all").iterdir()}
-    assert {"report.html", "certificate.json", "job.yaml", "script.py", "mapping.json", "people-released.csv"} <= names
+    names = {}
+    for what in ("hand over", "keep"):
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name=f"Download to {what}").click()
+        archive = tmp_path / f"{what}.zip"
+        waiting.value.save_as(archive)
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(tmp_path / what)
+        names[what] = {path.name for path in (tmp_path / what).iterdir()}
+    assert names["hand over"] == {"people-released.csv", "report.html", "certificate.json"}
+    assert names["keep"] == {"job.yaml", "script.py", "mapping.json", "discreet.key", "discreet.ledger"}
     files = [link.get_attribute("href") for link in page.locator(".files a[download]").all()]
     assert len(files) == 7
     for link in page.locator(".files a[download]").all():
@@ -121,9 +127,10 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
 
     # What was downloaded keeps its promise, says an audit that knows nothing of the studio.
     safe = tmp_path / "data.csv"
-    assert safe.read_bytes() == (tmp_path / "all" / "people-released.csv").read_bytes()
-    audit = dc.audit(safe, quasi_identifiers=QUASI, privacy=[f"k({k})"])
-    assert audit.passed
+    assert safe.read_bytes() == (tmp_path / "hand over" / "people-released.csv").read_bytes()
+    promises = [f"k({k})", "k(6)", "distinct-l(3, diagnosis)"]
+    audit = dc.audit(safe, quasi_identifiers=QUASI, sensitive="diagnosis", privacy=promises)
+    assert audit.passed, audit.summary()
     assert pl.read_parquet(tmp_path / "data.parquet").height == audit.rows
     told = pl.read_csv(safe, infer_schema=False)
     assert set(told.columns) == {*QUASI, "income", "diagnosis"}
@@ -186,6 +193,72 @@ def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
     failed.get_by_role("button", name=re.compile("^Let birth_date up to level")).click()
     page.get_by_role("heading", name="What do you promise, and what matters?").wait_for()
     assert visit.told(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
+
+
+def test_columns_that_single_people_out_need_a_decision(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    rows = [f"{20 + n % 4},{n * 37 % 1009},{'fm'[n % 2]},{'abc'[n % 3]}" for n in range(300)]
+    table = tmp_path / "weights.csv"
+    table.write_text("\n".join(["age,weight,sex,disease", *rows]))
+    visit.go("#/")
+    page.locator("input[type=file]").set_input_files(table)
+    page.wait_for_url("**/#/p/*/data")
+    assert page.locator("[data-column=weight].insensitive").count() == 0  # it is never proposed to be kept
+    for column, role in (("age", "quasi-identifier"), ("sex", "quasi-identifier"), ("disease", "sensitive")):
+        visit.role(column, role)
+    visit.role("weight", "insensitive")
+    page.get_by_text("weight could tell who somebody is.").wait_for()
+    visit.step("goals")
+    page.locator(".plan").get_by_text("weight could tell who somebody is.").wait_for()
+    assert page.get_by_role("button", name="Find the best release").is_disabled()
+    visit.click("Release weight as it is: I have decided")
+    page.get_by_text("Ready to run.").wait_for()
+    visit.click("Find the best release")
+    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    visit.click("Explore the result")
+    kept = page.get_by_role("region", name="Released as they are").last
+    kept.get_by_text("you decided").wait_for()
+    assert "weight" in kept.inner_text()
+    assert "'weight'" in page.locator("[data-warnings]").inner_text()
+
+    # A first release is downloaded; another one of the same table is then warned about, here and in the plan.
+    visit.step("release")
+    with page.expect_download():
+        page.get_by_role("link", name="Download to hand over").click()
+    visit.step("goals")
+    slider = page.get_by_role("slider", name="How many people look the same, at least")
+    slider.focus()
+    slider.press("End")
+    page.locator(".plan").get_by_text("This table was released before").wait_for()
+    visit.click("Find the best release")
+    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    visit.step("release")
+    page.get_by_text("THIS TABLE WAS RELEASED BEFORE").wait_for()
+
+
+def test_secrets_are_protected_one_by_one(visit: Visit) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    assert page.locator("[data-column=income].sensitive code").inner_text() == "distinct-l(3, income)"
+    visit.step("goals")
+    model = page.locator("[data-model=distinct-l]")
+    promised = page.locator(".promised")
+    promised.get_by_text("distinct-l(3, income)").wait_for()
+    model.get_by_label("Different values, at least").last.fill("4")
+    model.get_by_label("Different values, at least").last.press("Enter")
+    promised.get_by_text("distinct-l(4, diagnosis)").wait_for()
+    visit.click("Promise this no longer about income")
+    page.get_by_text("Nothing is promised about income, which you want to protect.").wait_for()
+    assert promised.get_by_text("distinct-l(4, diagnosis)").count() == 1
+    visit.click("Also about income")
+    promised.get_by_text("distinct-l(3, income)").wait_for()
+    page.get_by_role("switch", name="No group gives itself away").uncheck()
+    page.get_by_text("Nothing is promised about income and diagnosis, which you want to protect.").wait_for()
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+    promised.get_by_text("distinct-l(4, diagnosis)").wait_for()
+    page.get_by_label("An empty cell of a protected column is").select_option("value")
+    page.get_by_text("An empty cell counts as one of the different values of a group.").wait_for()
 
 
 def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:

@@ -238,8 +238,9 @@ class TestDownloads:
         return answer
 
     def save(self, done: tuple[Any, str, str], folder: Path, job: str | None = None) -> Path:
-        archive = self.fetch(done, "everything.zip", job).content
-        zipfile.ZipFile(io.BytesIO(archive)).extractall(folder)
+        for name in ("hand-over.zip", "keep.zip"):
+            zipfile.ZipFile(io.BytesIO(self.fetch(done, name, job).content)).extractall(folder)
+        (folder / "discreet.key").chmod(0o600)  # Python unpacks without modes
         PEOPLE.write_csv(folder / "people.csv")
         return folder
 
@@ -264,6 +265,7 @@ class TestDownloads:
             folder / "certificate.json",
             original=folder / "people.csv",
             job=folder / "job.yaml",
+            key=folder / "discreet.key",
         )
         assert verdict.passed, verdict.summary()
 

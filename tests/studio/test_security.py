@@ -44,11 +44,12 @@ def test_a_link_opens_the_studio_once_its_token_is_right(new_visitor: Any, acces
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers
     answer = visitor.client.get("/", params={"token": access.token})
-    assert answer.status_code == 303
+    assert answer.status_code == 200
+    assert access.token not in answer.text
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert answer.headers["location"] == "/"
+    assert answer.headers["refresh"] == "0; url=/"
     assert visitor.get("/about").status_code == 200
 
 
@@ -60,9 +61,14 @@ def test_a_forged_cookie_opens_nothing(new_visitor: Any, access: Access) -> None
 
 
 def test_a_token_for_one_visit_is_good_for_one(new_visitor: Any, access: Access) -> None:
-    token = access.one_visit()
-    assert new_visitor(enter=False).client.get("/", params={"token": token}).status_code == 303
+    token, used = access.one_visit()
+    assert not used.is_set()
+    assert new_visitor(enter=False).client.get("/", params={"token": token}).status_code == 200
+    assert used.is_set()
     assert new_visitor(enter=False).client.get("/", params={"token": token}).status_code == 403
+    forgotten, _ = access.one_visit()
+    access.forget(forgotten)
+    assert new_visitor(enter=False).client.get("/", params={"token": forgotten}).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ from discreet.studio._script import write_job
 from discreet.studio._studio import Studio
 
 PLAIN = dict.fromkeys(["income", "occupation", "city", "children", "birth_date"], "insensitive")
-ALWAYS = {"data.csv", "data.parquet", "report.html", "certificate.json", "job.yaml", "script.py", "everything.zip"}
+ALWAYS = {
+    *("data.csv", "data.parquet", "report.html", "certificate.json", "job.yaml", "script.py"),
+    *("hand-over.zip", "keep.zip"),
+}
 
 
 class Told:
@@ -49,7 +52,7 @@ def test_every_kind_of_release(
     studio: Studio, monkeypatch: pytest.MonkeyPatch, goals: dict[str, Any], with_mapping: bool
 ) -> None:
     project = studio.open_sample("somebody", "people", 200)
-    project.patch({"roles": PLAIN, "goals": {**goals, "time_limit": 20}})
+    project.patch({"roles": PLAIN, "keep": {"birth_date": True}, "goals": {**goals, "time_limit": 20}})
     folder = studio.workspace.new_folder()
     write_job(project, project.settings, folder)
     task = {"kind": "release", "rows": str(project.table.parquet), "folder": str(folder)}
@@ -67,5 +70,7 @@ def test_every_kind_of_release(
     assert result["audit"]["passed"]
     assert [each["name"] for each in result["attributes"]] == ["sex", "zip", "education", "marital_status"]
     run = Run("somebody", project.id, "release", folder, project.settings, task)
-    found = {name for name in (*ALWAYS, "mapping.json") if download(run, project.table.file, name) is not None}
+    ledger = studio.handovers("somebody")
+    names = (*ALWAYS, "mapping.json")
+    found = {name for name in names if download(run, project.table.file, name, ledger) is not None}
     assert found == (ALWAYS | {"mapping.json"} if with_mapping else ALWAYS)

@@ -198,12 +198,13 @@ class Front:
         *,
         point: FrontPoint | None = None,
         output: str | PathLike[str] | None = None,
+        key: str | PathLike[str] | None = None,
         order: Order = "random",
     ) -> Release:
         """Make the release a point stands for: the cheapest that reaches ``k``, or the one given, or the knee.
 
-        On a front of several axes ``k`` may be a number for each of them, in their order. What is written to ``output``
-        is in random order unless ``order="keep"``.
+        On a front of several axes ``k`` may be a number for each of them, in their order. ``output``, ``key`` and
+        ``order`` are those of :func:`discreet.anonymize`.
         """
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
@@ -216,9 +217,9 @@ class Front:
             problem, solution = self._solution(chosen)
             privacy = [model.text for model in problem.privacy]
             told = {**self.job, "privacy": privacy, "solver": "auto", "time_limit": None, "seed": draw_seed()}
-            key = key_place()
+            place = key_place(key)
             return make_release(
-                prepared, problem, solution, told, key, None if key is None or output is None else key.make()
+                prepared, problem, solution, told, place, None if place is None or output is None else place.make()
             )
 
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:

@@ -23,7 +23,7 @@ from discreet.release._fingerprint import fingerprint_files, fingerprint_frame
 if TYPE_CHECKING:
     from discreet.release._key import Key
 
-__all__ = ["LEDGER_FILE", "Entry", "make_entry", "record", "released_before", "two_releases"]
+__all__ = ["LEDGER_FILE", "Entry", "entries_beside", "make_entry", "record", "released_before", "two_releases"]
 
 LEDGER_FILE = "discreet.ledger"
 
@@ -41,6 +41,10 @@ class Entry:
     output: str | None
     name: str | None
     time: str
+
+    def line(self) -> str:
+        """Return the entry as a line of the ledger."""
+        return json.dumps(asdict(self))
 
     def repeats(self, other: Entry) -> bool:
         """Whether this is the same release as another of the same input."""
@@ -82,10 +86,17 @@ def record(key: Key, entry: Entry) -> list[Entry]:
             if (entry.input, entry.choices, entry.output) not in {
                 (one.input, one.choices, one.output) for one in known
             }:
-                stream.write(torn + json.dumps(asdict(entry)).encode() + b"\n")
+                stream.write(torn + entry.line().encode() + b"\n")
                 stream.flush()
                 os.fsync(stream.fileno())
             return _others(known, entry)
+    return []
+
+
+def entries_beside(key: Path) -> list[Entry]:
+    """Return what the ledger beside the file of a key holds; nothing where there is none."""
+    with suppress(OSError):
+        return _entries(key.with_name(LEDGER_FILE).read_bytes())
     return []
 
 

@@ -21,7 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from discreet import __version__
-from discreet.errors import DiscreetError, InfeasibleError, UsageError
+from discreet.errors import DiscreetError, InfeasibleError, UndecidedColumnError, UsageError
 from discreet.schema import Hierarchy
 from discreet.studio._jobs import Run
 from discreet.studio._plain import plain
@@ -361,11 +361,14 @@ def _check(asked: Asked) -> Answer:
 
     project = asked.project
     settings = project.settings
+    privacy = [{"text": text, "words": _words(text)} for text in settings.goals.privacy]
     folder = asked.studio.workspace.new_folder()
     try:
         plan = write_job(project, settings, folder).plan()
     except DiscreetError as error:
-        return {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+        columns = error.columns if isinstance(error, UndecidedColumnError) else []
+        told = {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+        return {**told, "columns": columns, "privacy": privacy}
     finally:
         asked.studio.workspace.remove(folder)
     exact = SOLVERS.members()[plan.solver].exact
@@ -385,7 +388,8 @@ def _check(asked: Asked) -> Answer:
         "sensitive": plan.sensitive,
         "unchanged": plan.unchanged,
         "attributes": plan.attributes,
-        "privacy": [{"text": text, "words": _words(text)} for text in settings.goals.privacy],
+        "notes": [note for note in [asked.studio.handovers(asked.owner).before(project.table.file)] if note],
+        "privacy": privacy,
     }
 
 
@@ -420,7 +424,13 @@ def _remove_job(asked: Asked) -> Answer:
 
 
 def _result(asked: Asked) -> Answer:
-    return _kept(asked.done, "result.json")
+    """Tell a result, and of a release also whether another one of the same table was handed over meanwhile."""
+    run = asked.done
+    if run.kind != "release":
+        return _kept(run, "result.json")
+    told = json.loads((run.folder / "result.json").read_text(encoding="utf-8"))
+    second = asked.studio.handovers(asked.owner).others(run.folder)
+    return {**told, "warnings": [*([] if second is None else [second]), *told["warnings"]]}
 
 
 def _evaluation(name: str) -> Endpoint:
@@ -470,12 +480,14 @@ async def _events(request: Request) -> Response:
 
 def _file(asked: Asked) -> Answer:
     """Send something that can be downloaded; which there is is told by the job, never by the request."""
-    from discreet.studio._downloads import download
+    from discreet.studio._downloads import HANDED_OVER, download
 
-    run = asked.done
-    found = download(run, asked.project_of(run).table.file, asked.request.path_params["name"])
+    run, name, handovers = asked.done, asked.request.path_params["name"], asked.studio.handovers(asked.owner)
+    found = download(run, asked.project_of(run).table.file, name, handovers)
     if found is None:
         raise NotFoundError("This job has no such file.")
+    if name in HANDED_OVER:
+        handovers.note(run.folder)
     shown = "inline" in asked.request.query_params and found.kind == "text/html"
     headers = {"content-security-policy": REPORT_POLICY} if found.kind == "text/html" else {}
     if not shown:

@@ -1,19 +1,33 @@
-"""What can be downloaded of a finished job: a list of names, each with the one file it stands for."""
+"""What can be downloaded of a finished job: a list of names, each with the one file it stands for.
+
+There are two archives: one to hand over, in which nothing is private, and one to keep, which repeats the job and must
+be as safe as the data.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
+import stat
 import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from discreet._replacing import replacing
 from discreet.job import Job
+from discreet.release._key import KEY_FILE
+from discreet.release._ledger import LEDGER_FILE
 from discreet.schema import Hierarchy
+from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Run
 from discreet.studio._script import FRONT_JOB, JOB, hierarchy_files, released_name, script
-from discreet.studio._workspace import RELEASED, new_id
+from discreet.studio._workspace import RELEASED
 
-__all__ = ["Download", "download"]
+__all__ = ["HANDED_OVER", "Download", "download"]
+
+HAND_OVER, KEEP = "hand-over.zip", "keep.zip"
 
 _KINDS = {
     "data.csv": "text/csv; charset=utf-8",
@@ -25,8 +39,13 @@ _KINDS = {
     "script.py": "text/x-python",
     "mapping.json": "application/json",
     "front.svg": "image/svg+xml",
-    "everything.zip": "application/zip",
+    HAND_OVER: "application/zip",
+    KEEP: "application/zip",
 }
+HANDED_OVER = ("data.csv", "data.parquet", HAND_OVER)
+"""What holds the released table: who downloads one of these hands the release over."""
+_TO_HAND_OVER = ("data.csv", "report.html", "certificate.json")
+_TO_KEEP = ("job.yaml", "script.py", "mapping.json")
 
 
 @dataclass(frozen=True)
@@ -38,12 +57,12 @@ class Download:
     content: Path | bytes
 
 
-def download(run: Run, file: Path, name: str) -> Download | None:
-    """Return what a name stands for; None where there is nothing."""
+def download(run: Run, file: Path, name: str, handovers: Handovers) -> Download | None:
+    """Return what a name stands for; None where there is nothing. ``handovers`` is the ledger of the user."""
     if name not in _KINDS:
         return None
     stem = file.name.partition(".")[0]
-    content = _content(run, file, name)
+    content = _content(run, file, name, handovers)
     if content is None or (isinstance(content, Path) and not content.is_file()):
         return None
     saved = {
@@ -52,12 +71,13 @@ def download(run: Run, file: Path, name: str) -> Download | None:
         "report.html": f"{stem}-report.html",
         "report.pdf": f"{stem}-report.pdf",
         "front.svg": f"{stem}-front.svg",
-        "everything.zip": f"{stem}-released.zip",
+        HAND_OVER: f"{stem}-to-hand-over.zip",
+        KEEP: f"{stem}-to-keep-private.zip",
     }
     return Download(saved.get(name, name), _KINDS[name], content)
 
 
-def _content(run: Run, file: Path, name: str) -> Path | bytes | None:
+def _content(run: Run, file: Path, name: str, handovers: Handovers) -> Path | bytes | None:
     folder = run.folder
     if name == JOB:
         return folder / JOB
@@ -73,8 +93,10 @@ def _content(run: Run, file: Path, name: str) -> Path | bytes | None:
         return _printed(folder)
     if name == "script.py":
         return _script(run).encode()
-    if name == "everything.zip":
-        return _everything(run, file)
+    if name == HAND_OVER:
+        return _archive(run, name, _found(run, file, _TO_HAND_OVER, handovers))
+    if name == KEEP:
+        return _archive(run, name, {**_found(run, file, _TO_KEEP, handovers), **_secrets(run, handovers)}, private=True)
     return folder / name
 
 
@@ -117,19 +139,35 @@ def _script(run: Run) -> str:
     )
 
 
-def _everything(run: Run, file: Path) -> Path:
-    """Put everything into one archive, in which the job file finds its hierarchies."""
-    unfinished = run.folder / f"{new_id()}.part"
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in ("data.csv", "report.html", "certificate.json", "job.yaml", "script.py", "mapping.json"):
-            found = download(run, file, name)
-            if found is None:
-                continue
-            inside = "report.html" if name == "report.html" else found.name
-            if isinstance(found.content, Path):
-                archive.write(found.content, inside)
-            else:
-                archive.writestr(inside, found.content)
-        for name in hierarchy_files(run.settings).values():
-            archive.write(run.folder / name, name)
-    return unfinished.replace(run.folder / "everything.zip")
+def _found(run: Run, file: Path, names: Sequence[str], handovers: Handovers) -> dict[str, Path | bytes]:
+    """Return those of some downloads that there are, each under the name it has in an archive."""
+    found = {}
+    for name in names:
+        each = download(run, file, name, handovers)
+        if each is not None:
+            found[name if name == "report.html" else each.name] = each.content
+    return found
+
+
+def _secrets(run: Run, handovers: Handovers) -> dict[str, Path | bytes]:
+    """Return what is never handed over and no download by itself: hierarchies, the key and the ledger."""
+    trees: dict[str, Path | bytes] = {name: run.folder / name for name in hierarchy_files(run.settings).values()}
+    return {**trees, KEY_FILE: run.folder / KEY_FILE, LEDGER_FILE: handovers.ledger(run.folder)}
+
+
+def _archive(run: Run, name: str, parts: Mapping[str, Path | bytes], *, private: bool = False) -> Path:
+    """Put files into an archive; in a ``private`` one they are for their owner alone when they are unpacked too."""
+    target = run.folder / name
+    with replacing(target, private=private) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+        for inside, content in parts.items():
+            made = datetime.now(UTC)
+            about = zipfile.ZipInfo(inside, made.timetuple()[:6])
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.external_attr = (stat.S_IFREG | (0o600 if private else 0o644)) << 16
+            with archive.open(about, "w", force_zip64=True) as stream:
+                if isinstance(content, bytes):
+                    stream.write(content)
+                else:
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, stream)
+    return target

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, get_args
 
-from discreet.engines import Missing
+from discreet.engines import Missing, MissingSensitive
 from discreet.errors import DiscreetError, MissingColumnError, UsageError, did_you_mean
 
 __all__ = ["Goals"]
@@ -27,6 +27,7 @@ class Goals:
     solver: str = "auto"
     time_limit: float | None = 60.0
     missing: str = "value"
+    missing_sensitive: str = "unknown"
     seed: int | None = None
 
     def told(self) -> dict[str, Any]:
@@ -51,6 +52,25 @@ class Goals:
         label = f"change {_GOALS[next(iter(told))].label}" if len(told) == 1 else "change goals"
         return replace(self, **new), label
 
+    def promised_of(self, column: str) -> list[str]:
+        """Return the promises about a sensitive column."""
+        return [text for text in self.privacy if _attribute(text) == column]
+
+    def protecting(self, column: str, diversity: int | None) -> Goals:
+        """Promise so many different values of a sensitive column, unless something is promised of it already."""
+        from discreet.problem import PRIVACY
+        from discreet.problem._text import format_text
+
+        if diversity is None or self.promised_of(column):
+            return self
+        text = PRIVACY.make(format_text("distinct-l", [diversity, column], {})).text
+        return replace(self, privacy=(*self.privacy, text))
+
+    def without(self, column: str) -> Goals:
+        """Promise nothing of a column, which is not sensitive any more."""
+        left = tuple(text for text in self.privacy if _attribute(text) != column)
+        return replace(self, privacy=left or Goals.privacy)
+
     def job(self) -> dict[str, Any]:
         """Return the goals as fields of a job."""
         return {
@@ -63,6 +83,7 @@ class Goals:
             "keep_at_least": dict(self.keep_at_least),
             "min_levels": dict(self.min_levels),
             "missing": self.missing,
+            "missing_sensitive": self.missing_sensitive,
             "time_limit": self.time_limit,
             "seed": self.seed,
         }
@@ -75,6 +96,14 @@ class Goals:
         name, arguments, options = parse_text(self.cost)
         weights = {column: int(w) if float(w).is_integer() else w for column, w in self.weights.items()}
         return format_text(name, arguments, {**options, "weights": weights})
+
+
+def _attribute(text: str) -> str | None:
+    """Return the sensitive column a promise names, if it does."""
+    from discreet.problem import PRIVACY
+
+    found: str | None = getattr(PRIVACY.make(text), "attribute", None)
+    return found
 
 
 def _privacy(value: Any, columns: Sequence[str]) -> tuple[str, ...]:
@@ -135,10 +164,13 @@ def _time_limit(value: Any, columns: Sequence[str]) -> float | None:
     return float(value)
 
 
-def _missing(value: Any, columns: Sequence[str]) -> str:
-    if value not in get_args(Missing):
-        raise UsageError(f"Missing values are treated in one of these ways: {', '.join(get_args(Missing))}.")
-    return str(value)
+def _choice(what: str, choices: Sequence[str]) -> Callable[[Any, Sequence[str]], str]:
+    def check(value: Any, columns: Sequence[str]) -> str:
+        if value not in choices:
+            raise UsageError(f"{what} are treated in one of these ways: {', '.join(choices)}.")
+        return str(value)
+
+    return check
 
 
 def _seed(value: Any, columns: Sequence[str]) -> int | None:
@@ -165,6 +197,9 @@ _GOALS = {
     "scheme": _Goal("how values may be joined", _one_of("SCHEMES")),
     "solver": _Goal("the method", _solver),
     "time_limit": _Goal("the time limit", _time_limit),
-    "missing": _Goal("what missing values are", _missing),
+    "missing": _Goal("what missing values are", _choice("Missing values", get_args(Missing))),
+    "missing_sensitive": _Goal(
+        "what missing sensitive values are", _choice("Missing sensitive values", get_args(MissingSensitive))
+    ),
     "seed": _Goal("the seed", _seed),
 }

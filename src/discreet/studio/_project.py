@@ -20,6 +20,7 @@ from discreet.schema import (
     as_type,
     auto,
     make_domain,
+    suggest_diversity,
 )
 from discreet.studio._goals import Goals
 from discreet.studio._table import Table
@@ -43,8 +44,8 @@ class Settings:
     types: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Form] = field(default_factory=dict)
     goals: Goals = field(default_factory=Goals)
-    doubtful: frozenset[str] = frozenset()
-    """Columns that could tell who somebody is: one that is ordinary all the same was chosen to be."""
+    keep: frozenset[str] = frozenset()
+    """Columns that could tell who somebody is, and are released as they are because somebody decided so."""
 
     def columns(self, role: Role) -> list[str]:
         """Return the columns of a role, in the order of the table."""
@@ -63,8 +64,8 @@ class Project:
         self.step = "data"
         self.lock = threading.RLock()
         roles = {facts["name"]: Role(facts["suggested"]) for facts in table.facts}
-        doubtful = frozenset(facts["name"] for facts in table.facts if facts["stops"])
-        first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}), doubtful=doubtful)
+        goals = self._protecting(Goals(), [column for column, role in roles.items() if role is Role.SENSITIVE])
+        first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}), goals=goals)
         self._history: list[tuple[str, Settings]] = [("", first)]
         self._now = 0
         self._domains: dict[tuple[Any, ...], tuple[Form | None, Domain | DiscreetError]] = {}
@@ -100,7 +101,7 @@ class Project:
 
     def patch(self, told: Mapping[str, Any]) -> None:
         """Change what a request says, all of it or nothing."""
-        known = ("name", "roles", "types", "goals", "step")
+        known = ("name", "roles", "keep", "types", "goals", "step")
         for key in told:
             if key not in known:
                 raise UsageError(f"A project has no '{key}'; {did_you_mean(key, known) or 'see the documentation.'}")
@@ -111,6 +112,9 @@ class Project:
                 labels.append("rename the project")
             if "roles" in told:
                 now, label = self._with_roles(now, told["roles"])
+                labels.append(label)
+            if "keep" in told:
+                now, label = self._with_keep(now, told["keep"])
                 labels.append(label)
             if "types" in told:
                 now, label = self._with_types(now, told["types"])
@@ -132,7 +136,35 @@ class Project:
                 others = [other for other, its in roles.items() if its is Role.CLASS and other != column]
                 roles |= dict.fromkeys(others, Role.INSENSITIVE)
         label = f"make '{next(iter(given))}' {next(iter(given.values()))}" if len(given) == 1 else "change roles"
-        return replace(now, roles=roles), label
+        goals = self._protecting(now.goals, [column for column, role in given.items() if role is Role.SENSITIVE])
+        for column, role in roles.items():
+            if now.roles[column] is Role.SENSITIVE and role is not Role.SENSITIVE:
+                goals = goals.without(column)
+        keep = frozenset(column for column in now.keep if roles[column] is Role.INSENSITIVE)
+        return replace(now, roles=roles, goals=goals, keep=keep), label
+
+    def _protecting(self, goals: Goals, columns: list[str]) -> Goals:
+        """Add a sensible diversity of columns that became sensitive."""
+        for column in columns:
+            counts = self.table.counts(column)
+            rows = counts.rows[counts.present]
+            most = float(rows.max() / rows.sum()) if len(rows) else 0.0
+            goals = goals.protecting(column, suggest_diversity(len(rows), most))
+        return goals
+
+    def _with_keep(self, now: Settings, told: Any) -> tuple[Settings, str]:
+        """Take down for which columns somebody decided that they are released as they are, or that they are not."""
+        given = self._by_column(told, "decisions")
+        for column, choice in given.items():
+            if not isinstance(choice, bool):
+                raise UsageError("A decision to release a column as it is is yes or no.", column=column)
+            if choice and now.roles[column] is not Role.INSENSITIVE:
+                raise UsageError(f"'{column}' is not released as it is; choose “Keep” for it first.", column=column)
+        keep = (now.keep | {column for column, choice in given.items() if choice}) - {
+            column for column, choice in given.items() if not choice
+        }
+        label = f"release '{next(iter(given))}' as it is" if len(given) == 1 else "release columns as they are"
+        return replace(now, keep=keep), label
 
     def _with_types(self, now: Settings, told: Any) -> tuple[Settings, str]:
         given = self._by_column(told, "types")
@@ -200,10 +232,19 @@ class Project:
             self.domain(column, settings=now)
             self.change(f"{label} of '{column}'", now)
 
+    def undecided(self, settings: Settings) -> list[str]:
+        """Return the columns that could tell who somebody is, and nobody decided to release as they are."""
+        stopping = [facts["name"] for facts in self.table.facts if facts["stops"]]
+        return [
+            column
+            for column in settings.columns(Role.INSENSITIVE)
+            if column in stopping and column not in settings.keep
+        ]
+
     def told(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the project for the page."""
         with self.lock:
-            now = self.settings
+            now, undecided = self.settings, self.undecided(self.settings)
             return {
                 "id": self.id,
                 "name": now.name,
@@ -217,6 +258,9 @@ class Project:
                         "type": now.types.get(facts["name"], facts["type"]),
                         "natural_type": facts["type"],
                         "role": str(now.roles[facts["name"]]),
+                        "confirmed": facts["name"] in now.keep,
+                        "undecided": facts["name"] in undecided,
+                        "promised": now.goals.promised_of(facts["name"]),
                     }
                     for facts in self.table.facts
                 ],

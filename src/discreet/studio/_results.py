@@ -81,6 +81,7 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "examined": release.stats.get("examined"),
         "trace": [[moment.seconds, moment.best, moment.bound] for moment in release.trace[-500:]],
         "formulas": formulas,
+        "mapping": job.mapping is not None,
         "summary": release.summary(),
     }
 

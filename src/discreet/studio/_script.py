@@ -51,7 +51,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
         "quasi_identifiers": {column: _form(settings, column, trees) for column in quasi},
         "sensitive": {column: _form(settings, column, trees) for column in known},
         "class_attribute": classes[0] if classes else None,
-        "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.doubtful],
+        "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.keep],
         "types": {column: kind for column, kind in settings.types.items() if column in released},
         **fields,
     }
@@ -116,6 +116,7 @@ def script(
     told = {key: value for key, value in job.items() if value not in (None, {}, [])}
     report, certificate, mapping = (told.pop(name, None) for name in ("report", "certificate", "mapping"))
     secret = None if point is None else told.pop("key", None)
+    promises = [] if point is None else list(told.get("privacy", []))
     data, output = told.pop("input"), told.pop("output")
     names = {column: f"hierarchy_{number}" for number, column in enumerate(trees, start=1)}
     lines = [
@@ -134,13 +135,14 @@ def script(
     call = "anonymize" if point is None else "pareto"
     result = "release" if point is None else "front"
     if point is not None:
-        arguments.append(("privacy", list(axes)))
+        arguments.append(("privacy", [*axes, *promises]))
     lines += [f"{result} = dc.{call}(", f"    {data!r},"]
     for key, value in arguments:
         lines += _argument_lines(key, value, names)
     lines += [*([] if point is not None else [f"    output={output!r},"]), ")"]
     if point is not None:
-        lines.append(f"release = front.release(point=front.points[{point}], output={output!r})")
+        more = "" if secret is None else f", key={secret!r}"
+        lines.append(f"release = front.release(point=front.points[{point}], output={output!r}{more})")
     lines += ["print(release.summary())"]
     if for_spreadsheets:
         lines += [
@@ -150,8 +152,7 @@ def script(
     if report:
         lines += [f"release.report({report[0]!r})"]
     if certificate:
-        more = "" if secret is None else f", key={secret!r}"
-        lines += [f"release.certificate({certificate!r}{more})"]
+        lines += [f"release.certificate({certificate!r})"]
     if mapping:
         lines += [f"release.mapping({mapping!r})"]
     return "\n".join(lines) + "\n"

@@ -77,22 +77,27 @@ class Access:
     cookie: str = "discreet-studio"
     sessions: dict[str, str] = field(default_factory=dict)
     """Cookie -> user."""
-    once: set[str] = field(default_factory=set)
-    """Further tokens, each good for one visit."""
+    once: dict[str, threading.Event] = field(default_factory=dict)
+    """Further tokens, each good for one visit, and what happens when it is used."""
     _guessed: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def one_visit(self) -> str:
-        """Return a token good for one visit: other users of the machine may see what a browser is started with."""
-        token = secrets.token_urlsafe(32)
-        self.once.add(_digest(token))
-        return token
+    def one_visit(self) -> tuple[str, threading.Event]:
+        """Return a token good for one visit, and what is set as soon as it was used."""
+        token, used = secrets.token_urlsafe(32), threading.Event()
+        self.once[_digest(token)] = used
+        return token, used
+
+    def forget(self, token: str) -> None:
+        """Let a token for one visit open nothing any more."""
+        self.once.pop(_digest(token), None)
 
     def admits(self, token: str) -> bool:
         """Whether a token opens the studio."""
         digest = _digest(token)
-        if digest in self.once:
-            self.once.discard(digest)
+        used = self.once.pop(digest, None)
+        if used is not None:
+            used.set()
             return True
         return self.token is not None and hmac.compare_digest(digest, _digest(self.token))
 
@@ -181,7 +186,10 @@ class Guard:
         if not self.access.admits(token):
             await _answer(send, 403, *_page(_WRONG_LINK))
             return
-        await _answer(send, 303, b"", "text/plain", {"location": "/", "set-cookie": self._set_cookie()})
+        # A page that goes on by itself, and no redirect: browsers hold a SameSite cookie back from a visit that a file
+        # or another page began, redirects and all; the visit this page begins is the studio's own.
+        body, kind, _, policy = _page(_ENTERED)
+        await _answer(send, 200, body, kind, {"set-cookie": self._set_cookie(), "refresh": "0; url=/"}, policy)
 
     async def _log_in(self, receive: Receive, send: Send) -> None:
         body = b""
@@ -314,6 +322,7 @@ _NO_COOKIE = (
     "<h1>The studio is locked</h1><p>It opens by a link with a secret in it. Go to the window where "
     "<code>discreet studio</code> runs and open the link it printed there.</p>"
 )
+_ENTERED = '<p><a href="/">Open the studio</a></p>'
 _WRONG_LINK = (
     "<h1>This link is not valid any more</h1><p>Each start of <code>discreet studio</code> prints a new one. Go to the "
     "window where it runs and open the link it printed there.</p>"

@@ -6,7 +6,6 @@ import ipaddress
 import signal
 import socket
 import threading
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +57,7 @@ def serve(
     import uvicorn
 
     from discreet.studio._app import make_app
+    from discreet.studio._opening import open_browser as show
     from discreet.studio._security import Access, host_of
     from discreet.studio._studio import Studio
     from discreet.studio._upload import Limits
@@ -105,8 +105,7 @@ def serve(
             say("Whoever has this link can use it." if access.token else "It asks for the password.")
             say("Stop it with Ctrl-C; then everything in it is erased.")
             if open_browser:
-                first = address if access.token is None else f"{address}?token={access.one_visit()}"
-                threading.Thread(target=webbrowser.open, args=(first,), daemon=True).start()
+                show(studio.workspace, access, address)
             uvicorn.Server(config).run(sockets=[listening])
         except (KeyboardInterrupt, _Ended):
             pass

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, UsageError
+from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Jobs, Run
 from discreet.studio._project import Form, Project
 from discreet.studio._script import write_job
@@ -36,6 +37,7 @@ class Studio:
         self.jobs = Jobs()
         self.closing = False
         self._projects: dict[str, Project] = {}
+        self._handovers: dict[str, Handovers] = {}
         self._lock = threading.Lock()
 
     def projects(self, owner: str) -> list[Project]:
@@ -91,6 +93,13 @@ class Studio:
             self.remove_job(run)
         self.workspace.remove(project.folder)
 
+    def handovers(self, owner: str) -> Handovers:
+        """Return what a user downloaded of any project; the same table may have been opened twice."""
+        with self._lock:
+            if owner not in self._handovers:
+                self._handovers[owner] = Handovers(self.workspace.new_folder())
+            return self._handovers[owner]
+
     def job(self, owner: str, name: str) -> Run:
         """Return a job of a user."""
         found = self.jobs.get(owner, name)
@@ -120,6 +129,7 @@ class Studio:
         folder = self.workspace.new_folder()
         try:
             write_job(project, settings, folder)
+            self.handovers(project.owner).lend(folder)
         except BaseException:
             self.workspace.remove(folder)
             raise

@@ -124,7 +124,7 @@ class Table:
             "type": str(counts.type),
             "distinct": int(counts.present.sum()),
             "missing": int(counts.rows[~counts.present].sum()),
-            "unique": int((counts.rows[counts.present] == 1).sum()) / self.rows,
+            "unique": finding.unique,
             "suggested": str(role),
             "why": " ".join(reasons),
             "warning": " ".join(reasons) if stops or direct or finding.kinds else None,

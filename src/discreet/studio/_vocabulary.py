@@ -21,6 +21,7 @@ def vocabulary() -> dict[str, list[dict[str, Any]]]:
         "roles": _ROLES,
         "types": _TYPES,
         "missing": _MISSING,
+        "missing_sensitive": _MISSING_SENSITIVE,
     }
 
 
@@ -371,4 +372,13 @@ _MISSING = [
     ),
     _entry("suppress", "A reason to leave out", "Rows with a missing value in a column others know are left out."),
     _entry("error", "A mistake", "The job stops if one is missing."),
+]
+_MISSING_SENSITIVE = [
+    _entry(
+        "unknown",
+        "Not known, so no value",
+        "A group needs its different values among those that are known.",
+        recommended=True,
+    ),
+    _entry("value", "A value like any other", "An empty cell counts as one of the different values of a group."),
 ]

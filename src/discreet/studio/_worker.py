@@ -78,7 +78,7 @@ def work(task: Mapping[str, Any], pipe: Connection) -> None:
     except InterruptedRun as error:
         tell(ended="cancelled" if budget.stop.is_set() else "failed", message=error.message)
     except DiscreetError as error:
-        more = {name: getattr(error, name) for name in ("smallest_budget", "limits") if hasattr(error, name)}
+        more = {name: getattr(error, name) for name in ("smallest_budget", "limits", "columns") if hasattr(error, name)}
         tell(ended="failed", message=error.message, field=error.column, error=type(error).__name__, more=more)
     except MemoryError:
         tell(ended="failed", message="The memory of this machine does not suffice for this job; try fewer columns.")
@@ -122,20 +122,36 @@ def _release(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
 
 def _front(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
     from discreet.job import Job
+    from discreet.problem import PRIVACY
     from discreet.release import pareto
     from discreet.release._clock import told_of_stages
     from discreet.studio._results import front_result, write_json
 
     job = Job.load("job.yaml")
     told = job.arguments()
+    privacy = [*task["axes"], *(PRIVACY.make(model) for model in told["privacy"])]
     for unused in ("privacy", "solver", "seed", "order"):
         del told[unused]
+    _stop_if_undecided(told, Path(task["rows"]))
     with told_of_stages(tell.stage):
-        front = pareto(**told, privacy=task["axes"], progress=tell.progress, budget=budget)
+        front = pareto(**told, privacy=privacy, progress=tell.progress, budget=budget)
     tell(stage="finish")
     write_json(Path("result.json"), front_result(front))
     _keep(front, FRONT)
     tell(ended="done", status="complete" if front.complete else "partial")
+
+
+def _stop_if_undecided(told: Mapping[str, Any], rows: Path) -> None:
+    """Stop before the search if no point could be released, for a column that could tell who somebody is."""
+    import polars as pl
+
+    from discreet.engines import open_source
+    from discreet.release._undecided import look_at_undecided
+
+    source = open_source(pl.scan_parquet(rows, glob=False))
+    roles = {*told["identifiers"], *told["quasi_identifiers"], *told["sensitive"], told["class_attribute"]}
+    others = [column for column in source.columns if column not in roles]
+    look_at_undecided(source, told["identifiers"], others, told["keep"]).check()
 
 
 def _point(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
@@ -146,8 +162,8 @@ def _point(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
     with Path(task["front"]).open("rb") as stream:
         front = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
     job, point = Job.load("job.yaml"), front.points[task["point"]]
-    release = front.release(point=point, output=job.output)
-    told = {"privacy": release.job["privacy"]}
+    release = front.release(point=point, output=job.output, key=job.key)
+    told = {"privacy": release.job["privacy"], "seed": release.job["seed"]}
     if point.levels:  # the job file says these very levels, for others may cost the same
         told |= {"min_levels": dict(point.levels), "max_levels": dict(point.levels), "keep_at_least": {}}
     job.save("front.yaml")

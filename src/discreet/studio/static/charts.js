@@ -175,6 +175,7 @@ export function SizeBars({ bars, limit, height = 230, label }) {
   const top = Math.max(1e-9, ...bars.map((bar) => bar.share));
   const foot = 46;
   const band = width / Math.max(bars.length, 1);
+  const brief = bars.some((bar) => bar.label.length * 7 + 8 > band);
   const y = (value) => 18 + (height - foot - 18) * (1 - value / top);
   return html`<div ref=${box}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="img" aria-label=${label}>
     <defs><pattern id="stripes" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" class="risky" /><rect width="2" height="6" class="stripe" /></pattern></defs>
@@ -184,9 +185,9 @@ export function SizeBars({ bars, limit, height = 230, label }) {
       return html`<g><title>${`${bar.label}: ${share(bar.share)}`}</title>
         <rect class=${risky ? "" : "after"} fill=${risky ? "url(#stripes)" : undefined} x=${round(index * band + (band - Math.min(72, band * 0.76)) / 2)} width=${round(Math.min(72, band * 0.76))} y=${round(y(bar.share))} height=${round(Math.max(0, height - foot - y(bar.share)))} rx="4" />
         ${bar.share > 0 && html`<text class="strong" x=${round(index * band + band / 2)} y=${round(y(bar.share) - 6)} text-anchor="middle">${band > 44 ? share(bar.share) : share(bar.share, 0)}</text>`}
-        <text x=${round(index * band + band / 2)} y=${height - foot + 17} text-anchor="middle">${band < 46 ? bar.label.split("–")[0] : bar.label}</text></g>`;
+        <text x=${round(index * band + band / 2)} y=${height - foot + 17} text-anchor="middle">${brief ? bar.label.split("–")[0] : bar.label}</text></g>`;
     })}
-    <text x=${width / 2} y=${height - 6} text-anchor="middle">${texts.risk.sizeAxis}</text>
+    <text x=${width / 2} y=${height - 6} text-anchor="middle">${brief ? texts.risk.sizeAxisFrom : texts.risk.sizeAxis}</text>
   </svg></div>`;
 }
 

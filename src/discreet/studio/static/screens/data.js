@@ -4,6 +4,7 @@ import { at } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
 import { Button, Card, Dialog, Meter, Notice, Pager, Segments, Stat, Waiting } from "../parts.js";
 import { Bars } from "../charts.js";
+import { Decide } from "./decide.js";
 import { Icon } from "../icons.js";
 import { count, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -17,6 +18,7 @@ export function Data() {
   const warned = project.columns.filter((column) => column.direct && column.role !== "identifier");
   const changed = project.columns.filter((column) => column.suggested && column.suggested !== column.role);
   const suggest = () => patch({ roles: Object.fromEntries(changed.map((column) => [column.name, column.suggested])) });
+  const undecided = project.columns.filter((column) => column.undecided).map((column) => column.name);
   const number = (role) => project.columns.filter((column) => column.role === role).length;
 
   return html`<div class="title"><div><h1>${texts.data.title}</h1><p class="lead">${texts.data.lead}</p></div></div>
@@ -28,11 +30,12 @@ export function Data() {
       <${Stat} value=${count(number("sensitive"))} label=${texts.data.sensitive} />
       <${Stat} value=${share(missing / Math.max(1, project.rows * project.columns.length))} label=${texts.data.missing} of=${texts.data.cells(count(missing))} />
     </div>
+    ${undecided.length > 0 && html`<${Notice} kind="bad" role="status"><${Decide} columns=${undecided} /></${Notice}>`}
     ${warned.length > 0 && html`<${Notice} kind="warn" role="status"><p><b>${texts.data.warned(warned.map((column) => column.name))}</b> ${texts.data.warnedWhy}</p></${Notice}>`}
     <${Card} kind="flush" title=${texts.data.part} text=${texts.data.partText} actions=${changed.length > 0 && html`<${Button} kind="compact" icon="spark" onClick=${suggest}>${texts.data.suggest}</${Button}>`}>
       <ul class="variables">
         ${project.columns.map((column) => html`<${Column} key=${column.name} column=${column} roles=${roles} rows=${project.rows} types=${about.vocabulary.types}
-          onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => look({ column: column.name })} />`)}
+          onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => look({ column: column.name })} onKeep=${(keep) => patch({ keep: { [column.name]: keep } })} />`)}
       </ul>
     </${Card}>
     <${Preview} />
@@ -40,17 +43,21 @@ export function Data() {
   ${route.query.column && project.columns.some((column) => column.name === route.query.column) && html`<${Detail} name=${route.query.column} onClose=${() => look({ column: null })} />`}`;
 }
 
-function Column({ column, roles, rows, types, onRole, onType, onOpen }) {
+function Column({ column, roles, rows, types, onRole, onType, onOpen, onKeep }) {
   const options = roles.map((role) => ({ ...role, title: texts.roles[role.name] || role.title, icon: role.name }));
   const list = types.map((type) => type.name);
+  const warned = column.warning && column.role !== "identifier" && column.role !== column.suggested;
   const kinds = list.includes(column.type) ? list : [column.type, ...list];
   return html`<li class=${`variable ${column.role}`} data-column=${column.name}>
     <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)}><b>${column.name}</b><span class="quiet small">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
     <label class="type"><span class="unseen">${texts.data.typeOf(column.name)}</span><select class="compact" value=${column.type} onChange=${(event) => onType(event.target.value)}>${kinds.map((type) => html`<option value=${type}>${texts.types[type] || type}</option>`)}</select></label>
     <div class="uniqueness" title=${texts.data.uniqueText}><${Meter} value=${column.unique} kind=${column.unique > 0.5 ? "bound" : "after"} label=${texts.data.unique(share(column.unique))} /><span class="small quiet figures">${texts.data.unique(share(column.unique))}</span></div>
     <${Segments} label=${texts.data.roleOf(column.name)} options=${options} value=${column.role} onChange=${onRole} />
-    ${(column.warning || (column.why && column.suggested === column.role)) && html`<p class=${`why small ${column.warning && column.role !== "identifier" ? "warning" : "quiet"}`}>
-      <${Icon} name=${column.warning && column.role !== "identifier" ? "warn" : "spark"} size=${16} />${column.warning && column.role !== "identifier" ? column.warning : texts.data.why(column.why || column.warning)}</p>`}
+    ${(column.warning || (column.why && column.suggested === column.role)) && html`<p class=${`why small ${warned ? "warning" : "quiet"}`}>
+      <${Icon} name=${warned ? "warn" : "spark"} size=${16} />${warned ? column.warning : texts.data.why(column.why || column.warning)}</p>`}
+    ${column.undecided && html`<p class="why small"><${Button} kind="compact" icon="check" onClick=${() => onKeep(true)}>${texts.decide.keep([column.name])}</${Button}></p>`}
+    ${column.confirmed && html`<p class="why small"><${Icon} name="check" size=${16} />${texts.decide.kept} <button type="button" class="link" onClick=${() => onKeep(false)}>${texts.decide.back}</button></p>`}
+    ${column.role === "sensitive" && html`<p class=${`why small ${column.promised.length ? "quiet" : "warning"}`}><${Icon} name=${column.promised.length ? "shield" : "warn"} size=${16} />${column.promised.length ? html`${texts.data.promised} <code>${column.promised.join(", ")}</code>` : texts.data.unpromised}</p>`}
   </li>`;
 }
 

@@ -2,9 +2,10 @@
 import { html, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
-import { Button, Card, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
+import { Button, Card, Meter, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
 import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
 import { frontPoints } from "../front.js";
+import { Warnings } from "./decide.js";
 import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
 import { count, number, share } from "../format.js";
@@ -54,6 +55,7 @@ function Front({ job }) {
     }
   };
   return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
+    ${(found.promises || []).length > 0 && html`<${Notice} kind="good" icon="shield"><p>${words.allKeep} ${found.promises.map((each, place) => html`${place > 0 && " "}<code>${each}</code>`)}. <span class="quiet">${words.lower}</span></p></${Notice}>`}
     <div class="front">
       <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} height=${420} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
@@ -81,6 +83,7 @@ function Result({ job }) {
   const attribute = found.attributes.find((each) => each.name === column);
   const optimal = found.status === "optimal";
   return html`
+    <${Warnings} list=${found.warnings} />
     <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
     <div class="stats">
       <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
@@ -93,6 +96,7 @@ function Result({ job }) {
         <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
       ${attribute && html`<${Attribute} key=${column} attribute=${attribute} />`}
     </${Card}>
+    ${found.kept.length > 0 && html`<${Kept} kept=${found.kept} />`}
     ${found.lattice && html`<${Lattice} lattice=${found.lattice} space=${found.space} examined=${found.examined} />`}
     <${Rows} job=${job} />`;
 }
@@ -105,6 +109,12 @@ function Attribute({ attribute }) {
     <div><h3>${words.histogram}</h3>${cut && cut.before && cut.after ? html`<${StepsChart} before=${cut.before} after=${cut.after} label=${label} />` : bars ? html`<${ReleasedBars} bars=${bars} label=${label} />` : html`<${BeforeAfter} before=${attribute.before} after=${attribute.after} label=${label} />`}</div>
     <div><h3>${words.cut}</h3>${cut && (cut.tree || []).length ? html`<${Icicle} levels=${cut.tree} label=${words.cutLabel(name)} />` : html`<p class="quiet">${words.noTree}</p>`}</div>
   </div>`;
+}
+
+/** The columns that were released as they are, and whom they single out. */
+function Kept({ kept }) {
+  return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th><th scope="col">${words.why}</th></tr></thead>
+    <tbody>${kept.map((each) => html`<tr><th scope="row">${each.name}</th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td><td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td></tr>`)}</tbody></table></div></${Card}>`;
 }
 
 /** The levels of every column as a ladder, and what one step up or down would mean. */

@@ -4,6 +4,7 @@ import { at, post } from "../api.js";
 import { useApp } from "../context.js";
 import { Button, Card, More, Notice, NumberField, Segments, Slider, Switch, useName } from "../parts.js";
 import { argumentsOf, formOf, readForm } from "../forms.js";
+import { Decide } from "./decide.js";
 import { Icon } from "../icons.js";
 import { count, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -23,7 +24,7 @@ export function Goals() {
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
   <div class="columns main-side">
     <div class="stack">
-      <${Promises} models=${parts.privacy} goals=${goals} set=${set} />
+      <${Promises} models=${parts.privacy} missing=${parts.missing_sensitive} goals=${goals} set=${set} />
       <${Matters} goals=${goals} set=${set} costs=${parts.costs} />
       <${LeftOut} kinds=${parts.suppression} goals=${goals} set=${set} />
       <${How} parts=${parts} goals=${goals} set=${set} />
@@ -40,8 +41,9 @@ function Choices({ list, value, onRest, label, text, describe, onMove }) {
     onMove=${(index) => onMove && onMove(list[index])} onRest=${(index) => onRest(list[index])} />`;
 }
 
-function Promises({ models, goals, set }) {
+function Promises({ models, missing, goals, set }) {
   const { project } = useApp();
+  const open = project.columns.filter((column) => column.role === "sensitive" && !column.promised.length).map((column) => column.name);
   const secrets = project.columns.filter((column) => column.role === "sensitive").map((column) => column.name);
   const k = models.find((model) => model.name === "k");
   const held = goals.privacy.map((form) => ({ form, ...readForm(form) }));
@@ -50,21 +52,24 @@ function Promises({ models, goals, set }) {
   const now = own ? Number(argumentsOf(own.form, k.parameters).k) : 5;
   useEffect(() => setMoving(null), [now]);
   const shown = moving ?? now;
-  const put = (name, form) => set({ privacy: form === null ? goals.privacy.filter((each) => readForm(each).name !== name) : held.some((each) => each.name === name) ? goals.privacy.map((each) => (readForm(each).name === name ? form : each)) : [...goals.privacy, form] });
+  const swap = (from, to) => set({ privacy: from.length ? goals.privacy.flatMap((each) => (each === from[0] ? to : from.includes(each) ? [] : [each])) : [...goals.privacy, ...to] });
+  const putK = (size) => swap(own ? [own.form] : [], size === null ? [] : [`k(${size})`]);
   const others = models.filter((model) => model.name !== "k");
   const is = (model) => held.some((each) => each.name === model.name);
   const first = others.filter((model) => PLAIN_MODELS.includes(model.name) || is(model));
   const rest = others.filter((model) => !first.includes(model));
   const hint = useName("k-hint");
-  return html`<${Card} title=${words.crowd} text=${words.crowdText} actions=${html`<${Switch} label=${words.crowd} hidden checked=${Boolean(own)} onChange=${(on) => put("k", on ? "k(5)" : null)} />`} id="promises">
-    ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${(value) => put("k", `k(${value})`)} />
-        <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => put("k", `k(${Math.round(value)})`)} /></label><span>${words.kHigh}</span></div></div></div>
+  return html`<${Card} title=${words.crowd} text=${words.crowdText} actions=${html`<${Switch} label=${words.crowd} hidden checked=${Boolean(own)} onChange=${(on) => putK(on ? 5 : null)} />`} id="promises">
+    ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${putK} />
+        <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => putK(Math.round(value))} /></label><span>${words.kHigh}</span></div></div></div>
       <p id=${hint} class="k-words">${words.kWords(shown)}</p>
       <${Prevents} model=${k} />`}
     <h3 class="apart">${words.secrets}</h3>
     ${secrets.length === 0 ? html`<p class="quiet">${words.noSecrets}</p>` : html`<p class="quiet small">${words.secretsText(secrets)}</p>
-      <ul class="models">${first.map((model) => html`<${Model} key=${model.name} model=${model} form=${goals.privacy.find((each) => readForm(each).name === model.name)} secrets=${secrets} put=${put} />`)}</ul>
-      ${rest.length > 0 && html`<${More} label=${words.moreModels(rest.length)}><ul class="models">${rest.map((model) => html`<${Model} key=${model.name} model=${model} form=${undefined} secrets=${secrets} put=${put} />`)}</ul></${More}>`}`}
+      ${open.length > 0 && html`<${Notice} kind="warn" role="status"><p>${words.unprotected(open)}</p></${Notice}>`}
+      <ul class="models">${first.map((model) => html`<${Model} key=${model.name} model=${model} forms=${held.filter((each) => each.name === model.name).map((each) => each.form)} secrets=${secrets} swap=${swap} />`)}</ul>
+      ${rest.length > 0 && html`<${More} label=${words.moreModels(rest.length)}><ul class="models">${rest.map((model) => html`<${Model} key=${model.name} model=${model} forms=${[]} secrets=${secrets} swap=${swap} />`)}</ul></${More}>`}
+      <${EmptySecrets} choices=${missing} goals=${goals} set=${set} />`}
   </${Card}>`;
 }
 
@@ -81,22 +86,38 @@ function Prevents({ model }) {
   return html`<div class="prevents"><p><${Icon} name="shield" size=${20} /><span><b>${words.prevents}</b> ${model.prevents}</span></p><p><${Icon} name="eye" size=${20} /><span><b>${words.example}</b> ${model.example}</span></p></div>`;
 }
 
-function Model({ model, form, secrets, put }) {
-  const given = form ? argumentsOf(form, model.parameters) : {};
-  const first = () => formOf(model.name, model.parameters, Object.fromEntries(model.parameters.map((parameter) => [parameter.name, parameter.kind === "column" ? secrets[0] : parameter.default])));
-  const change = (name, value) => put(model.name, formOf(model.name, model.parameters, { ...numbers(given, model.parameters), [name]: value }));
-  return html`<li class=${form ? "model on" : "model"} data-model=${model.name}>
-    <div class="row nowrap upper"><${Switch} label=${model.title} hidden checked=${Boolean(form)} onChange=${(on) => put(model.name, on ? first() : null)} /><div><h4>${model.title} ${model.term && html`<span class="term">${model.term}</span>`}</h4><p class="quiet small">${model.text}</p></div></div>
-    ${form && html`<div class="parameters">${model.parameters.map((parameter) => html`<${Parameter} key=${parameter.name} parameter=${parameter} value=${given[parameter.name]} secrets=${secrets} onRest=${(value) => change(parameter.name, value)} />`)}</div><${Prevents} model=${model} />`}
+/** A kind of promise, once for each secret it is made about. */
+function Model({ model, forms, secrets, swap }) {
+  const { project } = useApp();
+  const about = model.parameters.some((parameter) => parameter.kind === "column");
+  const most = (column) => (project.columns.find((each) => each.name === column) || {}).distinct || Infinity;
+  const first = (column) => formOf(model.name, model.parameters, Object.fromEntries(model.parameters.map((parameter) => [parameter.name, parameter.kind === "column" ? column : model.name === "distinct-l" ? Math.min(parameter.default, most(column)) : parameter.default])));
+  const columnOf = (form) => argumentsOf(form, model.parameters).attribute ?? secrets[0];
+  const left = about ? secrets.filter((column) => !forms.some((form) => columnOf(form) === column)) : [];
+  const on = forms.length > 0;
+  const turn = (now) => swap(forms, now ? (about ? secrets : [null]).map(first) : []);
+  const change = (form, name, value) => swap([form], [formOf(model.name, model.parameters, { ...numbers(argumentsOf(form, model.parameters), model.parameters), attribute: about ? columnOf(form) : undefined, [name]: value })]);
+  return html`<li class=${on ? "model on" : "model"} data-model=${model.name}>
+    <div class="row nowrap upper"><${Switch} label=${model.title} hidden checked=${on} onChange=${turn} /><div><h4>${model.title} ${model.term && html`<span class="term">${model.term}</span>`}</h4><p class="quiet small">${model.text}</p></div></div>
+    ${forms.map((form) => html`<div class="about" key=${columnOf(form)}>${about && html`<p class="row spread"><b>${columnOf(form)}</b>${forms.length > 1 && html`<${Button} kind="compact icon" icon="close" label=${words.notAbout(columnOf(form))} onClick=${() => swap([form], [])} />`}</p>`}
+      <div class="parameters">${model.parameters.filter((parameter) => parameter.kind !== "column").map((parameter) => html`<${Parameter} key=${parameter.name} parameter=${parameter} value=${argumentsOf(form, model.parameters)[parameter.name]} onRest=${(value) => change(form, parameter.name, value)} />`)}</div></div>`)}
+    ${on && left.length > 0 && html`<p class="row">${left.map((column) => html`<${Button} kind="compact" icon="plus" onClick=${() => swap([], [first(column)])}>${words.alsoAbout(column)}</${Button}>`)}</p>`}
+    ${on && html`<${Prevents} model=${model} />`}
   </li>`;
+}
+
+/** Whether an empty cell of a secret counts as one of the different values of a group. */
+function EmptySecrets({ choices, goals, set }) {
+  const name = useName("empty-secrets");
+  const now = choices.find((each) => each.name === goals.missing_sensitive);
+  return html`<div class="field apart"><label for=${name}>${words.emptySecrets}</label><select id=${name} value=${goals.missing_sensitive} onChange=${(event) => set({ missing_sensitive: event.target.value })}>${choices.map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${now.text}</p></div>`;
 }
 
 const numbers = (given, parameters) => Object.fromEntries(parameters.map((parameter) => [parameter.name, ["int", "float"].includes(parameter.kind) ? Number(given[parameter.name]) : given[parameter.name]]));
 
-export function Parameter({ parameter, value, secrets, onRest }) {
+function Parameter({ parameter, value, onRest }) {
   const name = useName("parameter");
-  const options = parameter.kind === "column" ? secrets.map((each) => ({ name: each, title: each })) : parameter.choices;
-  if (parameter.kind === "column" && secrets.length < 2) return null;
+  const options = parameter.choices;
   return html`<div class="field"><label for=${name}>${parameter.label}</label>
     ${options ? html`<select id=${name} class="compact" value=${value ?? options[0].name} onChange=${(event) => onRest(event.target.value)}>${options.map((each) => html`<option value=${each.name ?? each}>${each.title ?? each}</option>`)}</select>`
       : html`<${NumberField} id=${name} kind="compact" value=${Number(value)} min=${parameter.min} max=${parameter.max} step=${parameter.step} onRest=${onRest} />`}</div>`;
@@ -203,7 +224,7 @@ function Plan() {
   const { project, go, change } = useApp();
   const [plan, setPlan] = useState(null);
   const [starting, setStarting] = useState(false);
-  const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type]), project.hierarchies]);
+  const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type, column.confirmed]), project.hierarchies]);
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => post(`${at.project(project.id)}/check`).then((found) => gone || setPlan(found), (error) => gone || setPlan({ ok: false, message: error.message })), 180);
@@ -227,7 +248,8 @@ function Plan() {
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
-      ${plan && !plan.ok && html`<${Notice} kind="bad"><p>${plan.message}</p></${Notice}>`}
+      ${plan && !plan.ok && html`<${Notice} kind="bad">${(plan.columns || []).length ? html`<${Decide} columns=${plan.columns} />` : html`<p>${plan.message}</p>`}</${Notice}>`}
+      ${plan && plan.ok && (plan.notes || []).map((note) => html`<${Notice} kind="warn"><p class="small">${note}</p></${Notice}>`)}
       ${plan && plan.ok && plan.message && html`<p class="small quiet">${plan.message}</p>`}
     </div>
     <div class="stack tight"><${Button} kind="main large" icon="play" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("release")}>${words.start}</${Button}>
