@@ -7,21 +7,33 @@ were left out, or of rows the frame was cut from. A release is made of its cells
 from __future__ import annotations
 
 import io
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypeVar
 
 import narwhals as nw
 import polars as pl
 
-__all__ = ["forget_buffers", "forget_hidden"]
+from discreet.engines._names import exactly
+
+__all__ = ["forget_buffers", "forget_hidden", "own_text"]
+
+_Text = TypeVar("_Text", pl.Expr, pl.Series)
 
 
-def forget_buffers(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the same table of polars in buffers of its own.
+def forget_buffers(frame: pl.DataFrame, done: Collection[str] = ()) -> pl.DataFrame:
+    """Return the same table of polars in buffers of its own; columns that are ``done`` have them already.
 
     Text of polars points into buffers, which stay as they were when rows are left out: they would go along when the
     frame is pickled or written as Arrow, with the text of all rows.
     """
-    return frame.with_columns(_own(column) for column in frame if _has_text(column.dtype))
+    texts = [own_text(exactly(name)) for name, dtype in frame.schema.items() if dtype == pl.String and name not in done]
+    nested = [_own(column) for column in frame if column.dtype != pl.String and _has_text(column.dtype)]
+    return frame.with_columns(*texts, *nested) if texts or nested else frame
+
+
+def own_text(text: _Text) -> _Text:
+    """Return the same text in a buffer of its own: adding nothing to it writes it anew."""
+    return text + ""
 
 
 def _own(column: pl.Series) -> pl.Series:

@@ -103,11 +103,11 @@ class PolarsSource(InMemorySource):
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
         coded = self.coded(recoding)
-        released = recode(self.frame.with_columns(coded).lazy(), recoding).collect()
+        released = recode(self.frame.with_columns(coded).lazy(), recoding, own=True).collect()
         again = [released[column.name].cast(pl.String) for column in coded if column.name in recoding.kept]
         if not to_text:
             again += self._narrowed(released, recoding)
-        return forget_buffers(released.with_columns(again) if again else released)
+        return forget_buffers(released.with_columns(again) if again else released, recoding.looked_up_last)
 
     def _narrowed(self, released: pl.DataFrame, recoding: Recoding) -> list[pl.Series]:
         """Return the columns that were an Enum and hold values of it, as one of those values that are released."""
