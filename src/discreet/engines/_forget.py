@@ -15,7 +15,7 @@ import polars as pl
 
 from discreet.engines._names import exactly
 
-__all__ = ["forget_buffers", "forget_hidden", "own_text"]
+__all__ = ["collect_alone", "forget_buffers", "forget_hidden", "own_text"]
 
 _Text = TypeVar("_Text", pl.Expr, pl.Series)
 
@@ -26,9 +26,17 @@ def forget_buffers(frame: pl.DataFrame, done: Collection[str] = ()) -> pl.DataFr
     Text of polars points into buffers, which stay as they were when rows are left out: they would go along when the
     frame is pickled or written as Arrow, with the text of all rows.
     """
-    texts = [own_text(exactly(name)) for name, dtype in frame.schema.items() if dtype == pl.String and name not in done]
-    nested = [_own(column) for column in frame if column.dtype != pl.String and _has_text(column.dtype)]
-    return frame.with_columns(*texts, *nested) if texts or nested else frame
+    kinds = {name: dtype for name, dtype in frame.schema.items() if name not in done and _has_text(dtype)}
+    texts = [own_text(exactly(name)) for name, dtype in kinds.items() if dtype == pl.String]
+    nested = [_own(frame[name]) for name, dtype in kinds.items() if dtype != pl.String]
+    return frame.with_columns(*texts, *nested) if kinds else frame
+
+
+def collect_alone(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Run a plan, and return its rows in buffers that hold nothing else: text is copied piece by piece."""
+    texts = [name for name, dtype in plan.collect_schema().items() if dtype == pl.String]
+    rows = plan.with_columns(own_text(exactly(name)) for name in texts).collect(engine="streaming")
+    return forget_buffers(rows, texts)
 
 
 def own_text(text: _Text) -> _Text:
