@@ -7,23 +7,43 @@ were left out, or of rows the frame was cut from. A release is made of its cells
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
+
+from discreet.engines._names import exactly
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["forget_buffers", "forget_hidden"]
+__all__ = ["collect_alone", "forget_buffers", "forget_hidden", "own_text"]
+
+_Text = TypeVar("_Text", pl.Expr, pl.Series)
 
 
-def forget_buffers(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the same table of polars in buffers of its own.
+def forget_buffers(frame: pl.DataFrame, done: Collection[str] = ()) -> pl.DataFrame:
+    """Return the same table of polars in buffers of its own; columns that are ``done`` have them already.
 
     Text of polars points into buffers, which stay as they were when rows are left out: they would go along when the
     frame is pickled or written as Arrow, with the text of all rows.
     """
-    return frame.with_columns(_own(column) for column in frame if _has_text(column.dtype))
+    kinds = {name: dtype for name, dtype in frame.schema.items() if name not in done and _has_text(dtype)}
+    texts = [own_text(exactly(name)) for name, dtype in kinds.items() if dtype == pl.String]
+    nested = [_own(frame[name]) for name, dtype in kinds.items() if dtype != pl.String]
+    return frame.with_columns(*texts, *nested) if kinds else frame
+
+
+def collect_alone(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Run a plan, and return its rows in buffers that hold nothing else: text is copied piece by piece."""
+    texts = [name for name, dtype in plan.collect_schema().items() if dtype == pl.String]
+    rows = plan.with_columns(own_text(exactly(name)) for name in texts).collect(engine="streaming")
+    return forget_buffers(rows, texts)
+
+
+def own_text(text: _Text) -> _Text:
+    """Return the same text in a buffer of its own: adding nothing to it writes it anew."""
+    return text + ""
 
 
 def _own(column: pl.Series) -> pl.Series:

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from discreet.engines._forget import own_text
 from discreet.engines._names import exactly
 from discreet.engines._tuples import Numbering, places_among
 
@@ -26,8 +27,13 @@ Places = Mapping[str, pl.Series]
 _NOWHERE = 2**32 - 1
 
 
-def generalized(frame: pl.LazyFrame, recoding: Recoding, key: Mapping[str, pl.Expr]) -> pl.LazyFrame:
-    """Add to a plan that columns get their released values, and that classes are left out."""
+def generalized(
+    frame: pl.LazyFrame, recoding: Recoding, key: Mapping[str, pl.Expr], *, own: bool = False
+) -> pl.LazyFrame:
+    """Add to a plan that columns get their released values, and that classes are left out.
+
+    With ``own`` the text of columns that get other values is in buffers with nothing but the text of these rows.
+    """
     schema = frame.collect_schema()
     columns = [*recoding.maps, *recoding.kept]
     frame = frame.with_columns(key[column] for column in columns if schema[column].is_float())
@@ -38,7 +44,7 @@ def generalized(frame: pl.LazyFrame, recoding: Recoding, key: Mapping[str, pl.Ex
         frame = frame.drop(selectors.by_name(*constant))
         new = {column: varied[column].released.dtype if column in varied else dtype for column, dtype in schema.items()}
         frame = frame.map_batches(
-            _generalizing(varied, gone, schema),
+            _generalizing(varied, gone, schema, _alone if own else pl.Series.gather),
             schema={column: dtype for column, dtype in new.items() if column not in constant},
             predicate_pushdown=False,
             projection_pushdown=False,
@@ -65,7 +71,10 @@ def is_category(dtype: pl.DataType) -> bool:
 
 
 def _generalizing(
-    maps: Mapping[str, ValueMap], gone: pl.DataFrame | None, schema: pl.Schema
+    maps: Mapping[str, ValueMap],
+    gone: pl.DataFrame | None,
+    schema: pl.Schema,
+    gather: Callable[[pl.Series, pl.Series], pl.Series],
 ) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Return how a piece of the table is generalized."""
     place_of = {column: _look_up(mapping.values, schema[column]) for column, mapping in maps.items()}
@@ -77,9 +86,22 @@ def _generalizing(
             stays = ~is_gone(piece, places)
             piece = piece.filter(stays)
             places = {column: place.filter(stays) for column, place in places.items()}
-        return piece.with_columns(mapping.released[places[column]].alias(column) for column, mapping in maps.items())
+        return piece.with_columns(
+            gather(mapping.released, places[column]).alias(column) for column, mapping in maps.items()
+        )
 
     return generalize
+
+
+def _alone(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Return the values at some places; the text of others is in no buffer of the result."""
+    if values.dtype != pl.String:
+        return values.gather(places)
+    numbers = places.to_numpy()
+    there = np.zeros(len(values), dtype=np.bool_)
+    there[numbers] = True
+    rank = (np.cumsum(there, dtype=np.int64) - 1).astype(np.uint32)
+    return own_text(values.gather(np.flatnonzero(there))).gather(rank[numbers])
 
 
 def _look_up(values: pl.Series, dtype: pl.DataType, elsewhere: int | None = None) -> LookUp:

@@ -8,6 +8,7 @@ estimated from a share of the *values* with all their rows. Engines and database
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +68,10 @@ def look_at(source: Source, columns: Sequence[str], beside: Sequence[str] = ()) 
 
 def _as_polars(source: InMemorySource, columns: Sequence[str]) -> pl.DataFrame:
     """Return columns of a frame; those that mix types are looked at as text."""
-    found = {}
-    for column in dict.fromkeys(columns):
+    wanted, found = list(dict.fromkeys(columns)), {}
+    with suppress(DataError):
+        return source.to_polars(wanted)
+    for column in wanted:
         try:
             found[column] = source.to_polars([column])[column]
         except DataError:

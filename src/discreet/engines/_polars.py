@@ -13,7 +13,7 @@ import polars as pl
 
 from discreet._memory import within_memory
 from discreet.engines._files import TableFile
-from discreet.engines._forget import forget_buffers
+from discreet.engines._forget import collect_alone, forget_buffers
 from discreet.engines._guard import LibraryError, reading
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import TableFiles
@@ -103,11 +103,11 @@ class PolarsSource(InMemorySource):
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
         coded = self.coded(recoding)
-        released = recode(self.frame.with_columns(coded).lazy(), recoding).collect()
+        released = recode(self.frame.with_columns(coded).lazy(), recoding, own=True).collect()
         again = [released[column.name].cast(pl.String) for column in coded if column.name in recoding.kept]
         if not to_text:
             again += self._narrowed(released, recoding)
-        return forget_buffers(released.with_columns(again) if again else released)
+        return forget_buffers(released.with_columns(again) if again else released, recoding.looked_up_last)
 
     def _narrowed(self, released: pl.DataFrame, recoding: Recoding) -> list[pl.Series]:
         """Return the columns that were an Enum and hold values of it, as one of those values that are released."""
@@ -145,7 +145,7 @@ class LazySource:
 
     def collect(self, released: pl.LazyFrame) -> pl.LazyFrame:
         """Run the plan, and return the result as a lazy frame over memory."""
-        return forget_buffers(released.collect(engine="streaming")).lazy()
+        return collect_alone(released).lazy()
 
     def guard(self) -> AbstractContextManager[None]:
         """Turn errors of the plan into a DataError."""
@@ -213,11 +213,11 @@ class FileSource:
     def collect(self, released: pl.LazyFrame) -> pl.DataFrame:
         """Run the plan."""
         try:
-            return forget_buffers(released.collect(engine="streaming"))
+            return collect_alone(released)
         except LibraryError:
             if not self.types.failed or self._recoding is None:
                 raise
-        return forget_buffers(self.recode(self._recoding).collect(engine="streaming"))
+        return collect_alone(self.recode(self._recoding))
 
     @contextmanager
     def guard(self) -> Iterator[None]:

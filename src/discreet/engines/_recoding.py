@@ -140,6 +140,11 @@ class Recoding:
         )
 
     @property
+    def looked_up_last(self) -> list[str]:
+        """The columns that get other values, after which no row is left out any more."""
+        return list(self.maps) if self.parts is None else []
+
+    @property
     def hidden(self) -> list[str]:
         """The columns of which some values become unknown."""
         return [] if self.parts is None or self.parts.records else [self.parts.column]
@@ -153,8 +158,11 @@ def normalized(column: str, dtype: pl.DataType) -> pl.Expr:
     return exactly(column).cast(pl.String) if dtype == pl.Null else exactly(column)
 
 
-def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
-    """Add the recoding to a plan; rows and columns keep their order."""
+def recode(frame: pl.LazyFrame, recoding: Recoding, *, own: bool = False) -> pl.LazyFrame:
+    """Add the recoding to a plan; rows and columns keep their order.
+
+    With ``own`` the text of the columns :attr:`Recoding.looked_up_last` is in buffers of its own.
+    """
     schema = frame.collect_schema()
     key = {column: normalized(column, schema[column]) for column in recoding.keys}
     if recoding.required:
@@ -176,7 +184,7 @@ def recode(frame: pl.LazyFrame, recoding: Recoding) -> pl.LazyFrame:
         for c, dtype in schema.items()
         if _without_lists_of_values(dtype) != dtype and c not in (*recoding.maps, *recoding.drop)
     ]
-    frame = generalized(frame.drop(selectors.by_name(*recoding.drop)), recoding, key)
+    frame = generalized(frame.drop(selectors.by_name(*recoding.drop)), recoding, key, own=own)
     if parts is not None:
         frame = _without_parts(frame, schema, recoding, parts)
     return frame.with_columns(texts) if texts else frame

@@ -14,7 +14,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from discreet.engines._names import exactly
 from discreet.engines._recoding import Recoding
@@ -89,6 +91,21 @@ class Found(NamedTuple):
             return text.str.to_datetime(self.form, time_unit="us")
         return text.cast(self.dtype)
 
+    def fits(self, text: pl.Series, *, short: bool = False) -> bool:
+        """Whether known values all have this spelling; ``short`` as in :func:`spellings`."""
+        dtype = self.dtype
+        if self.form == "given":
+            return self in _given(text, _GIVEN.get(type(dtype), Type.DATE))
+        if isinstance(dtype, pl.Boolean):
+            return text.is_in(["true", "false"]).all()
+        if isinstance(dtype, pl.Int64):
+            return text.str.contains(PATTERNS["short whole" if short else "whole"]).all()
+        if isinstance(dtype, pl.Float64):
+            return text.str.contains(PATTERNS[self.form]).all() and _exact(text, short)
+        if isinstance(dtype, pl.Decimal):
+            return _fixed(text, dtype.scale, short)
+        return _dates(text, self, short)
+
 
 def spellings(text: pl.Series, given: Type | None = None, *, short: bool = False) -> frozenset[Found] | None:
     """Return the spellings that all values have, best first by :func:`_best`; None if all are missing.
@@ -112,32 +129,41 @@ def spellings(text: pl.Series, given: Type | None = None, *, short: bool = False
 
 
 def _spellings(text: pl.Series, short: bool) -> Iterator[Found]:
-    first = text[0]
+    return (found for found in _possible(text[0]) if found.fits(text, short=short))
+
+
+def _possible(first: str) -> Iterator[Found]:
+    """Yield the spellings that a value may be one of."""
     if first in ("true", "false"):
-        if text.is_in(["true", "false"]).all():
-            yield Found(pl.Boolean())
-        return
-    if not (first[:1].isdecimal() or first[:1] == "-"):
-        return
-    length = text.str.len_bytes()
-    if length.max() == length.min() and len(first) in (10, *_CLOCKS) and first[4:5] == "-":
-        yield from _dates(text, short)
-        return
-    if text.str.contains(PATTERNS["short whole" if short else "whole"]).all():
+        yield Found(pl.Boolean())
+    elif len(first) in (10, *_CLOCKS) and first[4:5] == "-":
+        form = "" if len(first) == 10 else f"%Y-%m-%d{first[10]}{_CLOCKS[len(first)]}"
+        if not form:
+            yield Found(pl.Date())
+        elif form in DATE_FORMS:
+            yield Found(pl.Datetime("us"), form)
+    elif first[:1].isdecimal() or first[:1] == "-":
         yield Found(pl.Int64())
-    forms = [form for form in ("number", "point") if text.str.contains(PATTERNS[form]).all()]
-    if forms and _exact(text, short):
-        yield from (Found(pl.Float64(), form) for form in forms)
-    decimals = len(first.partition(".")[2])
-    if 0 < decimals <= SHORT and text.str.contains(PATTERNS["fixed"].format(decimals)).all():
-        digits = text.str.strip_prefix("-").str.len_bytes().max() or 0  # the point makes up for one more
-        if digits <= (SHORT if short else 18) + 1 and not text.str.contains(PATTERNS["negative zero"]).any():  # type: ignore[operator]
+        yield from (Found(pl.Float64(), form) for form in ("number", "point"))
+        decimals = len(first.partition(".")[2])
+        if 0 < decimals <= SHORT:
             yield Found(pl.Decimal(18, decimals))
+
+
+def _fixed(text: pl.Series, decimals: int, short: bool) -> bool:
+    """Whether numbers all have so many decimals, and no more digits than a decimal number can hold."""
+    if not text.str.contains(PATTERNS["fixed"].format(decimals)).all():
+        return False
+    digits = text.str.strip_prefix("-").str.len_bytes().max() or 0  # the point makes up for one more
+    return digits <= (SHORT if short else 18) + 1 and not text.str.contains(PATTERNS["negative zero"]).any()  # type: ignore[operator, no-any-return]
 
 
 def _exact(text: pl.Series, short: bool) -> bool:
     """Whether numbers have few digits, or just those it takes to tell the floats apart that they become."""
-    long = text.filter(text.str.strip_prefix("-").str.len_bytes() > SHORT + 1)
+    length = text.str.len_bytes()
+    if (length.max() or 0) <= SHORT + 1:  # type: ignore[operator]
+        return True
+    long = text.filter(length - text.str.starts_with("-") > SHORT + 1)
     if short or long.is_empty():
         return long.is_empty()
     numbers = long.cast(pl.Float64, strict=False)
@@ -151,20 +177,19 @@ def _digits(text: pl.Series) -> pl.Series:
     return text.str.strip_prefix("-").str.replace("e.*$", "").str.replace(".", "", literal=True).str.strip_chars("0")
 
 
-def _dates(text: pl.Series, short: bool) -> Iterator[Found]:
-    first = text[0]
-    if len(first) == 10:
+def _dates(text: pl.Series, found: Found, short: bool) -> bool:
+    """Whether values are dates, or dates with times, of one form, and not before the days a place can hold."""
+    first = _FIRST_DAY[short]
+    if isinstance(found.dtype, pl.Date):
+        if not text.str.contains(PATTERNS["day"]).all():
+            return False
         days = text.str.to_date("%Y-%m-%d", strict=False)  # of ten characters there is one spelling of each day
-        if not days.null_count() and text.str.contains(PATTERNS["day"]).all() and days.min() >= _FIRST_DAY[short]:  # type: ignore[operator]
-            yield Found(pl.Date())
-        return
-    form = f"%Y-%m-%d{first[10]}{_CLOCKS[len(first)]}"
-    if first[10] not in "T " or (short and len(first) > 23):
-        return
-    clock = text.str.to_datetime(form, strict=False, time_unit="us")
-    same = not clock.null_count() and (clock.dt.to_string(form) == text).all()
-    if same and clock.dt.date().min() >= _FIRST_DAY[short]:  # type: ignore[operator]
-        yield Found(pl.Datetime("us"), form)
+        return not days.null_count() and days.min() >= first  # type: ignore[operator]
+    if short and found.form.endswith("6f"):
+        return False
+    clock = text.str.to_datetime(found.form, strict=False, time_unit="us")
+    same = not clock.null_count() and (clock.dt.to_string(found.form) == text).all()  # a leap second becomes another
+    return same and clock.min().date() >= first  # type: ignore[operator, union-attr]
 
 
 def _given(text: pl.Series, given: Type) -> Iterator[Found]:
@@ -224,7 +249,7 @@ class Types:
         chosen = self.found(texts) if self.failed else self._of_start(texts)
         self.failed = False
         return plan.with_columns(
-            exactly(column).cast(pl.String).map_batches(self._checked(found), found.dtype, is_elementwise=True)
+            exactly(column).map_batches(self._checked(found), found.dtype, is_elementwise=True)
             for column, found in chosen.items()
         )
 
@@ -271,19 +296,33 @@ class Types:
 
     def _checked(self, found: Found) -> Callable[[pl.Series], pl.Series]:
         """Return how values of a batch get a type, if they are spelled as those before were."""
-        given = None
-        if found.form == "given":
-            given = _GIVEN.get(type(found.dtype), Type.DATE)
 
-        def cast(text: pl.Series) -> pl.Series:
-            if text.null_count() == len(text):
-                return pl.Series(text.name, [None], dtype=found.dtype).new_from_index(0, len(text))
-            if found not in (spellings(text, given, short=self.where == "xlsx") or _NONE):
+        def cast(values: pl.Series) -> pl.Series:
+            if values.null_count() == len(values):
+                return pl.Series(values.name, [None], dtype=found.dtype).new_from_index(0, len(values))
+            if isinstance(values.dtype, pl.Categorical):
+                return _by_number(values, cast)
+            if not found.fits(values.drop_nulls() if values.null_count() else values, short=self.where == "xlsx"):
                 self.failed = True
                 raise OtherTypesError("A column holds other values than its first rows.")
-            return found.cast(text)
+            return found.cast(values)
 
         return cast
+
+
+def _by_number(values: pl.Series, cast: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Cast the distinct values of a column of categories, and look up what each row has."""
+    distinct = values.unique()
+    casted = cast(distinct.cast(pl.String))
+    numbers, places = distinct.to_physical(), values.to_physical()
+    missing = int(numbers.max() or 0) + 1  # type: ignore[arg-type]
+    place = np.zeros(missing + 1, dtype=np.uint32)
+    place[_filled(numbers, missing)] = np.arange(len(distinct))
+    return casted.gather(place[_filled(places, missing)]).alias(values.name)
+
+
+def _filled(numbers: pl.Series, missing: int) -> NDArray[np.integer]:
+    return (numbers.cast(pl.Int64).fill_null(missing) if numbers.null_count() else numbers).to_numpy()
 
 
 def released_texts(schema: Mapping[str, pl.DataType], recoding: Recoding) -> list[str]:

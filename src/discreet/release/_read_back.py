@@ -7,7 +7,7 @@ become one are refused. Values that only changed their form, such as a time that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +16,9 @@ from discreet.engines import Format, as_written, exactly, held, relation_of, to_
 from discreet.errors import OutputError
 
 __all__ = ["ReadBack"]
+
+_FEW = 1_000
+"""Columns of no more values than this are written together."""
 
 
 class ReadBack:
@@ -39,7 +42,8 @@ class ReadBack:
     ) -> None:
         self._through = through
         self._released = released
-        self._expected = expected
+        self._expected = {name: _plain(values).unique() for name, values in expected.items()}
+        self._known: dict[str, pl.Series | None] | None = None
         self._merged = merged
         self._needed = needed
         self._where = where
@@ -50,8 +54,7 @@ class ReadBack:
             return read
         read = _plain(read)
         found = read.unique()
-        for values in self._candidates(column):
-            back = self._back(values)
+        for values, back in self._candidates(column):
             if back is None:
                 return self._held(column, read)
             alike = _alike(values, back, found) if back.dtype == found.dtype else None
@@ -63,29 +66,46 @@ class ReadBack:
             return self._held(column, read)
         raise _refused(column, alike, self._where)
 
-    def _candidates(self, column: str) -> Iterator[pl.Series]:
-        """Yield the values expected in a column, and then, which takes another look at all rows, those in it."""
+    def _candidates(self, column: str) -> Iterator[tuple[pl.Series, pl.Series | None]]:
+        """Yield the values expected in a column, and then, which takes another look at all rows, those in it.
+
+        With them goes what is read for each; None where all values come back as they are.
+        """
         expected = self._expected.get(column)
         if expected is not None:
-            yield _plain(expected).unique()
+            yield expected, self._expected_back(column)
         relation = relation_of(self._released)
         if relation is not None:
             rows = relation.groups({"value": column})["value"]
         else:
             plan = to_lazy(self._released, [column]).select(value=exactly(column)).unique()
             rows = plan.collect(engine="streaming")["value"]
-        yield self._held(column, _plain(rows)).unique()
+        values = self._held(column, _plain(rows)).unique()
+        yield values, self._back([values])[0]
+
+    def _expected_back(self, column: str) -> pl.Series | None:
+        """Return what is read for the values expected in a column; columns of few values are written together."""
+        if self._known is None:
+            few = {name: values for name, values in self._expected.items() if 0 < len(values) <= _FEW}
+            self._known = dict(zip(few, self._back(list(few.values())), strict=True)) if few else {}
+        return self._known[column] if column in self._known else self._back([self._expected[column]])[0]
 
     def _held(self, column: str, values: pl.Series) -> pl.Series:
         return held(values, self._merged[column]) if column in self._merged else values
 
-    def _back(self, values: pl.Series) -> pl.Series | None:
-        """Return what is read for each value, in the same order."""
-        number = pl.Series("number", range(len(values)), dtype=pl.Int64)
-        back = self._through(pl.DataFrame([number, values.alias("value")]))
+    def _back(self, columns: Sequence[pl.Series]) -> list[pl.Series | None]:
+        """Return what is read for each value, in the same order; shorter columns are filled up with their last value."""
+        height = max(map(len, columns))
+        number = pl.Series("number", range(height), dtype=pl.Int64)
+        filled = [
+            values.gather(number.clip(upper_bound=len(values) - 1)) if len(values) < height else values
+            for values in columns
+        ]
+        back = self._through(pl.DataFrame([number, *(values.alias(f"value{i}") for i, values in enumerate(filled))]))
         if back is None:
-            return None
-        return _plain(back.sort(pl.col("number").cast(pl.Int64)).get_column("value"))
+            return [None] * len(columns)
+        back = back.sort(pl.col("number").cast(pl.Int64))
+        return [_plain(back.get_column(f"value{i}").head(len(values))) for i, values in enumerate(columns)]
 
 
 def _plain(values: pl.Series) -> pl.Series:

@@ -12,6 +12,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._numbers import first_of
+
 __all__ = ["OR_MISSING", "Label", "block_names", "node_levels", "node_names", "range_name", "set_name", "set_text"]
 
 Label = str | None
@@ -56,64 +58,64 @@ def block_names(
     """
     shown = np.ones(blocks.size, dtype=np.bool_) if there is None else there
     level_of = node_levels(ancestors, blocks)
-    first = np.unique(blocks, return_index=True)[1]
-    names: list[Label] = [
-        None if level < 0 else labels[level][ancestors[level, leaf]]
-        for level, leaf in zip(level_of.tolist(), first.tolist(), strict=True)
-    ]
-    leaves_of = _leaves_of(blocks, shown)
-    released = [block for block, leaves in enumerate(leaves_of) if leaves.size]
-    for block in released:
-        if level_of[block] < 0 and leaves_of[block].size == 1:
-            names[block], level_of[block] = labels[0][int(leaves_of[block][0])], 0
-    nodes = [block for block in released if level_of[block] >= 0]
-    for block, name in zip(nodes, _apart([names[n] for n in nodes], level_of[nodes].tolist()), strict=True):
-        names[block] = name
-    taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(names[n] for n in nodes)
-    if not by_values:
-        taken = taken.union(*labels[1:])
-    rank = np.cumsum(shown)
-    for block in released:
-        if level_of[block] < 0:
-            members = [labels[0][leaf] for leaf in leaves_of[block].tolist()]
-            run = ranges and _is_run(rank[leaves_of[block][: len(members) - members.count(None)]])
+    first = first_of(blocks, level_of.size)
+    names = np.full(level_of.size, None, dtype=object)
+    for level in np.unique(level_of[level_of >= 0]).tolist():
+        at = level_of == level
+        names[at] = _array(labels[level])[ancestors[level, first[at]]]
+    leaves = np.flatnonzero(shown)
+    leaves = leaves[np.argsort(blocks[leaves], kind="stable")]
+    size = np.bincount(blocks[leaves], minlength=level_of.size)
+    end = np.cumsum(size)
+    alone = (level_of < 0) & (size == 1)
+    names[alone], level_of[alone] = _array(labels[0])[leaves[end[alone] - 1]], 0
+    nodes = np.flatnonzero((size > 0) & (level_of >= 0))
+    names[nodes] = _array(_apart(names[nodes].tolist(), level_of[nodes].tolist()))
+    others = np.flatnonzero((size > 0) & (level_of < 0))
+    if others.size:
+        taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(names[nodes].tolist())
+        if not by_values:
+            taken = taken.union(*labels[1:])
+        rank = np.cumsum(shown)
+        for block in others.tolist():
+            own = leaves[end[block] - size[block] : end[block]]
+            members = [labels[0][leaf] for leaf in own.tolist()]
+            run = ranges and _is_run(rank[own[: len(members) - members.count(None)]])
             if by_values and not ranges:
                 members.sort(key=lambda label: (label is None, label or ""))
             names[block] = _new_name(members, run, taken)
-    if len(released) < len(names):
-        _name_unreleased(names, leaves_of, [labels[0][leaf] for leaf in first.tolist()])
-    return names
+    if (size == 0).any():
+        _name_unreleased(names, size > 0, _array(labels[0])[first])
+    found: list[Label] = names.tolist()
+    return found
 
 
-def _leaves_of(blocks: NDArray[np.integer], shown: NDArray[np.bool_]) -> list[NDArray[np.integer]]:
-    """Return for each block its leaves that are shown."""
-    leaves = np.flatnonzero(shown)
-    leaves = leaves[np.argsort(blocks[leaves], kind="stable")]
-    ends = np.searchsorted(blocks[leaves], np.arange(int(blocks.max(initial=-1)) + 1), side="right")
-    return np.split(leaves, ends[:-1]) if ends.size else []
+def _array(labels: Sequence[Label]) -> NDArray[np.object_]:
+    return np.array([*labels, None], dtype=object)[:-1]
 
 
-def _name_unreleased(names: list[Label], leaves_of: Sequence[NDArray[np.integer]], first: Sequence[Label]) -> None:
+def _name_unreleased(names: NDArray[np.object_], released: NDArray[np.bool_], first: NDArray[np.object_]) -> None:
     """Give blocks that are not released names nothing else has: that of a node, or of their first leaf."""
-    used = {name for name, leaves in zip(names, leaves_of, strict=True) if leaves.size}
-    for block, leaves in enumerate(leaves_of):
-        if not leaves.size:
-            name = first[block] if names[block] is None else names[block]
-            while name in used:
-                name = f"{name} (left out)"
-            names[block] = name
-            used.add(name)
+    used: set[Label] = set(names[released].tolist())
+    for block in np.flatnonzero(~released).tolist():
+        name = first[block] if names[block] is None else names[block]
+        while name in used:
+            name = f"{name} (left out)"
+        names[block] = name
+        used.add(name)
 
 
 def node_levels(ancestors: NDArray[np.integer], blocks: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return for each block the lowest level at which it is a node of the hierarchy, -1 where it is none."""
     size = np.bincount(blocks)
-    _, first = np.unique(blocks, return_index=True)
+    first = first_of(blocks, size.size)
     level_of = np.full(size.size, -1, dtype=np.int64)
     for level, row in enumerate(ancestors):
         node = row[first]
         inside = np.bincount(blocks, weights=row == node[blocks])
         level_of[(level_of < 0) & (inside == size) & (np.bincount(row)[node] == size)] = level
+        if (level_of >= 0).all():
+            break
     return level_of
 
 
@@ -189,6 +191,8 @@ def _in_quotes(label: str) -> str:
 def _apart(names: Sequence[Label], level_of: Sequence[int]) -> list[Label]:
     """Add the level to names that several nodes have: a leaf may be called as a node elsewhere in the tree is."""
     told = list(names)
+    if len(set(told)) == len(told):
+        return told
     nodes = sorted(range(len(told)), key=lambda node: level_of[node])
     while len(taken := Counter(told)) < len(told):
         kept: set[Label] = set()

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet._numbers import compact
 from discreet._words import amount, either
 from discreet.errors import DataError, UsageError
 from discreet.schema._blocks import block_names, node_levels
@@ -113,7 +114,7 @@ class Domain:
         Where every block that is released is named by a single value, the values stay what they are, as at level 0;
         else they become text, the names of their blocks.
         """
-        number = np.unique(blocks, return_inverse=True)[1]
+        number = _without_gaps(blocks)
         block = number[self.codes]
         if self._stand_alone(number)[block].all():
             return self.released(0)
@@ -133,6 +134,8 @@ class Domain:
     def _stand_alone(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return for each block whether it is named by a single value, or is not released at all."""
         named = np.bincount(number, weights=self.there)  # without weights, the leaves of each block are counted
+        if (named > 1).all():
+            return np.zeros(named.size, dtype=np.bool_)
         level = node_levels(self.ancestors, number)
         made_up = level < self.height if self.naming is Naming.BY_VALUES else level <= 0
         return np.asarray((named == 0) | ((named == 1) & made_up))
@@ -144,7 +147,7 @@ class Domain:
 
     def names_depend_on_rows(self, blocks: NDArray[np.integer]) -> bool:
         """Whether names of blocks depend on which leaves released rows have; blocks are as for :meth:`released_as`."""
-        number = np.unique(blocks, return_inverse=True)[1]
+        number = _without_gaps(blocks)
         return self.naming is not Naming.FIXED or bool((node_levels(self.ancestors, number) < 0).any())
 
     def covered(self, blocks: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -154,7 +157,7 @@ class Domain:
         """
         if self.there is None:
             return np.ones(blocks.size, dtype=np.bool_)
-        number = np.unique(blocks, return_inverse=True)[1]
+        number = _without_gaps(blocks)
         level = node_levels(self.ancestors, number)[number]
         fixed = (level == 0) | (level == self.height)
         if self.naming is Naming.FIXED:
@@ -184,6 +187,13 @@ class Domain:
         held = high >= 0
         gaps[held] = rank[high[held]] - rank[low[held]] + 1 != np.bincount(number[leaves], minlength=size)[held]
         return np.asarray(known & (low[number] <= leaf) & (leaf <= high[number]) & ~gaps[number])
+
+
+def _without_gaps(blocks: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Number blocks from 0 on, in their order."""
+    if blocks.min(initial=0) < 0:
+        return np.unique(blocks, return_inverse=True)[1]
+    return compact(blocks, int(blocks.max(initial=0)) + 1)[0]
 
 
 def make_domain(

@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-__all__ = ["NUMBERS", "CheckedNumber"]
+__all__ = ["NUMBERS", "SHORTEST", "CheckedNumber", "bare_form"]
+
+SHORTEST = 9
+"""No number has fewer letters and digits."""
+
+
+def bare_form(text: str) -> str:
+    """Return a value without blanks and marks, in capitals.
+
+    >>> bare_form("de89 3704-0044")
+    'DE8937040044'
+    """
+    return re.sub(r"[\s.\-/]", "", text).upper()
 
 
 class CheckedNumber(NamedTuple):
@@ -23,7 +35,10 @@ class CheckedNumber(NamedTuple):
 
     def passes(self, text: str) -> bool:
         """Whether a value has the form, and the right check digits."""
-        plain = re.sub(r"[\s.\-/]", "", text).upper()
+        return self.passes_bare(bare_form(text))
+
+    def passes_bare(self, plain: str) -> bool:
+        """Do the same for a value in its :func:`bare_form`."""
         return self.form.fullmatch(plain) is not None and self.valid(plain)
 
 

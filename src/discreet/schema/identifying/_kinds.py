@@ -6,11 +6,12 @@ The words are English, German, French, Spanish, Italian, Portuguese and Dutch.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
 
-from discreet.schema.identifying._check_digits import NUMBERS
+from discreet.schema.identifying._check_digits import NUMBERS, SHORTEST, bare_form
 from discreet.schema.identifying._words import words_of
 
 __all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PLACES", "Kind", "Sighting", "sightings"]
@@ -56,6 +57,10 @@ class Sighting(NamedTuple):
 
 
 _UNMASKED_CODE = r"^\s*(\d{4,}|[A-Za-z]{1,2}\d[A-Za-z\d]?\s*\d[A-Za-z]{2}|\d{5}-\d{4}|[A-Z]{1,2}-\d{4,5})"
+_TELEPHONE = (
+    r"^\s*((\+?1[\s.-]?)?(\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}|(\+|00)[1-9]\d{0,2}[\s./-]?(\(0?\d{1,5}\)|\d{1,5})"
+    r"([\s./-]?\d{2,}){1,5}|0\d{2,5} ?[/ ] ?\d{3,}([ -]?\d{2,}){0,3}|0[1-9]( \d\d){4})\s*$"
+)
 _DAY_OR_MONTH = (
     r"^\s*(\d{4}[-/.]\d{1,2}([-/.]\d{1,2}([T ].*)?)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}\.? (de )?(jan|ene|gen|feb|fev|fév|mar|mär|apr|abr|avr|may|mai|mag|mei|maa|jun|giu|juin|jui|jul|lug|aug|"
@@ -115,8 +120,7 @@ KINDS = (
         rf"\b(phone( ?{_NO})?|tele ?phone|mobile( ?{_NO})?|cell( ?phone)?|tel|telefon\w*|handy( ?nr| ?nummer)?|"
         r"ruf ?nummer|mobil( ?nummer| ?telefon| ?nr)?|portable|telefono|movil|celular|cellulare|telefone|telemovel|"
         r"telefoon\w*|mobiel|gsm)\b",
-        r"^\s*((\+?1[\s.-]?)?(\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}|(\+|00)[1-9]\d{0,2}[\s./-]?(\(0?\d{1,5}\)|\d{1,5})"
-        r"([\s./-]?\d{2,}){1,5}|0\d{2,5} ?[/ ] ?\d{3,}([ -]?\d{2,}){0,3}|0[1-9]( \d\d){4})\s*$",
+        _TELEPHONE,
         _MOST,
         certain=True,
     ),
@@ -206,6 +210,8 @@ KINDS = (
 )
 _HASHED = r"^\s*([0-9a-f]{16,}|[0-9A-F]{16,})\s*$"
 """Long hexadecimal text: what hashing an identifier leaves, and as much a name of a person as that was."""
+_OF_DIGITS = (_UNMASKED_CODE, _TELEPHONE, _HASHED)
+"""The patterns that bare digits may match; all others need something else."""
 _NO_PERSON = re.compile(
     r"\b(product|file|drug|medication|medicine|company|employer|hospital|clinic|brand|column|category|group|test|"
     r"procedure|disease|diagnosis|school|produkt|datei|medikament|firma|krankenhaus|klinik|marke|spalte|gruppe|produit|"
@@ -221,43 +227,67 @@ _OLD = 90
 def sightings(column: str, texts: pl.Series) -> list[Sighting]:
     """Return the kinds of identifiers seen in the name of a column or in ``texts``, its known values as text."""
     words = words_of(column)
+    called = [kind.name is not None and re.search(kind.name, words) is not None for kind in KINDS]
+    matched = _Matched(texts, [kind.value for kind, named in zip(KINDS, called, strict=True) if named or not kind.both])
     found: dict[str, Sighting] = {}
-    numbers = bool(len(texts)) and not texts.cast(pl.Float64, strict=False).null_count()
-    for kind in KINDS:
-        named = kind.name is not None and re.search(kind.name, words) is not None
+    for kind, named in zip(KINDS, called, strict=True):
         if named and kind.kind == NAMES and _NO_PERSON.search(words):
             continue
-        named = named and not (kind.text_only and numbers)
+        named = named and not (kind.text_only and matched.numbers)
         if kind.both:
-            shown = named = named and _matches(texts, kind.value or "", kind.share)
+            shown = named = named and matched.share(kind.value) >= kind.share
         else:
-            shown = kind.value is not None and _matches(texts, kind.value, kind.share)
+            shown = kind.value is not None and matched.share(kind.value) >= kind.share
         if shown or named:
             seen = Sighting(kind.kind, "contents" if shown else "name", kind.direct, shown and kind.certain, kind.kind)
             found.setdefault(kind.kind, seen)
     for number in _checked(texts):
         found[number.kind] = number
-    if NAMES not in found and _full_names(texts):
+    if NAMES not in found and matched.share(_PERSON_NAME) >= 0.8 and _different_names(texts):
         found[NAMES] = Sighting(NAMES, "contents", True, True, NAMES)
     codes = "other numbers or codes of a person"
-    if codes not in found and _many(texts) and _matches(texts, _HASHED, 0.9):
+    if codes not in found and matched.share(_HASHED) >= 0.9 and _many(texts):
         found[codes] = Sighting(codes, "contents", True, True, "codes such as those a hash function makes")
     if _AGE.search(words) and _over_89(texts):
         found[OLD] = Sighting(OLD, "contents", False, False, OLD)
     return list(found.values())
 
 
-def _matches(texts: pl.Series, pattern: str, share: float) -> bool:
-    return bool(len(texts)) and float(texts.str.contains(pattern).mean() or 0) >= share  # type: ignore[arg-type]
+class _Matched:
+    """The share of the values that match each of some patterns, found for all patterns at once."""
+
+    def __init__(self, texts: pl.Series, patterns: Sequence[str | None]) -> None:
+        text = pl.col("text")
+        table = texts.alias("text").to_frame()
+        bare = bool(len(texts)) and not texts.str.contains(r"[^0-9]").any()
+        wanted = dict.fromkeys(pattern for pattern in (*patterns, _HASHED, _PERSON_NAME) if pattern is not None)
+        looked_for = [pattern for pattern in wanted if not bare or pattern in _OF_DIGITS]
+        shares = [text.str.contains(pattern).mean().alias(str(i)) for i, pattern in enumerate(looked_for)]
+        unread = text.cast(pl.Float64, strict=False).null_count().alias("unread")
+        *means, rest = table.select(*shares, unread).row(0)
+        self._shares = dict(zip(looked_for, means, strict=True))
+        self.numbers = bool(len(texts)) and not rest
+        """Whether all values are numbers."""
+
+    def share(self, pattern: str | None) -> float:
+        """Return the share of the values that match a pattern."""
+        return float(self._shares.get(pattern or "") or 0)
 
 
 def _checked(texts: pl.Series) -> list[Sighting]:
     """Return the numbers of people whose check digits are right."""
-    values = texts.filter(texts.str.contains(r"\d")).unique(maintain_order=True).head(_CHECKED).to_list()
+    digits = texts.filter(texts.str.contains(r"\d"))
+    values = digits.head(4 * _CHECKED).unique(maintain_order=True)
+    if len(values) < _CHECKED < len(digits):
+        values = digits.unique(maintain_order=True)
+    values = values.head(_CHECKED)
+    plain = [bare_form(value) for value in values.filter(values.str.len_bytes() >= SHORTEST).to_list()]
     found = []
     for number in NUMBERS:
-        passed = sum(map(number.passes, values))
-        if passed >= max(number.least, number.share * max(len(values), 1)) and _matches(texts, r"\d", number.share):
+        needed = max(number.least, number.share * max(len(values), 1))
+        if len(plain) < needed or len(digits) < number.share * len(texts):
+            continue
+        if sum(map(number.passes_bare, plain)) >= needed:
             found.append(Sighting(number.kind, "contents", True, True, number.what))
     return found
 
@@ -267,9 +297,9 @@ def _many(texts: pl.Series) -> bool:
     return len(texts) > 0 and texts.n_unique() >= max(3, 0.1 * len(texts))
 
 
-def _full_names(texts: pl.Series) -> bool:
-    """Whether most values look like a first and a last name, and most are different: cities are not."""
-    return len(texts) >= 20 and texts.n_unique() >= 0.5 * len(texts) and _matches(texts, _PERSON_NAME, 0.8)
+def _different_names(texts: pl.Series) -> bool:
+    """Whether most of many values are different: names of people are, those of cities are not."""
+    return len(texts) >= 20 and texts.n_unique() >= 0.5 * len(texts)
 
 
 def _over_89(texts: pl.Series) -> bool:
