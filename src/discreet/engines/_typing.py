@@ -155,7 +155,8 @@ def _fixed(text: pl.Series, decimals: int, short: bool) -> bool:
     if not text.str.contains(PATTERNS["fixed"].format(decimals)).all():
         return False
     digits = text.str.strip_prefix("-").str.len_bytes().max() or 0  # the point makes up for one more
-    return digits <= (SHORT if short else 18) + 1 and not text.str.contains(PATTERNS["negative zero"]).any()  # type: ignore[operator, no-any-return]
+    few = bool(digits <= (SHORT if short else 18) + 1)  # type: ignore[operator]
+    return few and not text.str.contains(PATTERNS["negative zero"]).any()
 
 
 def _exact(text: pl.Series, short: bool) -> bool:
@@ -184,12 +185,12 @@ def _dates(text: pl.Series, found: Found, short: bool) -> bool:
         if not text.str.contains(PATTERNS["day"]).all():
             return False
         days = text.str.to_date("%Y-%m-%d", strict=False)  # of ten characters there is one spelling of each day
-        return not days.null_count() and days.min() >= first  # type: ignore[operator]
+        return not days.null_count() and bool(days.min() >= first)  # type: ignore[operator]
     if short and found.form.endswith("6f"):
         return False
     clock = text.str.to_datetime(found.form, strict=False, time_unit="us")
     same = not clock.null_count() and (clock.dt.to_string(found.form) == text).all()  # a leap second becomes another
-    return same and clock.min().date() >= first  # type: ignore[operator, union-attr]
+    return same and bool(clock.min().date() >= first)  # type: ignore[union-attr]
 
 
 def _given(text: pl.Series, given: Type) -> Iterator[Found]:

@@ -40,18 +40,10 @@ def typed_relation(native: Any, rows: SqlRows, columns: Sequence[str], names: Se
     if types.where == "csv" or not columns:
         return native
     seen = _of_start(native, rows, columns, types)
-    able = [(column, found) for column, each in seen.items() for found in each or ()]
-    if not able:
-        return native
-    checks = [_condition(found, rows.quoted(column), rows.matches, types) for column, found in able]
-    asked = [f"coalesce(min(CASE WHEN {check} THEN 1 ELSE 0 END), 1) AS c{n}" for n, check in enumerate(checks)]
-    held = rows.fetch(rows.select(native, asked)).row(0)
-    left = {
-        column: frozenset(f for (c, f), ok in zip(able, held, strict=True) if c == column and ok) for column in seen
-    }
-    for column in columns:
-        types.check(column, left[column] if seen[column] is not None else None)
-    chosen = types.chosen(left)
+    chosen = types.chosen(seen)
+    unsure = any(seen[column] and column not in chosen for column in types.given if column in seen)
+    if unsure or not all(_held(native, rows, list(chosen.items()), types)):
+        chosen = _of_all(native, rows, seen, types)
     if not chosen:
         return native
     return rows.select(
@@ -63,6 +55,27 @@ def typed_relation(native: Any, rows: SqlRows, columns: Sequence[str], names: Se
             for name in names
         ],
     )
+
+
+def _of_all(native: Any, rows: SqlRows, seen: Mapping[str, frozenset[Found] | None], types: Types) -> dict[str, Found]:
+    """Return the types of all rows, where the best one for the first rows is not that of all."""
+    able = [(column, found) for column, each in seen.items() for found in each or ()]
+    held = _held(native, rows, able, types)
+    left = {
+        column: frozenset(f for (c, f), ok in zip(able, held, strict=True) if c == column and ok) for column in seen
+    }
+    for column in seen:
+        types.check(column, left[column] if seen[column] is not None else None)
+    return types.chosen(left)
+
+
+def _held(native: Any, rows: SqlRows, able: Sequence[tuple[str, Found]], types: Types) -> Sequence[Any]:
+    """Return for each of some columns with a spelling whether all values have it."""
+    if not able:
+        return []
+    checks = [_condition(found, rows.quoted(column), rows.matches, types) for column, found in able]
+    asked = [f"coalesce(min(CASE WHEN {check} THEN 1 ELSE 0 END), 1) AS c{n}" for n, check in enumerate(checks)]
+    return rows.fetch(rows.select(native, asked)).row(0)
 
 
 def _of_start(

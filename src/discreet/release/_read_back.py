@@ -94,7 +94,7 @@ class ReadBack:
         return held(values, self._merged[column]) if column in self._merged else values
 
     def _back(self, columns: Sequence[pl.Series]) -> list[pl.Series | None]:
-        """Return what is read for each value, in the same order; shorter columns are filled up with their last value."""
+        """Return what is read for each value, in the same order; short columns are filled up with their last one."""
         height = max(map(len, columns))
         number = pl.Series("number", range(height), dtype=pl.Int64)
         filled = [

@@ -76,7 +76,7 @@ def block_names(
         taken = {labels[0][leaf] for leaf in np.flatnonzero(shown).tolist()}.union(names[nodes].tolist())
         if not by_values:
             taken = taken.union(*labels[1:])
-        rank = np.cumsum(shown)
+        rank = np.cumsum(shown, dtype=np.int64)
         for block in others.tolist():
             own = leaves[end[block] - size[block] : end[block]]
             members = [labels[0][leaf] for leaf in own.tolist()]

@@ -192,7 +192,7 @@ class Domain:
 def _without_gaps(blocks: NDArray[np.integer]) -> NDArray[np.int64]:
     """Number blocks from 0 on, in their order."""
     if blocks.min(initial=0) < 0:
-        return np.unique(blocks, return_inverse=True)[1]
+        blocks = blocks - blocks.min()
     return compact(blocks, int(blocks.max(initial=0)) + 1)[0]
 
 
