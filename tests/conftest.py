@@ -112,7 +112,11 @@ def people() -> pl.DataFrame:
 
 @pytest.fixture
 def columns_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Confirm every column without a role, in modules whose tables have one that numbers rows to follow them."""
+    """Confirm every column without a role.
+
+    For modules about something else whose tables and command lines are of many shapes: engines and databases, kinds of
+    frames, places, errors and the options of the command line. Elsewhere tests name roles, or confirm with ``keep``.
+    """
     monkeypatch.setattr("discreet.release._undecided.Undecided.check", lambda self: None)
 
 

@@ -11,8 +11,6 @@ from click.testing import CliRunner
 from discreet import _replacing
 from discreet.cli import program
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 TABLE = "name,age,zip\n" + "".join(f"p{i},{20 + i % 4},0213{i % 2}\n" for i in range(24))
 
 
@@ -28,12 +26,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "command",
     [
         "hierarchy make a.csv --column zip -o a.csv",
-        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job a.csv",
-        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job safe.csv",
+        "anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job a.csv",
+        "anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job safe.csv",
         "anonymize a.csv --qi zip --hierarchy zip=zip.csv -k 2 -o zip.csv",
         "anonymize a.csv --qi zip --hierarchy zip=zip.csv -k 2 -o safe.csv --save-job zip.csv",
-        "anonymize a.csv --qi age -k 2 -o safe.csv --report r.json --save-job r.json",
-        "anonymize a.csv --qi age -k 2 -o ./a.csv",
+        "anonymize a.csv --qi age --keep name -k 2 -o safe.csv --report r.json --save-job r.json",
+        "anonymize a.csv --qi age --keep name -k 2 -o ./a.csv",
     ],
 )
 def test_refused(folder: Path, command: str) -> None:
@@ -44,7 +42,9 @@ def test_refused(folder: Path, command: str) -> None:
 
 
 def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> None:
-    result = CliRunner().invoke(program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv"])
+    result = CliRunner().invoke(
+        program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv", "--keep", "name"]
+    )
     assert result.exit_code == 0
     assert "warning: Kept as confirmed, though it could tell who somebody is: 'name'." in result.output
     assert "about a person: 'zip'; name such columns as identifiers" in result.output
@@ -56,9 +56,9 @@ def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> 
     [
         ("hierarchy make a.csv --column zip -o old.csv", "old.csv"),
         ("hierarchy make a.csv --column zip -o old.csv.gz", "old.csv.gz"),
-        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.yaml", "old.yaml"),
-        ("anonymize a.csv --qi age -k 2 -o safe.csv --save-job old.json", "old.json"),
-        ("anonymize a.csv --qi age -k 2 -o safe.csv --report old.txt", "old.txt"),
+        ("anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job old.yaml", "old.yaml"),
+        ("anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job old.json", "old.json"),
+        ("anonymize a.csv --qi age --keep name -k 2 -o safe.csv --report old.txt", "old.txt"),
         ("sample -n 10 -o old.csv", "old.csv"),
     ],
 )
@@ -84,9 +84,9 @@ def test_disk_full(folder: Path, command: str, target: str, monkeypatch: pytest.
     "command",
     [
         "hierarchy make a.csv --column zip -o pipe",
-        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job pipe",
+        "anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job pipe",
         "hierarchy make a.csv --column zip -o none/zip.csv",
-        "anonymize a.csv --qi age -k 2 -o safe.csv --save-job none/job.yaml",
+        "anonymize a.csv --qi age --keep name -k 2 -o safe.csv --save-job none/job.yaml",
     ],
 )
 def test_what_is_no_file_stays_as_it_is(folder: Path, command: str) -> None:
@@ -122,7 +122,7 @@ def test_a_link_stays_a_link(folder: Path) -> None:
 def test_a_link_is_told_by_its_name(options: str, leads_to: str, sentence: str, folder: Path) -> None:
     (folder / "other").mkdir(exist_ok=True)
     (folder / "link.csv").symlink_to(folder / leads_to)
-    result = CliRunner().invoke(program, f"anonymize a.csv --qi age -k 2 {options}".split())
+    result = CliRunner().invoke(program, f"anonymize a.csv --qi age --keep name -k 2 {options}".split())
     assert result.exit_code == 6, result.output
     assert sentence.format(folder=folder.resolve()) in result.stderr
     assert "real.csv" not in result.stderr

@@ -15,12 +15,11 @@ from click.testing import Result
 
 import discreet as dc
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 Run = Callable[..., Result]
 
 TABLE = ("pareto", "people.csv")
 QI = ("--qi", "sex,education,marital_status")
+IDENTIFIERS = ("--identifiers", "person_id,name,birth_date,zip,income")
 ASK = (*TABLE, *QI, "--sensitive", "diagnosis")
 
 
@@ -50,7 +49,7 @@ def test_promises_beside_the_axis(run: Run, folder: Path) -> None:
     assert sorted(told["promises"]) == ["distinct-l(3, diagnosis)", "k(4)"]
     assert told["points"] == front.to_dict()["points"]
     assert min(point["values"]["k"] for point in told["points"]) >= 4
-    result = run(*asked, "--release", "5", "--release-to", "safe.csv")
+    result = run(*asked, *IDENTIFIERS, "--release", "5", "--release-to", "safe.csv")
     assert result.exit_code == 0, result.output
     check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--sensitive", "diagnosis")
     assert run(*check, "-k", "5", "-l", "3").exit_code == 0
@@ -90,7 +89,7 @@ def test_quiet(run: Run) -> None:
 
 @pytest.mark.parametrize("wanted", ["5", "knee"])
 def test_release(wanted: str, run: Run, folder: Path) -> None:
-    result = run(*ASK, "--suppression", "budget(2%)", "--release", wanted, "--release-to", "safe.csv")
+    result = run(*ASK, *IDENTIFIERS, "--suppression", "budget(2%)", "--release", wanted, "--release-to", "safe.csv")
     assert result.exit_code == 0, result.output
     assert result.stdout.endswith("The release is in safe.csv.\n")
     front = front_of(folder, suppression="budget(2%)")

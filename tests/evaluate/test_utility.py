@@ -16,8 +16,6 @@ import naive_utility as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import utility
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 CITIES = {"north": ["Oslo", "Bergen"], "south": {"coast": ["Nice", "Genoa"], "inland": ["Turin"]}}
 TREE = [
     ("Oslo", "north", "north", "*"),
@@ -200,7 +198,7 @@ def test_full_domain_costs_are_those_of_the_definition(seed):
 
 
 def test_a_release_costs_what_it_says():
-    people = dc.sample(300, seed=3)
+    people = dc.sample(300, seed=3).select("sex", "education", "city")
     forms = {name: dc.samples.HIERARCHIES[name] for name in ("sex", "education", "city")}
     for cost in ("LM(weights={sex: 2})", "HDM", "entropy", "precision"):
         release = dc.anonymize(people, quasi_identifiers=forms, privacy="k(5)", suppression="budget(10%)", cost=cost)
@@ -224,7 +222,8 @@ def test_an_unchanged_table_has_lost_nothing(people, constructor):
 
 def test_kinds_of_frames_agree(people, frame_constructor):
     quasi = {"age": dc.intervals(10, 20), "sex": None}
-    released = dc.anonymize(people, quasi_identifiers=quasi, privacy="k(3)", suppression="budget(0.2)", seed=1).frame
+    told = {"identifiers": "name", "quasi_identifiers": quasi, "privacy": "k(3)", "suppression": "budget(0.2)"}
+    released = dc.anonymize(people, **told, seed=1).frame
     expected = utility(people, released, quasi_identifiers=quasi, sensitive="score", queries=10)
     both = (frame_constructor(table) for table in (people, released))
     assert utility(*both, quasi_identifiers=quasi, sensitive="score", queries=10).to_frame().equals(expected.to_frame())
@@ -281,9 +280,10 @@ def test_missing_cells_of_a_column_that_had_none_may_be_anything():
 
 @pytest.mark.parametrize(("scheme", "solver"), [("full-domain", "auto"), ("local", "mondrian")])
 def test_reports(scheme, solver):
-    people = dc.sample(200, seed=4)
+    people = dc.sample(200, seed=4).select("sex", "education", "children", "income", "diagnosis")
     forms = {name: dc.samples.HIERARCHIES[name] for name in ("sex", "education", "children")}
-    release = dc.anonymize(people, quasi_identifiers=forms, privacy="k(4)", scheme=scheme, solver=solver)
+    told = {"quasi_identifiers": forms, "keep": "income", "privacy": "k(4)"}
+    release = dc.anonymize(people, **told, scheme=scheme, solver=solver)
     report = utility(people, release, quasi_identifiers=forms, sensitive=["income", "diagnosis"], queries=30)
     told = json.loads(json.dumps(report.to_dict()))
     assert told["released_rows"] == 200 - release.suppressed

@@ -21,8 +21,6 @@ from discreet.solve import Budget, Progress, Solution
 from exhaustive import Exhaustive, as_blocks
 from tables import coded, random_hierarchy
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 WORK = Hierarchy.from_rows(
     [
         ["State-gov", "Government"],
@@ -160,6 +158,7 @@ def test_every_kind_of_data(scheme: Any, constructor: Any, staff: pl.DataFrame) 
     release = anonymize(
         constructor(staff),
         quasi_identifiers={"work": WORK, "sex": "flat()"},
+        keep="row",
         privacy="k(4)",
         scheme=scheme,
         solver=Exhaustive(),
@@ -190,7 +189,8 @@ def check(release: Release, original: pl.DataFrame, columns: tuple[str, ...]) ->
 
 def test_an_attribute_that_stays_keeps_its_type(staff: pl.DataFrame) -> None:
     quasi = {"work": WORK, "age": "intervals(2)"}
-    release = anonymize(staff, quasi_identifiers=quasi, privacy="k(1)", scheme="subtree", solver=Exhaustive())
+    told: dict[str, Any] = {"quasi_identifiers": quasi, "keep": "row", "privacy": "k(1)", "scheme": "subtree"}
+    release = anonymize(staff, **told, solver=Exhaustive())
     assert release.frame.equals(staff)
     assert release.released_values == {"work": 7, "age": 8}
 
@@ -218,6 +218,7 @@ class Slow(Exhaustive):
 def test_what_is_told_about_the_search(staff: pl.DataFrame, tmp_path: Path) -> None:
     job: dict[str, Any] = {
         "quasi_identifiers": {"work": WORK},
+        "keep": "row",
         "privacy": "k(1)",
         "scheme": "subtree",
         "solver": Slow(),
@@ -245,5 +246,6 @@ def test_what_is_told_about_the_search(staff: pl.DataFrame, tmp_path: Path) -> N
 
 
 def test_the_picture_of_a_search_that_told_nothing(staff: pl.DataFrame) -> None:
-    job: dict[str, Any] = {"quasi_identifiers": {"work": WORK}, "privacy": "k(1)", "scheme": "subtree"}
+    job: dict[str, Any] = {"quasi_identifiers": {"work": WORK}, "keep": "row", "privacy": "k(1)"}
+    job["scheme"] = "subtree"
     assert anonymize(staff, **job, solver=Exhaustive()).trace_text() == "Nothing was recorded on the way."

@@ -15,8 +15,6 @@ from discreet.errors import DataError, UsageError
 from discreet.job import Job
 from discreet.release import Release
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -138,7 +136,7 @@ def test_promises_that_name_values_need_the_job(folder: Path) -> None:
         input="people.csv",
         output="safe.csv",
         quasi_identifiers=["sex"],
-        identifiers=["person_id", "name", "birth_date", "zip", "city"],
+        identifiers=["person_id", "name", "birth_date", "zip", "city", "income"],
         sensitive=["diagnosis"],
         privacy=["k(5)", "l+({Diabetes: 0.9, Asthma: 0.9}, diagnosis)"],
         certificate="certificate.json",
@@ -167,6 +165,7 @@ def test_promises_that_name_values_need_the_job(folder: Path) -> None:
 def test_values_made_unknown(suppression: str, folder: Path) -> None:
     make(
         quasi_identifiers={"sex": "flat", "education": None},
+        keep="birth_date",
         privacy=["l+(0.12, diagnosis)"],
         suppression=suppression,
         scheme="subtree",

@@ -14,8 +14,6 @@ from discreet.errors import InfeasibleError, OutputError, UsageError
 from discreet.job import Job
 from discreet.release import anonymize, audit
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 CLASSES = ["a", "a", "a", "b", "b", "b"]
 
 

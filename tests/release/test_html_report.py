@@ -20,8 +20,6 @@ from discreet.job import Job
 from discreet.release import Release, _browser
 from discreet.release._sections import Section, Table, Text
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 NASTY = "a<b>&\"'</script><script>alert(1)</script>"
 
 

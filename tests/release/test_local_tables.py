@@ -14,8 +14,6 @@ import discreet as dc
 from discreet.engines import open_table, to_lazy
 from visits import QUASI, SOLVERS, SmallClasses, checked, released, visits
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 # --- kinds of tables --------------------------------------------------------------------------------------------------
 
 

@@ -12,8 +12,6 @@ import pytest
 import discreet as dc
 from visits import QUASI, SOLVERS, SmallClasses, checked, released, visits
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 
 @pytest.mark.parametrize("show", ["mean", "median"])
 def test_microaggregation(show: str) -> None:

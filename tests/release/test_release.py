@@ -22,8 +22,6 @@ from discreet.release import Release, anonymize, audit
 from discreet.schema import Hierarchy
 from discreet.solve import SOLVERS, Budget, Progress
 
-pytestmark = pytest.mark.usefixtures("columns_kept")
-
 QI: dict[str, Any] = {"age": "intervals(5, 10, 20)", "zip": "mask(digits=5)", "sex": "flat()"}
 
 
@@ -58,7 +56,9 @@ def test_blocks_are_the_values_released_as_one(release: Release, people: pl.Data
         values = set(people[column].to_list())
         assert set().union(*release.blocks[column]) == values
         assert sum(map(len, release.blocks[column])) == len(values)
-    by_level = anonymize(people, quasi_identifiers=QI, privacy="k(1)", min_levels={"age": 2}, max_levels={"age": 2})
+    by_level = anonymize(
+        people, identifiers="name", quasi_identifiers=QI, privacy="k(1)", min_levels={"age": 2}, max_levels={"age": 2}
+    )
     for block in by_level.blocks["age"]:
         assert len({value if value is None else value // 10 for value in block}) == 1
 
@@ -139,7 +139,8 @@ def test_write(release: Release, tmp_path: Path) -> None:
 
 def test_a_written_release_is_read_from_its_file(people: pl.DataFrame, tmp_path: Path) -> None:
     people.write_csv(tmp_path / "people.csv")
-    job: dict[str, Any] = {"quasi_identifiers": QI, "privacy": "k(2)", "output": tmp_path / "safe.csv"}
+    job: dict[str, Any] = {"identifiers": "name", "quasi_identifiers": QI, "privacy": "k(2)"}
+    job["output"] = tmp_path / "safe.csv"
     release = anonymize(tmp_path / "people.csv", **job)
     written = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
     assert release.frame.cast(pl.String).equals(written)
@@ -191,6 +192,7 @@ def test_a_stopped_search_still_releases(people: pl.DataFrame, tmp_path: Path) -
     budget.stop.set()
     release = anonymize(
         people,
+        identifiers="name",
         quasi_identifiers=QI,
         privacy="k(4)",
         budget=budget,
@@ -207,14 +209,16 @@ def test_a_stopped_search_still_releases(people: pl.DataFrame, tmp_path: Path) -
 
 def test_progress_is_told(people: pl.DataFrame) -> None:
     seen: list[Progress] = []
-    anonymize(people, quasi_identifiers=QI, privacy="k(4)", progress=seen.append)
+    anonymize(people, identifiers="name", quasi_identifiers=QI, privacy="k(4)", progress=seen.append)
     assert seen
     assert seen[-1].best >= seen[-1].bound
 
 
 def test_solver_may_be_named_or_given(people: pl.DataFrame) -> None:
-    by_name = anonymize(people, quasi_identifiers=QI, privacy="k(4)", solver="lattice")
-    by_object = anonymize(people, quasi_identifiers=QI, privacy="k(4)", solver=SOLVERS.make("lattice"))
+    by_name = anonymize(people, identifiers="name", quasi_identifiers=QI, privacy="k(4)", solver="lattice")
+    by_object = anonymize(
+        people, identifiers="name", quasi_identifiers=QI, privacy="k(4)", solver=SOLVERS.make("lattice")
+    )
     assert by_name.job["solver"] == by_object.job["solver"] == "lattice"
 
 
@@ -254,7 +258,7 @@ def test_whole_flow_against_trying_everything(seed: int) -> None:
         "suppression": f"budget({budget})",
     }
     assert expected.feasible
-    release = anonymize(pl.DataFrame(rows).with_row_index("row"), **job)
+    release = anonymize(pl.DataFrame(rows).with_row_index("row"), **job, keep="row")
     assert release.cost == pytest.approx(expected.cost)
     levels = tuple(release.levels.values())
     assert levels in expected.levels
@@ -287,7 +291,7 @@ def test_seconds_of_compiling_are_told_apart(people: pl.DataFrame, monkeypatch: 
     assert (budget.preparing, budget.seconds) == (60, 0)
     told: list[tuple[str, str, float]] = []
     monkeypatch.setattr(Clock, "part", lambda clock, *of: told.append(of))
-    anonymize(people, quasi_identifiers=["age"], privacy="k(2)", budget=budget)
+    anonymize(people, identifiers="name", quasi_identifiers=["age"], privacy="k(2)", budget=budget)
     pareto(people, quasi_identifiers=["age"], budget=budget)
     assert [(stage, of) for stage, of, _ in told] == [("compile", "solve")] * 2
     assert all(seconds >= 60 and seconds % 60 == 0 for *_, seconds in told)

@@ -12,11 +12,9 @@ import pytest
 import discreet as dc
 import naive
 from discreet.counts import CodedAttribute
-from discreet.engines import to_lazy
+from discreet.engines import open_source, to_lazy
 from discreet.problem import SCHEMES
 from discreet.schema import make_domain
-
-pytestmark = pytest.mark.usefixtures("columns_kept")
 
 WORK = {
     "Government": ["State-gov", "Local-gov", "Federal-gov"],
@@ -37,6 +35,7 @@ def staff() -> pl.DataFrame:
 def released(table: Any, scheme: Any, quasi: Any = None, **options: Any) -> dc.Release:
     chosen = {"work": dc.groups(WORK), "age": "intervals(2)"} if quasi is None else quasi
     told: dict[str, Any] = {"privacy": "k(4)", "suppression": "class-records", **options}
+    told["keep"] = [column for column in open_source(table).columns if column == "row"]
     release = dc.anonymize(table, quasi_identifiers=chosen, scheme=scheme, **told)
     assert release.audit.passed
     assert release.status == "optimal"
@@ -233,7 +232,7 @@ def test_missing_values_are_in_a_block_like_any_other() -> None:
 )
 def test_errors(scheme: Any, column: str | None, message: str, staff: pl.DataFrame) -> None:
     with pytest.raises(dc.UsageError) as error:
-        dc.anonymize(staff, quasi_identifiers=["age"], privacy="k(2)", scheme=scheme)
+        dc.anonymize(staff, quasi_identifiers=["age"], keep="row", privacy="k(2)", scheme=scheme)
     assert message in error.value.message
     assert error.value.column == column
 
@@ -241,7 +240,7 @@ def test_errors(scheme: Any, column: str | None, message: str, staff: pl.DataFra
 def test_an_order_that_the_hierarchy_does_not_follow(staff: pl.DataFrame) -> None:
     odd = {"even": [20, 22], "odd": [21, 23]}
     with pytest.raises(dc.UsageError, match="needs the order of 'age' to agree with its hierarchy") as error:
-        dc.anonymize(staff, quasi_identifiers={"age": odd}, privacy="k(2)", scheme="guided-ordered")
+        dc.anonymize(staff, quasi_identifiers={"age": odd}, keep="row", privacy="k(2)", scheme="guided-ordered")
     assert error.value.column == "age"
     released(staff, "guided-set", {"age": odd}, privacy="k(20)")
 
