@@ -64,6 +64,7 @@ def _release(people: pl.DataFrame, way: str, kind: str, place: Path, options: di
         "identifiers": ["name", "born"],
         "quasi_identifiers": ["sex", "area"],
         "sensitive": ["disease"],
+        "keep": ["amount"],
         "privacy": "k(3)",
         **options,
     }

@@ -26,7 +26,12 @@ PLACES = [
     "sqlite:///{folder}/safe.db?table=safe",
     "duckdb:///{folder}/safe.duckdb?table=safe",
 ]
-TOLD: dict[str, Any] = {"identifiers": "name", "quasi_identifiers": {"sex": None}, "privacy": "k(2)"}
+TOLD: dict[str, Any] = {
+    "identifiers": "name",
+    "quasi_identifiers": {"sex": None},
+    "privacy": "k(2)",
+    "keep": ["number"],
+}
 
 
 def people(n: int = 300) -> pl.DataFrame:
@@ -92,7 +97,7 @@ def test_frame_beside_an_output_keeps_its_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 def test_table_recoded_in_its_database(tmp_path: Path, database: str) -> None:
     url = f"{database}:///{tmp_path}/clinic.db?table="
-    dc.anonymize(people(), output=f"{url}people", order="keep", **{**TOLD, "identifiers": ()}, types={})
+    dc.anonymize(people(), output=f"{url}people", order="keep", **{**TOLD, "identifiers": (), "keep": ["name", "number"]}, types={})
     told = {**TOLD, "identifiers": "name"}
     release = dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **told)
     first = numbers(f"{url}safe")
@@ -134,9 +139,7 @@ def test_rows_of_follows_the_order_of_what_was_written(
     if not in_memory:
         monkeypatch.setattr(_shuffle, "IN_MEMORY", 0)
     people().write_csv(tmp_path / "people.csv")
-    release = dc.anonymize(
-        tmp_path / "people.csv", output=tmp_path / "safe.csv", quasi_identifiers=["sex"], privacy="k(2)"
-    )
+    release = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "safe.csv", **TOLD)
     rows = release.rows_of(tmp_path / "people.csv")
     assert rows.to_list() == release.frame["number"].cast(pl.Int64).to_list()
     assert rows.to_list() != list(range(300))
@@ -151,7 +154,7 @@ def test_rows_of_says_why_it_cannot(tmp_path: Path) -> None:
 
 def test_point_of_a_front_and_mapping(tmp_path: Path) -> None:
     people().write_csv(tmp_path / "people.csv")
-    front = dc.pareto(people().drop("name"), quasi_identifiers=["sex"])
+    front = dc.pareto(people().drop("name"), quasi_identifiers=["sex"], keep=["number"])
     front.release(output=tmp_path / "front.csv")
     assert is_shuffled(numbers(f"{tmp_path}/front.csv"))
     front.release(output=tmp_path / "front.csv", order="keep")
@@ -170,7 +173,7 @@ def test_point_of_a_front_and_mapping(tmp_path: Path) -> None:
 
 def test_job_file(tmp_path: Path) -> None:
     people().write_csv(tmp_path / "people.csv")
-    job = {"input": "people.csv", "output": "safe.csv", "identifiers": "name", "quasi_identifiers": ["sex"]}
+    job = {"input": "people.csv", "output": "safe.csv", "identifiers": "name", "quasi_identifiers": ["sex"], "keep": ["number"]}
     (tmp_path / "job.json").write_text(json.dumps({**job, "privacy": "k(2)"}))
     assert Job.load(tmp_path / "job.json").run().job["order"] == "random"
     assert is_shuffled(numbers(f"{tmp_path}/safe.csv"))
