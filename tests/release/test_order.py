@@ -97,7 +97,13 @@ def test_frame_beside_an_output_keeps_its_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 def test_table_recoded_in_its_database(tmp_path: Path, database: str) -> None:
     url = f"{database}:///{tmp_path}/clinic.db?table="
-    dc.anonymize(people(), output=f"{url}people", order="keep", **{**TOLD, "identifiers": (), "keep": ["name", "number"]}, types={})
+    dc.anonymize(
+        people(),
+        output=f"{url}people",
+        order="keep",
+        **{**TOLD, "identifiers": (), "keep": ["name", "number"]},
+        types={},
+    )
     told = {**TOLD, "identifiers": "name"}
     release = dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **told)
     first = numbers(f"{url}safe")
@@ -173,7 +179,13 @@ def test_point_of_a_front_and_mapping(tmp_path: Path) -> None:
 
 def test_job_file(tmp_path: Path) -> None:
     people().write_csv(tmp_path / "people.csv")
-    job = {"input": "people.csv", "output": "safe.csv", "identifiers": "name", "quasi_identifiers": ["sex"], "keep": ["number"]}
+    job = {
+        "input": "people.csv",
+        "output": "safe.csv",
+        "identifiers": "name",
+        "quasi_identifiers": ["sex"],
+        "keep": ["number"],
+    }
     (tmp_path / "job.json").write_text(json.dumps({**job, "privacy": "k(2)"}))
     assert Job.load(tmp_path / "job.json").run().job["order"] == "random"
     assert is_shuffled(numbers(f"{tmp_path}/safe.csv"))
@@ -188,3 +200,19 @@ def test_job_file(tmp_path: Path) -> None:
 def test_other_orders_are_refused() -> None:
     with pytest.raises(UsageError, match="random or keep, not 'sorted'"):
         dc.anonymize(people(), order="sorted", **TOLD)  # type: ignore[arg-type]
+
+
+def test_writing_in_order_says_so(tmp_path: Path) -> None:
+    """A frame in memory that is written as it is gets the warning a job gets; one already shuffled does not."""
+    table = pl.DataFrame({"age": [30, 30, 41, 41] * 3})
+    release = dc.anonymize(table, quasi_identifiers=["age"], privacy="k(2)")
+    release.write(tmp_path / "random.csv")
+    assert not release.warnings
+    release.write(tmp_path / "kept.csv", order="keep")
+    assert any("original order" in warning for warning in release.warnings)
+    table.write_csv(tmp_path / "people.csv")
+    written = dc.anonymize(
+        tmp_path / "people.csv", quasi_identifiers=["age"], privacy="k(2)", output=tmp_path / "s.csv"
+    )
+    written.write(tmp_path / "again.csv", order="keep")
+    assert not any("original order" in warning for warning in written.warnings)

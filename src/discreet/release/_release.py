@@ -29,7 +29,7 @@ from discreet.release._ledger import make_entry, record, two_releases
 from discreet.release._left_out import LeftOut
 from discreet.release._mapping import Recipe, make_mapping, write_mapping
 from discreet.release._notebook import release_html
-from discreet.release._output import Output, TableOutput, Written, check_apart, check_output, place_files
+from discreet.release._output import KEPT_ORDER, Output, TableOutput, Written, check_apart, check_output, place_files
 from discreet.release._pickling import pickled_release, unpickled
 from discreet.release._publish import Promises, Rows, write_rows
 from discreet.release._report import summary, to_dict, write_report
@@ -207,6 +207,8 @@ class Release:
             raise UsageError("No spreadsheet opens a table of a database; write a file, such as safe.csv.")
         rows = Rows(frame=self.frame, for_spreadsheets=for_spreadsheets)
         write_rows(rows, self.promises, target, Clock())
+        if order == "keep" and not (isinstance(self.table, Written) and self.table.shuffle is not None):
+            self._warn(Caution(KEPT_ORDER))
         self._record(target.place)
         return target.place
 
@@ -218,8 +220,13 @@ class Release:
         if key is None or entry is None:
             return
         told = two_releases(record(key, entry))
-        if told is not None and told not in self.notes:
-            object.__setattr__(self, "notes", (PrivateCaution(told), *self.notes))
+        if told is not None:
+            self._warn(PrivateCaution(told))
+
+    def _warn(self, note: Caution) -> None:
+        """Add a note that must not be overlooked, unless it is there."""
+        if note not in self.notes:
+            object.__setattr__(self, "notes", (note, *self.notes))
 
     def report(
         self,
