@@ -16,6 +16,7 @@ from discreet.problem import SCHEMES, Problem
 from discreet.release._columns import MOST_KEPT
 from discreet.release._describe import is_counted
 from discreet.release._meanings import meanings
+from discreet.release._pickling import unpickled
 
 if TYPE_CHECKING:
     from discreet.engines import Recoding
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
     from discreet.schema import Domain
     from discreet.solve import Solution
 
-__all__ = ["Behind", "is_at_hand", "job_hierarchies", "recoded", "released_people", "roles", "unknown"]
+__all__ = [
+    "Behind",
+    "is_at_hand",
+    "job_hierarchies",
+    "kept_rows_of",
+    "known_recoding",
+    "recoded",
+    "released_people",
+    "roles",
+    "unknown",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,19 +140,37 @@ def released_people(release: Release, told: dict[str, Any], original: Any) -> tu
     """
     from discreet.evaluate._released_as import ReleasedAs
 
-    if release.recoding is None:
-        raise UsageError("This release does not know how it was made; make it again.")
     if not is_at_hand(original):
         raise UsageError("Tables of databases and clusters are not read once more; name a file or a frame as original.")
     plan = to_lazy(original)
     number = unused("row", plan.collect_schema())
-    kept = release.rows_of(original)
+    kept = kept_rows_of(release, original)
     rows = plan.with_row_index(number).collect()[kept.to_numpy()].drop(number)
     quasi = {
         name: tree.among(rows[name]) if isinstance(tree, ReleasedAs) else tree
         for name, tree in told["quasi_identifiers"].items()
     }
     return rows, recoded(release, original), {**told, "quasi_identifiers": quasi}
+
+
+def known_recoding(release: Release) -> Recoding:
+    """Return how the release was made, where that says which rows of the original table are in it."""
+    if release.recoding is None:
+        raise unpickled("the way it was made", "make the release again")
+    if not release.rows_known:
+        raise UsageError(
+            "Which of several equal rows were left out is not known, for the engine that made this release keeps no "
+            "order of rows; make it with engine='polars', or with a suppression that leaves out whole classes."
+        )
+    return release.recoding
+
+
+def kept_rows_of(release: Release, original: Any) -> pl.Series:
+    """Return which rows of the original table are released, in their order there, from 0 on."""
+    frame = to_lazy(original)
+    number = unused("row", frame.collect_schema())
+    released = recode(frame.with_row_index(number), known_recoding(release))
+    return released.select(number).collect().to_series()
 
 
 def recoded(release: Release, original: Any) -> pl.DataFrame:

@@ -18,7 +18,16 @@ from discreet.engines import Order, Recoding, Shuffle, order_of_rows, recode, to
 from discreet.errors import UsageError
 from discreet.release._around import Neighbour, find_neighbours
 from discreet.release._audit import Audit
-from discreet.release._behind import Behind, is_at_hand, recoded, released_people, roles, unknown
+from discreet.release._behind import (
+    Behind,
+    is_at_hand,
+    kept_rows_of,
+    known_recoding,
+    recoded,
+    released_people,
+    roles,
+    unknown,
+)
 from discreet.release._caution import Caution, PrivateCaution
 from discreet.release._certificate import write_certificate
 from discreet.release._checksums import FileStamp
@@ -165,27 +174,20 @@ class Release:
         >>> release.rows_of(table).to_list()
         [0, 1, 2, 4]
         """
-        if self.recoding is None:
-            raise unpickled("the way it was made", "make the release again")
-        if not self.rows_known:
+        recoding = known_recoding(self)
+        shuffle = self.table.shuffle if isinstance(self.table, Written) else None
+        if shuffle is None:
+            return kept_rows_of(self, data)
+        if isinstance(self.table, Written) and self.table.by_engine:
             raise UsageError(
-                "Which of several equal rows were left out is not known, for the engine that made this release keeps "
-                "no order of rows; make it with engine='polars', or with a suppression that leaves out whole classes."
+                "The database or engine wrote the rows in random order, so that it cannot be told which row is which; "
+                'make the release with order="keep", or in memory.'
             )
         frame = to_lazy(data)
         number = unused("row", frame.collect_schema())
-        shuffle = self.table.shuffle if isinstance(self.table, Written) else None
-        recoding = self.recoding.coded() if shuffle is not None and shuffle.coded else self.recoding
-        released = recode(frame.with_row_index(number), recoding)
-        if isinstance(self.table, Written) and self.table.shuffle is not None:
-            if self.table.by_engine:
-                raise UsageError(
-                    "The database or engine wrote the rows in random order, so that it cannot be told which row is "
-                    'which; make the release with order="keep", or in memory.'
-                )
-            columns = [column for column in released.collect_schema() if column != number]
-            released = order_of_rows(released, self.table.shuffle, columns)
-        return released.select(number).collect().to_series()
+        released = recode(frame.with_row_index(number), recoding.coded() if shuffle.coded else recoding)
+        columns = [column for column in released.collect_schema() if column != number]
+        return order_of_rows(released, shuffle, columns).select(number).collect().to_series()
 
     def write(self, path: str | PathLike[str], *, for_spreadsheets: bool = False, order: Order = "random") -> Place:
         """Write the released table to a file, a folder or a database; it appears there once it passed its audit.
