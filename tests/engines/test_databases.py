@@ -377,6 +377,51 @@ def test_output_must_not_be_the_input(kind: str, place: Place) -> None:
         dc.anonymize(source, **JOBS["budget"], output=source)
 
 
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ("people", "PEOPLE"),
+        ("People", "people"),
+        ("people", "main.people"),
+        ("main.people", "people"),
+        ("people", "MAIN.People"),
+        ("people", '"main"."PEOPLE"'),
+    ],
+)
+def test_the_input_under_another_name_is_not_replaced(kind: str, read: str, written: str, place: Place) -> None:
+    original = fill(place(kind, "people"), people())
+    source, output = place(kind, read), place(kind, written)
+    before = open_source(original).count(people().columns).height
+    other = fill(place(kind, "others"), people(40))
+    release = dc.anonymize(other, **JOBS["budget"])
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.anonymize(source, **JOBS["budget"], output=output)
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.apply_mapping(release.to_mapping(), source, output=output)
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.anonymize(other, **JOBS["budget"], population=source, output=output)
+    assert open_source(original).count(people().columns).height == before
+
+
+def test_the_input_under_another_name_on_a_server(postgres: Server) -> None:
+    source = fill(postgres.url("people"), people())
+    before = open_source(source).count(people().columns).height
+    local = postgres.url("people").replace("127.0.0.1", "localhost")
+    for read, written in (
+        (source, postgres.url("public.people")),
+        (postgres.url("public.people"), source),
+        (source, local),
+        (source, f"{source}&application_name=other"),
+        (source, postgres.url("people", user="postgres")),
+    ):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(read, **JOBS["budget"], output=written)
+    assert open_source(source).count(people().columns).height == before
+    dc.anonymize(source, **JOBS["budget"], output=postgres.url("PEOPLE"))
+    assert {"PEOPLE", "people"} <= {*tables(source)}
+
+
 @pytest.mark.parametrize("kind", DATABASES)
 def test_no_such_table_or_column(kind: str, place: Place) -> None:
     source = fill(place(kind, "people"), people())

@@ -124,6 +124,14 @@ class PostgresSession(Session):
         """Whether this is no view."""
         return self._kind(table) in ("r", "p")
 
+    def identity(self, table: TableName) -> tuple[str, ...] | None:
+        """Return the start of the server, which no other has, the database and the number of the table in it."""
+        found = self._rows(
+            f"SELECT pg_postmaster_start_time()::text, current_database()::text, oid::text FROM pg_class "
+            f"WHERE oid = {_oid(table)}"
+        )
+        return tuple(found[0]) if found else None
+
     def execute(self, statement: str) -> None:
         """Run a statement."""
         self.connection.execute(statement)

@@ -61,6 +61,13 @@ class Session(ABC):
     def is_table(self, table: TableName) -> bool:
         """Whether this is a table, which can be replaced, and no view."""
 
+    def identity(self, table: TableName) -> tuple[str, ...] | None:
+        """Return what is the same for two names of one table only; None if there is no such table, or it is a file's.
+
+        Tables of a file are told apart by the file and their names.
+        """
+        return None
+
     @abstractmethod
     def execute(self, statement: str) -> None:
         """Run a statement that returns nothing."""
