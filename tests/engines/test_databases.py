@@ -265,7 +265,7 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
         postgres.run("SELECT attname, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'o2'::regclass")
     )
     assert (kinds["mood"], kinds["days"], kinds["free"]) == ("text", "integer[]", "numeric")
-    assert release.frame["exact"].to_list() == [Decimal("1.50"), None]
+    assert {*release.frame["exact"]} == {Decimal("1.50"), None}
 
 
 def test_classes_look_as_they_are_compared(postgres: Server, tmp_path: Path) -> None:

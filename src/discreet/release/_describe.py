@@ -191,7 +191,7 @@ def about_sensitive(schema: Schema, problem: Problem, counted: Counted) -> Itera
             )
         if near_duplicates(values):
             yield (
-                f"Column '{column}' has values that differ from another only in case, spaces or the last digits; they "
+                f"Column '{column}' has values that differ from another only in case, spaces or by rounding; they "
                 "count as different ones for diversity, so make them one in the data if they mean the same."
             )
 
