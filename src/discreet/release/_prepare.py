@@ -22,6 +22,7 @@ from discreet.engines import (
     Source,
     count,
     count_people,
+    index_of,
     library_errors,
     open_source,
 )
@@ -133,6 +134,7 @@ def prepare(
     with clock("read"):
         source = open_source(data, engine)
         stamp = FileStamp.of(data)
+        in_columns, in_index = _confirmed(keep, source)
         schema = Schema.make(
             source.columns,
             identifiers,
@@ -141,7 +143,7 @@ def prepare(
             class_attribute,
             types,
             weights=weights,
-            keep=keep,
+            keep=in_columns,
         )
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -170,7 +172,14 @@ def prepare(
             people=people,
         )
     with clock("count"):
-        undecided = look_at_undecided(source, schema.identifiers, schema.insensitive, schema.keep)
+        undecided = look_at_undecided(
+            source,
+            schema.identifiers,
+            schema.insensitive,
+            [*schema.keep, *in_index],
+            schema.sensitive_columns,
+            with_index=target is None,
+        )
         if stop:
             undecided.check()
     chosen = engine or Engine()
@@ -192,6 +201,15 @@ def prepare(
         written_as,
         undecided,
     )
+
+
+def _confirmed(keep: str | Sequence[str], source: Source) -> tuple[str | Sequence[str], list[str]]:
+    """Return the columns that are confirmed, and the levels of an index of pandas that are."""
+    levels, _ = index_of(source, ())
+    if not levels or not isinstance(keep, str | Sequence):
+        return keep, []
+    names = [keep] if isinstance(keep, str) else list(keep)
+    return [name for name in names if name in source.columns or name not in levels], [n for n in names if n in levels]
 
 
 def _place(data: Any) -> str | None:

@@ -183,7 +183,9 @@ def _column(name: str, type_name: str) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", type_name)
     if decimal is not None:
         return Column(name, pl.Decimal(int(decimal[1]), int(decimal[2])))
-    return Column(name, pl.String(), "CAST({} AS VARCHAR)", exact=False, forgets=type_name.startswith("ENUM"))
+    opaque = type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION", "BLOB", "BIT", "JSON"))
+    forgets = type_name.startswith("ENUM")
+    return Column(name, pl.String(), "CAST({} AS VARCHAR)", exact=False, forgets=forgets, opaque=opaque)
 
 
 def _in_schema(table: TableName) -> str:

@@ -248,7 +248,8 @@ def _column(name: str, plain: str, full: str, is_enum: bool) -> Column:
         text = "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\""
         return Column(name, pl.String(), text, exact=False)
     exact = plain in ("text", "character varying")
-    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum)
+    opaque = plain.endswith("[]") or plain in ("json", "jsonb", "bytea", "xml", "hstore")
+    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum, opaque=opaque)
 
 
 def _oid(table: TableName) -> str:

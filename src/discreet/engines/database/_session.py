@@ -31,6 +31,9 @@ class Column:
     forgets: bool = False
     """Whether the column must be released in that form, because its type lists values (of rows that go, too)."""
 
+    opaque: bool = False
+    """Whether values are lists, records or bytes, which are text only here and say nothing as such."""
+
     def read(self, reference: str) -> str:
         """Return SQL for the values, given SQL for the column."""
         return self.form.format(reference)

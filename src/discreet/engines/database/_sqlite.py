@@ -197,7 +197,7 @@ def _column(name: str, types: set[str]) -> Column:
     if kinds <= {"text"}:
         return Column(name, pl.String(), "CAST({} AS TEXT) COLLATE BINARY")
     text = "CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE CAST({0} AS TEXT) END"
-    return Column(name, pl.String(), text, exact=False)
+    return Column(name, pl.String(), text, exact=False, opaque="blob" in kinds)
 
 
 def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:

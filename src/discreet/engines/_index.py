@@ -1,0 +1,71 @@
+"""The index of a pandas frame, which a frame in memory takes along: what it holds, and which of it must not leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import polars as pl
+
+__all__ = ["index_levels", "index_of", "named_by_index", "without_levels"]
+
+
+def index_levels(frame: Any) -> dict[str, pl.Series]:
+    """Return the levels of the index of a frame by name; none where it only numbers the rows, or there is none.
+
+    An index without a name is called ``index``, and a level without one ``level_0``, ``level_1``, as pandas does it.
+    """
+    index = getattr(frame, "index", None)
+    if not hasattr(index, "nlevels") or _is_default(index):
+        return {}
+    return {name: _values(name, index.get_level_values(place)) for place, name in enumerate(_names(index))}
+
+
+def named_by_index(frame: Any, identifiers: Collection[str]) -> list[str]:
+    """Return the levels of the index that are identifiers too: by their name, or because they hold the same values."""
+    levels = index_levels(frame)
+    if not levels:
+        return []
+    held = [_values(name, frame[name]).cast(pl.String, strict=False) for name in identifiers if name in frame.columns]
+    return [
+        name
+        for name, values in levels.items()
+        if name in identifiers or any(values.cast(pl.String, strict=False).equals(other) for other in held)
+    ]
+
+
+def without_levels(frame: Any, levels: Collection[str]) -> Any:
+    """Return a frame of pandas without some levels of its index; where none is left, its rows are numbered."""
+    if not levels:
+        return frame
+    names = _names(frame.index)
+    if all(name in levels for name in names):
+        return frame.reset_index(drop=True)
+    return frame.droplevel([place for place, name in enumerate(names) if name in levels])
+
+
+def _is_default(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex" and index.name is None and index.start == 0 and index.step == 1
+
+
+def _names(index: Any) -> list[str]:
+    if index.nlevels == 1:
+        return ["index" if index.name is None else str(index.name)]
+    return [f"level_{place}" if name is None else str(name) for place, name in enumerate(index.names)]
+
+
+def _values(name: str, values: Any) -> pl.Series:
+    """Return values of pandas as polars; those it has no form for as text."""
+    plain = values.to_series() if hasattr(values, "to_series") else values
+    try:
+        return pl.from_pandas(plain.reset_index(drop=True)).alias(name)
+    except Exception:
+        missing = plain.isna().tolist()
+        return pl.Series(name, [None if gone else str(value) for gone, value in zip(missing, plain, strict=True)])
+
+
+def index_of(source: Any, identifiers: Sequence[str]) -> tuple[dict[str, pl.Series], list[str]]:
+    """Return the levels of an index that leave with the rows of a source, and those that are identifiers and do not."""
+    levels: Callable[[Sequence[str]], tuple[dict[str, pl.Series], list[str]]] | None
+    levels = getattr(source, "index_levels", None)
+    return ({}, []) if levels is None else levels(identifiers)
