@@ -128,7 +128,7 @@ def _in_passes(plan: pl.LazyFrame, columns: Sequence[str]) -> Look:
     shown = [normalized(name, schema[name]) for name in _usable(schema, schema.names())]
     every = plan.with_row_index(place).filter(pl.col(place) % step == 0).select(shown)
     if rows <= SAMPLE:
-        return in_memory(every.collect(engine="streaming"), columns)
+        return in_memory(every.collect(engine="streaming"), names)
     keys = [normalized(name, schema[name]) for name in names]
     figures = plan.select(
         [key.approx_n_unique().alias(f"d{number}") for number, key in enumerate(keys)]

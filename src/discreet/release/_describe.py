@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import discreet
+from discreet.engines import index_of
 from discreet.problem._text import outline
 from discreet.release._caution import Caution
 from discreet.release._columns import kept_rows
@@ -146,12 +147,8 @@ def notes(
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
-    if source.kind == "pandas":
-        yield (
-            "The index of the pandas frame was not written to the file."
-            if output is not None
-            else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
-        )
+    if output is not None and index_of(source, ())[0]:
+        yield "The index of the frame was not written."
 
 
 def _differs(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:
