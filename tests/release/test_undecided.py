@@ -167,6 +167,15 @@ class TestStops:
         frame["extra"] = ["Bo", 3] * 200
         assert dc.anonymize(frame, **ROLES).kept[0].unique == 0
 
+    def test_columns_without_text_names(self) -> None:
+        frame = table().to_pandas()
+        frame[7] = [f"p{n}@example.org" for n in range(400)]
+        with pytest.raises(UndecidedColumnError, match="'7': It holds e-mail addresses"):
+            dc.anonymize(frame, **ROLES)
+        release = dc.anonymize(frame, **ROLES, keep="7")
+        assert release.kept[0].confirmed
+        assert dc.apply_mapping(release.to_mapping(), frame, keep="7", broken="suppress").audit.passed
+
     def test_bytes_in_a_database(self, tmp_path: Path) -> None:
         import sqlite3
 

@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._forget import forget_hidden
-from discreet.engines._index import index_levels, named_by_index, without_levels
+from discreet.engines._index import index_levels, named_by_index, unnamed_columns, without_levels
 from discreet.engines._names import exactly, unused
 from discreet.engines._polars import InMemorySource
 from discreet.engines._recoding import Recoding, recode
@@ -62,6 +62,10 @@ class EagerSource(InMemorySource):
         named = self._named_by_index(identifiers)
         levels = index_levels(self.frame.to_native())
         return {name: values for name, values in levels.items() if name not in named}, named
+
+    def unnamed_columns(self) -> dict[str, pl.Series]:
+        """Return the columns that are not named by text."""
+        return unnamed_columns(self.frame.to_native()) if self.frame.implementation.is_pandas_like() else {}
 
     def _named_by_index(self, identifiers: Sequence[str]) -> list[str]:
         pandas = self.frame.implementation.is_pandas_like()

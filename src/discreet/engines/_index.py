@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["index_levels", "index_of", "named_by_index", "without_levels"]
+__all__ = ["index_levels", "index_of", "named_by_index", "unnamed_columns", "unnamed_of", "without_levels"]
 
 
 def index_levels(frame: Any) -> dict[str, pl.Series]:
@@ -15,7 +15,7 @@ def index_levels(frame: Any) -> dict[str, pl.Series]:
 
     An index without a name is called ``index``, and a level without one ``level_0``, ``level_1``, as pandas does it.
     """
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     if not hasattr(index, "nlevels") or _is_default(index):
         return {}
     return {name: _values(name, index.get_level_values(place)) for place, name in enumerate(_names(index))}
@@ -32,6 +32,17 @@ def named_by_index(frame: Any, identifiers: Collection[str]) -> list[str]:
         for name, values in levels.items()
         if name in identifiers or any(values.cast(pl.String, strict=False).equals(other) for other in held)
     ]
+
+
+def unnamed_columns(frame: Any) -> dict[str, pl.Series]:
+    """Return the columns of a frame of pandas that are not named by text, and so cannot be given a role, as text.
+
+    >>> import pandas as pd
+    >>> list(unnamed_columns(pd.DataFrame({"age": [30], 7: ["x"]})))
+    ['7']
+    """
+    places = [place for place, name in enumerate(frame.columns) if not isinstance(name, str)]
+    return {str(frame.columns[place]): _values(str(frame.columns[place]), frame.iloc[:, place]) for place in places}
 
 
 def without_levels(frame: Any, levels: Collection[str]) -> Any:
@@ -58,7 +69,8 @@ def _values(name: str, values: Any) -> pl.Series:
     """Return values of pandas as polars; those it has no form for as text."""
     plain = values.to_series() if hasattr(values, "to_series") else values
     try:
-        return pl.from_pandas(plain.reset_index(drop=True)).alias(name)
+        converted: pl.Series = pl.from_pandas(plain.reset_index(drop=True))
+        return converted.alias(name)
     except Exception:
         missing = plain.isna().tolist()
         return pl.Series(name, [None if gone else str(value) for gone, value in zip(missing, plain, strict=True)])
@@ -69,3 +81,9 @@ def index_of(source: Any, identifiers: Sequence[str]) -> tuple[dict[str, pl.Seri
     levels: Callable[[Sequence[str]], tuple[dict[str, pl.Series], list[str]]] | None
     levels = getattr(source, "index_levels", None)
     return ({}, []) if levels is None else levels(identifiers)
+
+
+def unnamed_of(source: Any) -> dict[str, pl.Series]:
+    """Return the columns of a source that are not named by text."""
+    columns: Callable[[], dict[str, pl.Series]] | None = getattr(source, "unnamed_columns", None)
+    return {} if columns is None else columns()

@@ -22,6 +22,7 @@ from discreet.engines import (
     expect_types,
     index_of,
     open_source,
+    unnamed_of,
 )
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
@@ -125,7 +126,7 @@ def apply_mapping(
         with source.guard():
             held = source.collect(source.recode(recoding))
         kept = _without_broken_classes(
-            held, promises, [*_others(source, told, dropped), *_secrets(source, told), *index_of(source, dropped)[0]]
+            held, promises, [*_others(source, told, dropped), *_secrets(source, told), *_beside(source, dropped)]
         )
         if kept is None:
             recoding = replace(recoding, everything=True)
@@ -221,13 +222,18 @@ def _check_kept(
 ) -> Undecided:
     """Stop at columns that could tell who somebody is, unless they were confirmed."""
     for column in confirmed:
-        if column not in source.columns and column not in index_of(source, dropped)[0]:
+        if column not in (*source.columns, *_beside(source, dropped)):
             raise MissingColumnError(column, source.columns)
     found = look_at_undecided(
         source, dropped, _others(source, told, dropped), confirmed, _secrets(source, told), with_index=with_index
     )
     found.check()
     return found
+
+
+def _beside(source: Source, dropped: Sequence[str]) -> list[str]:
+    """Return what a frame of pandas holds beside its named columns: its index, and columns named by numbers."""
+    return [*index_of(source, dropped)[0], *unnamed_of(source)]
 
 
 def _secrets(source: Source, told: Mapping[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ from discreet.engines import (
     index_of,
     library_errors,
     open_source,
+    unnamed_of,
 )
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
@@ -204,8 +205,8 @@ def prepare(
 
 
 def _confirmed(keep: str | Sequence[str], source: Source) -> tuple[str | Sequence[str], list[str]]:
-    """Return the columns that are confirmed, and the levels of an index of pandas that are."""
-    levels, _ = index_of(source, ())
+    """Return the columns that are confirmed, and what else of a pandas frame is: its index, unnamed columns."""
+    levels = {*index_of(source, ())[0], *unnamed_of(source)}
     if not levels or not isinstance(keep, str | Sequence):
         return keep, []
     names = [keep] if isinstance(keep, str) else list(keep)

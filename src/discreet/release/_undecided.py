@@ -22,7 +22,7 @@ from typing import Literal
 import polars as pl
 
 from discreet._words import either, listed
-from discreet.engines import Source, index_of, look_at
+from discreet.engines import Source, index_of, look_at, unnamed_of
 from discreet.errors import UndecidedColumnError
 from discreet.release._caution import Caution
 from discreet.schema import ColumnFacts, Finding, Leak, Type, detect, find_leaks, numbers_people
@@ -152,7 +152,8 @@ def look_at_undecided(
     """
     levels, index_dropped = index_of(source, identifiers) if with_index else ({}, [])
     index = tuple(_index_level(name, values, name in keep) for name, values in levels.items())
-    left = Undecided(index=index, index_dropped=tuple(index_dropped))
+    unnamed = tuple(_looked_at(name, values, name in keep)[0] for name, values in unnamed_of(source).items())
+    left = Undecided(kept=unnamed, index=index, index_dropped=tuple(index_dropped))
     if not columns and not identifiers and not sensitive:
         return left
     released = [*columns, *sensitive]
@@ -164,7 +165,7 @@ def look_at_undecided(
     return replace(
         left,
         rows=max((facts.rows for facts in look.facts.values()), default=0),
-        kept=tuple(kept[name] for name in columns),
+        kept=(*(kept[name] for name in columns), *unnamed),
         sensitive=tuple(_sensitive(kept[name], findings.get(name), name in leaks) for name in sensitive),
         repeated={name: rows for name in known if (rows := _rows_each(look.facts[name])) is not None},
         sampled=bool(leaks or known) and not look.whole,
@@ -192,12 +193,16 @@ def _sensitive(column: KeptColumn, found: Finding | None, leaks: bool) -> KeptCo
 
 def _index_level(name: str, values: pl.Series, confirmed: bool) -> KeptColumn:
     """Return a level of an index, which stops the job if it names people or is text that singles them out."""
+    column, found = _looked_at(name, values, confirmed)
+    stops = found is None or found.names_people or (found.stops and found.type is Type.TEXT)
+    return replace(column, reasons=column.reasons if stops else (), stops=stops, role="index")
+
+
+def _looked_at(name: str, values: pl.Series, confirmed: bool) -> tuple[KeptColumn, Finding | None]:
+    """Look at values that no source counts: an index, and columns without a text for a name."""
     closed = values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary)
-    if closed:
-        return KeptColumn(name, None, confirmed, (_CLOSED,), stops=True, role="index")
-    found = detect(ColumnFacts.of(name, values))
-    stops = found.names_people or (found.stops and found.type is Type.TEXT)
-    return KeptColumn(name, found.unique, confirmed, found.reasons if stops else (), stops, role="index")
+    found = None if closed else detect(ColumnFacts.of(name, values))
+    return _kept(name, found, None, confirmed), found
 
 
 def _rows_each(facts: ColumnFacts) -> float | None:
