@@ -20,7 +20,7 @@ from discreet._places import TableUrl, is_url, shown
 from discreet.engines import open_source
 from discreet.engines.database import _postgres, _sqlite
 from discreet.engines.database._connect import connect
-from discreet.engines.database._session import Session
+from discreet.engines.database._session import Session, quoted
 from discreet.errors import AuditError, DataError, DiscreetError, MissingColumnError, OutputError, UsageError
 from discreet.release._publish import Promises
 
@@ -402,6 +402,30 @@ def test_the_input_under_another_name_is_not_replaced(kind: str, read: str, writ
     with pytest.raises(OutputError, match="is the input itself"):
         dc.anonymize(other, **JOBS["budget"], population=source, output=output)
     assert open_source(original).count(people().columns).height == before
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_the_table_of_a_view_is_not_replaced(kind: str, place: Place) -> None:
+    source = fill(place(kind, "people"), people())
+    names = {name: quoted(TableUrl.parse(place(kind, name)).table.name) for name in ("people", "young", "named")}
+    with connect(TableUrl.parse(source), write=True) as session, session.transaction():
+        session.execute(f"CREATE VIEW {names['young']} AS SELECT * FROM {names['people']} WHERE age < 99")
+        session.execute(f"CREATE VIEW {names['named']} AS SELECT * FROM {names['young']}")
+    for view in ("young", "named"):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(place(kind, view), **JOBS["budget"], output=source)
+    assert dc.anonymize(place(kind, "named"), **JOBS["budget"], output=place(kind, "safe")).audit.passed
+
+
+def test_partitions_are_not_replaced(postgres: Server) -> None:
+    postgres.run(
+        "CREATE TABLE whole (age int, sex text) PARTITION BY LIST (sex); GRANT ALL ON SCHEMA public TO ann;"
+        "CREATE TABLE part PARTITION OF whole FOR VALUES IN ('f'); INSERT INTO whole VALUES (1, 'f'), (1, 'f');"
+        "ALTER TABLE whole OWNER TO ann; ALTER TABLE part OWNER TO ann"
+    )
+    for read, written in (("part", "whole"), ("whole", "part")):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(postgres.url(read), quasi_identifiers=["age"], privacy="k(2)", output=postgres.url(written))
 
 
 def test_the_input_under_another_name_on_a_server(postgres: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import stat
@@ -101,6 +102,15 @@ class DuckdbSession(Session):
             f"AND lower(table_name) = lower({_text(table.name)}) AND {_in_schema(table)}"
         )
         return bool(found)
+
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return schema and name of the table and of those a view scans, as the plan of a query tells them."""
+        own = ((table.schema or "main").casefold(), table.name.casefold())
+        if alone or not self.columns(table):
+            return {own}
+        plan = self._rows(f"EXPLAIN (FORMAT json) SELECT * FROM {quoted(table.schema, table.name)}")
+        names = [json.loads(name) for name in re.findall(r'"Table": ("(?:[^"\\]|\\.)*")', str(plan[0][1]))]
+        return {own, *(tuple(name.casefold().split(".")[-2:]) for name in names)}
 
     def execute(self, statement: str) -> None:
         """Run a statement to its end."""

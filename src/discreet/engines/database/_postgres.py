@@ -124,13 +124,22 @@ class PostgresSession(Session):
         """Whether this is no view."""
         return self._kind(table) in ("r", "p")
 
-    def identity(self, table: TableName) -> tuple[str, ...] | None:
-        """Return the start of the server, which no other has, the database and the number of the table in it."""
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return the start of the server, which no other has, the database, and the numbers of the tables in it.
+
+        They are the table or view itself, what views show, partitions, and what they are partitions of.
+        """
         found = self._rows(
-            f"SELECT pg_postmaster_start_time()::text, current_database()::text, oid::text FROM pg_class "
-            f"WHERE oid = {_oid(table)}"
+            f"WITH RECURSIVE used (oid) AS (SELECT pg_class.oid FROM pg_class WHERE oid = {_oid(table)} UNION "
+            "SELECT links.other FROM used JOIN ("
+            "SELECT ev_class AS one, refobjid AS other FROM pg_rewrite JOIN pg_depend ON objid = pg_rewrite.oid "
+            "WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass "
+            "UNION SELECT inhrelid, inhparent FROM pg_inherits UNION SELECT inhparent, inhrelid FROM pg_inherits"
+            ") AS links ON links.one = used.oid) "
+            "SELECT pg_postmaster_start_time()::text, current_database()::text, oid::text FROM used"
+            + (f" WHERE oid = {_oid(table)}" if alone else "")
         )
-        return tuple(found[0]) if found else None
+        return {tuple(row) for row in found}
 
     def execute(self, statement: str) -> None:
         """Run a statement."""

@@ -10,10 +10,10 @@ __all__ = ["same_table"]
 _DEFAULT_SCHEMA = {"sqlite": "main", "duckdb": "main", "spark": "default"}
 
 
-def same_table(one: TableUrl, other: TableUrl) -> bool:
-    """Whether two URLs mean the same table, so that writing one replaces the other; in doubt they do.
+def same_table(read: TableUrl, written: TableUrl) -> bool:
+    """Whether writing one table replaces the other, or one of those it shows if it is a view; in doubt it does.
 
-    A PostgreSQL server is asked, because one and the same is reached under many names and users.
+    A PostgreSQL server is asked which it is, because one and the same is reached under many names and users.
 
     >>> known = TableUrl.parse("sqlite:///clinic.db?table=people")
     >>> same_table(known, TableUrl.parse("sqlite:///clinic.db?table=main.PEOPLE"))
@@ -21,14 +21,16 @@ def same_table(one: TableUrl, other: TableUrl) -> bool:
     >>> same_table(known, TableUrl.parse("sqlite:///clinic.db?table=safe"))
     False
     """
-    if one == other:
+    if read == written:
         return True
-    if one.database == other.database == "postgresql":
-        found = _on_server(one)
-        return found is not None and found == _on_server(other)
-    if one.path is not None and other.path is not None:
-        return one.same_file(other) and _folded(one) == _folded(other)
-    return one.database == other.database == "spark" and _folded(one) == _folded(other)
+    if read.database == written.database == "postgresql":
+        return bool(_made_of(read) & _made_of(written, alone=True))
+    if read.path is not None and read.same_file(written):
+        if _folded(read) == _folded(written):
+            return True
+        there = read.database == written.database and read.path.is_file()
+        return there and bool(_made_of(read) & _made_of(written, alone=True))
+    return read.database == written.database == "spark" and _folded(read) == _folded(written)
 
 
 def _folded(url: TableUrl) -> TableName:
@@ -37,6 +39,6 @@ def _folded(url: TableUrl) -> TableName:
     return TableName(url.table.name.casefold(), schema.casefold())
 
 
-def _on_server(url: TableUrl) -> tuple[str, ...] | None:
+def _made_of(url: TableUrl, *, alone: bool = False) -> set[tuple[str, ...]]:
     with connect(url) as session:
-        return session.identity(url.table)
+        return session.made_of(url.table, alone=alone)

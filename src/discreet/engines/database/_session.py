@@ -64,12 +64,12 @@ class Session(ABC):
     def is_table(self, table: TableName) -> bool:
         """Whether this is a table, which can be replaced, and no view."""
 
-    def identity(self, table: TableName) -> tuple[str, ...] | None:
-        """Return what is the same for two names of one table only; None if there is no such table, or it is a file's.
+    @abstractmethod
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return what tells a table from all others, of itself and of the tables a view shows; none if it is not there.
 
-        Tables of a file are told apart by the file and their names.
+        Whoever replaces one of them replaces what is read. With ``alone`` it is only the table itself.
         """
-        return None
 
     @abstractmethod
     def execute(self, statement: str) -> None:

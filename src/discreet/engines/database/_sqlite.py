@@ -95,6 +95,26 @@ class SqliteSession(Session):
         found = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)"
         return bool(self.connection.execute(found, [table.name]).fetchone()[0])
 
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return the names of the table and of those a view reads, as SQLite tells them when it prepares a query."""
+        found = {(table.name.casefold(),)}
+        if alone:
+            return found
+
+        def seen(action: int, name: str | None, *_: Any) -> int:
+            if action == sqlite3.SQLITE_READ and name:
+                found.add((name.casefold(),))
+            return sqlite3.SQLITE_OK
+
+        self.connection.set_authorizer(seen)
+        try:
+            self._rows(f"SELECT * FROM {quoted(table.schema, table.name)} LIMIT 0")
+        except sqlite3.OperationalError:
+            return set()
+        finally:
+            self.connection.set_authorizer(None)
+        return found
+
     def execute(self, statement: str) -> None:
         """Run a statement."""
         self.connection.execute(statement)
