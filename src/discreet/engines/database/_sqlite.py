@@ -97,7 +97,7 @@ class SqliteSession(Session):
 
     def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
         """Return the names of the table and of those a view reads, as SQLite tells them when it prepares a query."""
-        found = {(table.name.casefold(),)}
+        found: set[tuple[str, ...]] = {(table.name.casefold(),)}
         if alone:
             return found
 
