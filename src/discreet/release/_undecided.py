@@ -43,6 +43,8 @@ class KeptColumn:
     """Why it could tell who somebody is, if it could."""
     stops: bool = False
     """Whether it would stop the job if nobody had confirmed it."""
+    names_people: bool = False
+    """Whether it would stop the job as a sensitive column, too."""
     role: Literal["", "sensitive", "index"] = ""
     """What it is, where it is no column without a role."""
 
@@ -73,7 +75,10 @@ class Undecided:
         named = "; ".join(f"{_named(column)}: {' '.join(column.reasons)}".rstrip(".") for column in stopping)
         names = list(dict.fromkeys(column.name for column in stopping))
         one, undecided = len(stopping), not any(column.role for column in stopping)
-        ways = "an identifier, a quasi-identifier or sensitive" if undecided else "an identifier or a quasi-identifier"
+        named_people = any(column.names_people or column.role for column in stopping)
+        ways = (
+            "an identifier or a quasi-identifier" if named_people else "an identifier, a quasi-identifier or sensitive"
+        )
         way = f"name {either(one, 'it', 'each')} as {ways}"
         if any(column.role == "index" for column in stopping):
             way = "replace the index, as in frame.reset_index(drop=True)" + ("" if one == 1 else f", {way}")
@@ -166,7 +171,7 @@ def look_at_undecided(
         left,
         rows=max((facts.rows for facts in look.facts.values()), default=0),
         kept=(*(kept[name] for name in columns), *unnamed),
-        sensitive=tuple(_sensitive(kept[name], findings.get(name), name in leaks) for name in sensitive),
+        sensitive=tuple(_sensitive(kept[name]) for name in sensitive),
         repeated={name: rows for name in known if (rows := _rows_each(look.facts[name])) is not None},
         sampled=bool(leaks or known) and not look.whole,
     )
@@ -174,21 +179,20 @@ def look_at_undecided(
 
 def _kept(name: str, found: Finding | None, leak: Leak | None, confirmed: bool) -> KeptColumn:
     if found is None:
-        return KeptColumn(name, None, confirmed, (_CLOSED,), stops=True)
+        return KeptColumn(name, None, confirmed, (_CLOSED,), stops=True, names_people=True)
     reasons = found.reasons if found.suspicious or found.stops else ()
     if leak is not None:
         reasons = (f"It holds values of the identifier '{leak.identifier}'.", *(reasons if found.stops else ()))
-    return KeptColumn(name, found.unique, confirmed, reasons, found.stops or leak is not None)
+    names = found.names_people or leak is not None
+    return KeptColumn(name, found.unique, confirmed, reasons, found.stops or leak is not None, names)
 
 
 _CLOSED = "It holds lists, records, bytes or objects, into which nobody can look."
 
 
-def _sensitive(column: KeptColumn, found: Finding | None, leaks: bool) -> KeptColumn:
+def _sensitive(column: KeptColumn) -> KeptColumn:
     """Return a sensitive column, which stops the job only if it names people."""
-    stops = found is None or found.names_people or leaks
-    reasons = column.reasons if column.stops else ()
-    return replace(column, reasons=reasons, stops=stops, role="sensitive")
+    return replace(column, reasons=column.reasons if column.stops else (), stops=column.names_people, role="sensitive")
 
 
 def _index_level(name: str, values: pl.Series, confirmed: bool) -> KeptColumn:
