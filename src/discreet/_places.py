@@ -184,8 +184,12 @@ class TableUrl:
     def same_database(self, other: TableUrl) -> bool:
         """Whether two tables are in the same database, so that one connection reaches both."""
         if self.path is not None and other.path is not None:
-            return self.database == other.database and _same_file(self.path, other.path)
+            return self.database == other.database and self.same_file(other)
         return replace(self, table=other.table) == other
+
+    def same_file(self, other: TableUrl) -> bool:
+        """Whether two tables are in one file."""
+        return self.path is not None and other.path is not None and _same_file(self.path, other.path)
 
     def moved_to(self, path: Path) -> TableUrl:
         """Return the same table of another file."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["amount", "either"]
+from collections.abc import Iterable
+
+__all__ = ["amount", "either", "listed"]
 
 
 def amount(number: int, noun: str, many: str | None = None) -> str:
@@ -21,3 +23,13 @@ def either(number: int, one: str, many: str) -> str:
     ('is', 'are')
     """
     return one if number == 1 else many
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -82,7 +82,7 @@ class DataError(DiscreetError):
 
 
 class UndecidedColumnError(DataError):
-    """Columns without a role could tell who somebody is; ``columns`` names all of them."""
+    """Columns that are released as they are could tell who somebody is; ``columns`` names all of them."""
 
     topic = "undecided-column"
 

@@ -144,9 +144,17 @@ _LEAKS: dict[str, Maker] = {
     "code": _each(lambda rng: f"{rng.choice(list('ABCDEF'))}-{rng.integers(10**5):05}"),
     "row number": lambda rng, rows, people: list(range(rows)),
     "free text": _each(lambda rng: " ".join(_word(rng).lower() for _ in range(7))),
+    "repeated names": lambda rng, rows, people: rng.choice(people[: max(rows // 10, 20)], rows).tolist(),
+    "repeated surnames": lambda rng, rows, people: [
+        person.split()[1] for person in rng.choice([*people[: max(rows // 20, 40)]], rows).tolist()
+    ],
+    "repeated number of few": lambda rng, rows, people: (10**6 + rng.integers(0, max(rows // 15, 40), rows)).tolist(),
     "repeated patient number": lambda rng, rows, people: (10**6 + rng.integers(0, max(rows // 2, 2), rows)).tolist(),
 }
 _NAMED = {
+    "repeated names": ("Name", "Patient", "nom", "who"),
+    "repeated surnames": ("Nachname", "Name", "apellido", "last_name"),
+    "repeated number of few": ("Pat_ID", "KundenNr", "person_id", "codice_paziente"),
     "birth date": ("Geburtsdatum", "birthDate", "fecha_de_nacimiento", "date naissance", "data_di_nascita"),
     "repeated patient number": ("patient_nbr", "PatientenNr", "customer_id", "numero_paciente"),
 }

@@ -49,3 +49,17 @@ def test_info_says_what_needs_a_decision(run: Run) -> None:
     assert columns["income"]["reasons"]
     assert not columns["sex"]["needs_decision"]
     assert "--keep" in run("info", "people.csv").stdout
+
+
+def test_info_sees_people_who_have_several_rows(run: Run, folder: Path) -> None:
+    names = [
+        f"{first} {last}"
+        for first in ("Ann", "Bea", "Cora", "Dora", "Eva")
+        for last in ("Lee", "Cruz", "Weiss", "Okafor")
+    ]
+    rows = [f"{names[n % 20]},{1000 + n % 20},{n % 2}" for n in range(600)]
+    (folder / "visits.csv").write_text("\n".join(["Name,Pat_ID,sex", *rows]))
+    found = {column["name"]: column for column in json.loads(run("info", "visits.csv", "--json").stdout)["columns"]}
+    for name in ("Name", "Pat_ID"):
+        assert found[name]["needs_decision"], name
+        assert "identifier" in found[name].values(), name

@@ -20,7 +20,7 @@ from discreet._places import TableUrl, is_url, shown
 from discreet.engines import open_source
 from discreet.engines.database import _postgres, _sqlite
 from discreet.engines.database._connect import connect
-from discreet.engines.database._session import Session
+from discreet.engines.database._session import Session, quoted
 from discreet.errors import AuditError, DataError, DiscreetError, MissingColumnError, OutputError, UsageError
 from discreet.release._publish import Promises
 
@@ -265,7 +265,7 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
         postgres.run("SELECT attname, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'o2'::regclass")
     )
     assert (kinds["mood"], kinds["days"], kinds["free"]) == ("text", "integer[]", "numeric")
-    assert release.frame["exact"].to_list() == [Decimal("1.50"), None]
+    assert {*release.frame["exact"]} == {Decimal("1.50"), None}
 
 
 def test_classes_look_as_they_are_compared(postgres: Server, tmp_path: Path) -> None:
@@ -375,6 +375,75 @@ def test_output_must_not_be_the_input(kind: str, place: Place) -> None:
     source = fill(place(kind, "people"), people())
     with pytest.raises(OutputError, match="is the input itself"):
         dc.anonymize(source, **JOBS["budget"], output=source)
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ("people", "PEOPLE"),
+        ("People", "people"),
+        ("people", "main.people"),
+        ("main.people", "people"),
+        ("people", "MAIN.People"),
+        ("people", '"main"."PEOPLE"'),
+    ],
+)
+def test_the_input_under_another_name_is_not_replaced(kind: str, read: str, written: str, place: Place) -> None:
+    original = fill(place(kind, "people"), people())
+    source, output = place(kind, read), place(kind, written)
+    before = open_source(original).count(people().columns).height
+    other = fill(place(kind, "others"), people(40))
+    release = dc.anonymize(other, **JOBS["budget"])
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.anonymize(source, **JOBS["budget"], output=output)
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.apply_mapping(release.to_mapping(), source, output=output)
+    with pytest.raises(OutputError, match="is the input itself"):
+        dc.anonymize(other, **JOBS["budget"], population=source, output=output)
+    assert open_source(original).count(people().columns).height == before
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_the_table_of_a_view_is_not_replaced(kind: str, place: Place) -> None:
+    source = fill(place(kind, "people"), people())
+    names = {name: quoted(TableUrl.parse(place(kind, name)).table.name) for name in ("people", "young", "named")}
+    with connect(TableUrl.parse(source), write=True) as session, session.transaction():
+        session.execute(f"CREATE VIEW {names['young']} AS SELECT * FROM {names['people']} WHERE age < 99")
+        session.execute(f"CREATE VIEW {names['named']} AS SELECT * FROM {names['young']}")
+    for view in ("young", "named"):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(place(kind, view), **JOBS["budget"], output=source)
+    assert dc.anonymize(place(kind, "named"), **JOBS["budget"], output=place(kind, "safe")).audit.passed
+
+
+def test_partitions_are_not_replaced(postgres: Server) -> None:
+    postgres.run(
+        "CREATE TABLE whole (age int, sex text) PARTITION BY LIST (sex); GRANT ALL ON SCHEMA public TO ann;"
+        "CREATE TABLE part PARTITION OF whole FOR VALUES IN ('f'); INSERT INTO whole VALUES (1, 'f'), (1, 'f');"
+        "ALTER TABLE whole OWNER TO ann; ALTER TABLE part OWNER TO ann"
+    )
+    for read, written in (("part", "whole"), ("whole", "part")):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(postgres.url(read), quasi_identifiers=["age"], privacy="k(2)", output=postgres.url(written))
+
+
+def test_the_input_under_another_name_on_a_server(postgres: Server) -> None:
+    source = fill(postgres.url("people"), people())
+    before = open_source(source).count(people().columns).height
+    local = postgres.url("people").replace("127.0.0.1", "localhost")
+    for read, written in (
+        (source, postgres.url("public.people")),
+        (postgres.url("public.people"), source),
+        (source, local),
+        (source, f"{source}&application_name=other"),
+        (source, postgres.url("people", user="postgres")),
+    ):
+        with pytest.raises(OutputError, match="is the input itself"):
+            dc.anonymize(read, **JOBS["budget"], output=written)
+    assert open_source(source).count(people().columns).height == before
+    dc.anonymize(source, **JOBS["budget"], output=postgres.url("PEOPLE"))
+    assert {"PEOPLE", "people"} <= {*tables(source)}
 
 
 @pytest.mark.parametrize("kind", DATABASES)

@@ -20,6 +20,9 @@ CELLS = {"q": ["a"] * 12 + ["b"] * 12, "s": list("wxyz") * 6}
 MORE = {name: [*values, CANARY] for name, values in CELLS.items()}
 
 
+pytestmark = pytest.mark.usefixtures("columns_kept")
+
+
 def release(table: Any, **choices: Any) -> Any:
     told = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "suppression": "budget(1)", "max_levels": {"q": 0}}
     return dc.anonymize(table, **{**told, **choices}).frame

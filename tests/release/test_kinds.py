@@ -274,7 +274,7 @@ def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
         assert frame["q"].to_list() == values.gather(kept).to_list()
     else:
         assert frame["q"].to_list() == ["*"] * 9
-    assert pl.read_parquet(tmp_path / "safe.parquet").rows() == frame.rows()
+    assert pl.read_parquet(tmp_path / "safe.parquet").sort("row").rows() == frame.rows()
 
 
 def test_columns_without_text_names_are_written_too(people: pl.DataFrame, tmp_path: Path) -> None:

@@ -130,10 +130,106 @@ class TestStops:
         exact = people["score"].is_unique().mean()
         assert release.kept[0].unique == pytest.approx(exact, abs=0.01)
 
-    def test_columns_nobody_can_look_into(self) -> None:
-        release = dc.anonymize(table(words=[["a", "b"]] * 400), **ROLES)
+    @pytest.mark.parametrize(
+        "value", [["a", "b"], {"who": "Ann"}, b"Ann", [{"who": "Ann"}]], ids=["list", "record", "bytes", "records"]
+    )
+    @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "parquet", "jsonl", "duckdb"])
+    def test_columns_nobody_can_look_into(self, value: Any, kind: str, tmp_path: Path) -> None:
+        people = table(extra=[value] * 400)
+        path = tmp_path / f"people.{kind}"
+        data: Any = path
+        if kind == "pandas":
+            data = people.drop("extra").to_pandas()
+            data["extra"] = [value] * 400
+        elif kind == "duckdb":
+            path, data = tmp_path / "people.duckdb", f"duckdb:///{tmp_path}/people.duckdb?table=people"
+            with pytest.importorskip("duckdb").connect(str(path)) as connection:
+                connection.register("given", people.to_arrow())
+                connection.execute("CREATE TABLE people AS SELECT * FROM given")
+        elif kind in ("parquet", "jsonl"):
+            if isinstance(value, bytes) and kind == "jsonl":
+                pytest.skip("JSON has no bytes")
+            people.write_parquet(path) if kind == "parquet" else people.write_ndjson(path)
+        else:
+            data = people if kind == "polars" else people.lazy()
+        with pytest.raises(UndecidedColumnError, match="into which nobody can look") as error:
+            dc.anonymize(data, **ROLES)
+        assert error.value.columns == ["extra"]
+        release = dc.anonymize(data, **ROLES, keep="extra")
         assert release.kept[0].unique is None
-        assert any("'words'" in warning for warning in release.warnings)
+        assert any("'extra'" in warning for warning in release.warnings)
+
+    def test_objects_of_several_types(self) -> None:
+        frame = table().to_pandas()
+        frame["extra"] = [{"who": "Ann"}, "Bo", 3, object()] * 100
+        with pytest.raises(UndecidedColumnError, match="into which nobody can look"):
+            dc.anonymize(frame, **ROLES)
+        frame["extra"] = ["Bo", 3] * 200
+        assert dc.anonymize(frame, **ROLES).kept[0].unique == 0
+
+    def test_columns_without_text_names(self) -> None:
+        frame = table().to_pandas()
+        frame[7] = [f"p{n}@example.org" for n in range(400)]
+        with pytest.raises(UndecidedColumnError, match="'7': It holds e-mail addresses"):
+            dc.anonymize(frame, **ROLES)
+        release = dc.anonymize(frame, **ROLES, keep="7")
+        assert release.kept[0].confirmed
+        assert dc.apply_mapping(release.to_mapping(), frame, keep="7", broken="suppress").audit.passed
+
+    def test_bytes_in_a_database(self, tmp_path: Path) -> None:
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "clinic.db") as database:
+            database.execute("CREATE TABLE people (name TEXT, age INT, sex TEXT, illness TEXT, extra BLOB)")
+            database.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", table(extra=[b"Ann"] * 400).rows())
+        with pytest.raises(UndecidedColumnError, match="into which nobody can look"):
+            dc.anonymize(f"sqlite:///{tmp_path}/clinic.db?table=people", **ROLES)
+
+    def test_people_with_several_rows(self) -> None:
+        names = [f"{first}a {last}er" for first in ("Ann", "Bert", "Car", "Dor") for last in ("Bak", "Carp", "Farm")]
+        more = [f"{name}{end}" for name in names for end in ("", "son", "mann")]
+        visits = table(3000, Name=(more * 100)[:3000], Pat_ID=[1000 + n % 200 for n in range(3000)])
+        with pytest.raises(UndecidedColumnError) as error:
+            dc.anonymize(visits, **ROLES)
+        assert error.value.columns == ["Name", "Pat_ID"]
+
+
+class TestSensitive:
+    roles: dict[str, Any] = {**ROLES, "identifiers": [], "privacy": "k(3)"}  # noqa: RUF012
+
+    @pytest.mark.parametrize(
+        ("column", "reason"),
+        [
+            ({"contact": [f"p{n % 40}@example.org" for n in range(400)]}, "e-mail addresses"),
+            ({"phone": [f"+49 30 {10**6 + n % 60}" for n in range(400)]}, "telephone numbers"),
+            ({"Pat_ID": [1000 + n % 90 for n in range(400)]}, "numbers or codes of a person"),
+            ({"surname": [f"Lov{n % 90}" for n in range(400)]}, "names of people"),
+            ({"Geburtsdatum": [f"{1950 + n % 4}-01-0{1 + n % 9}" for n in range(400)]}, "birth dates"),
+        ],
+    )
+    def test_one_that_names_people_stops(self, column: dict[str, list[Any]], reason: str) -> None:
+        people, (name,) = table(**column).drop("name"), column
+        with pytest.raises(UndecidedColumnError, match=reason) as error:
+            dc.anonymize(people, **{**self.roles, "sensitive": ["illness", name]})
+        assert error.value.columns == [name]
+        assert f"the sensitive column '{name}'" in error.value.message
+        assert "or sensitive" not in error.value.message
+        release = dc.anonymize(people, **{**self.roles, "sensitive": ["illness", name]}, keep=name)
+        assert any(f"'{name}'" in warning and "confirmed" in warning for warning in release.warnings)
+        assert release.job["keep"] == [name]
+        assert name not in {kept.name for kept in release.kept}
+        mapping = release.to_mapping()
+        assert dc.apply_mapping(mapping, people, broken="suppress").audit.passed
+        del mapping["keep"]
+        with pytest.raises(UndecidedColumnError, match=reason):
+            dc.apply_mapping(mapping, people)
+
+    def test_one_that_is_merely_unique_is_named_loudly(self) -> None:
+        costs = np.random.default_rng(4).uniform(1000, 9000, 400).round(2)
+        people = table(costs=costs).drop("name")
+        release = dc.anonymize(people, **{**self.roles, "sensitive": ["illness", "costs"]})
+        assert any("'costs'" in warning and "find" in warning for warning in release.warnings)
+        assert not any("'illness'" in warning and "find" in warning for warning in release.warnings)
 
 
 class TestKeep:
@@ -155,7 +251,7 @@ class TestKeep:
     def test_it_must_be_there_and_have_no_role(self) -> None:
         with pytest.raises(MissingColumnError):
             dc.anonymize(table(), **ROLES, keep="fnlwgt")
-        for column in ("name", "age", "illness"):
+        for column in ("name", "age"):
             with pytest.raises(UsageError, match="has a role"):
                 dc.anonymize(table(), **ROLES, keep=column)
 
@@ -197,6 +293,20 @@ class TestWarnings:
         release = dc.anonymize(visits, **{**ROLES, "identifiers": ["name", "patient_nbr"]})
         assert "'patient_nbr' repeats" in release.warnings[0]
         assert "k counts rows" in release.warnings[0]
+
+    def test_only_numbers_of_people_say_that_k_counts_rows(self) -> None:
+        more = {
+            "patient_nbr": [1000 + n // 4 for n in range(400)],
+            "KundenNr": [f"K{n // 2:04}" for n in range(400)],
+            "full_name": [f"Ada{n // 4} Lov{n // 4}" for n in range(400)],
+            "income": [20_000 + 10 * (n // 3) for n in range(400)],
+            "fnlwgt": [n // 3 + 0.5 for n in range(400)],
+            "telephone": [f"+49 30 {10**6 + n // 4}" for n in range(400)],
+        }
+        release = dc.anonymize(table(**more), **{**ROLES, "identifiers": ["name", *more]})
+        (warning,) = [warning for warning in release.warnings if "repeat" in warning]
+        assert "'patient_nbr' and 'KundenNr' repeat, 4.0 and 2.0 rows" in warning
+        assert not any(f"'{name}'" in warning for name in ("full_name", "income", "fnlwgt", "telephone"))
 
     def test_identifiers_that_several_people_share_do_not_count(self) -> None:
         shared = table(first_name=["Ann", "Bo", "Cy", "Di"] * 100, row=range(400))

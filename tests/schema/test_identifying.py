@@ -15,6 +15,7 @@ import pytest
 from discreet.schema import ColumnFacts, Role, detect, find_leaks, near_duplicates, suggest_diversity
 from discreet.schema.identifying import singles_out, words_of
 from discreet.schema.identifying._check_digits import NUMBERS
+from discreet.schema.identifying._kinds import DATES, sightings
 
 ROWS = 1000
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -96,6 +97,64 @@ def test_a_corpus_of_columns(name: str, language: str, content: str, role: str, 
     for reason in found.reasons:
         assert reason.endswith(".")
         assert not any(str(value) in reason for value in values.head(20).cast(pl.String) if len(value) > 3)
+
+
+def repeated(values: list[object], rows: int = 3000) -> pl.Series:
+    rng = np.random.default_rng(4)
+    return pl.Series([values[place] for place in rng.integers(0, len(values), rows)])
+
+
+SURNAMES = [word(np.random.default_rng(seed)) for seed in range(200)]
+FULL_NAMES = [
+    f"{word(np.random.default_rng(seed), 2)} {word(np.random.default_rng(seed + 999))}" for seed in range(224)
+]
+
+
+class TestPeopleWithSeveralRows:
+    @pytest.mark.parametrize("name", ["Name", "name", "Patient", "nom", "Naam", "who"])
+    def test_full_names(self, name: str) -> None:
+        found = detect(ColumnFacts.of(name, repeated(FULL_NAMES)))
+        assert (found.role, found.stops, found.certainty) == (Role.IDENTIFIER, True, "certain")
+        assert found.names_people
+
+    @pytest.mark.parametrize("name", ["Name", "Nachname", "apellido", "first_name", "Prénom"])
+    def test_single_names(self, name: str) -> None:
+        found = detect(ColumnFacts.of(name, repeated(SURNAMES)))
+        assert (found.role, found.stops) == (Role.IDENTIFIER, True)
+
+    @pytest.mark.parametrize(
+        "name",
+        ["Pat_ID", "PatNr", "patient_id", "Kundennummer", "customer_no", "person_id", "numero_paciente", "id_cliente",
+         "subject_id", "Probanden-Nr.", "codice paziente", "deelnemer_id", "TeilnehmerID", "user_code"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("form", [int, float, "P{:04}".format])
+    def test_numbers(self, name: str, form: object) -> None:
+        found = detect(ColumnFacts.of(name, repeated([form(number) for number in range(1000, 1200)])))  # type: ignore[operator]
+        assert (found.role, found.stops) == (Role.IDENTIFIER, True)
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("discharge_disposition_id", list(range(28))),
+            ("number_outpatient", list(range(40))),
+            ("number_of_people", list(range(40))),
+            ("Name", ["Red", "Green", "Blue"]),
+            ("Pat_ID", list(range(12))),
+            ("station_name", [f"Station{number}" for number in range(40)]),
+            ("disease", [f"{word(np.random.default_rng(n))} {word(np.random.default_rng(n + 99))}" for n in range(40)]),
+        ],
+    )
+    def test_what_does_not_stop(self, name: str, values: list[object]) -> None:
+        assert not detect(ColumnFacts.of(name, repeated(values))).stops
+
+
+def test_costs_are_no_dates() -> None:
+    rng = np.random.default_rng(6)
+    costs = pl.Series(rng.uniform(1000, 9000, ROWS).round(2))
+    for values in (costs, costs.cast(pl.String)):
+        assert not any(one.kind == DATES for one in sightings("costs", values.cast(pl.String)))
+    for text in ("2021-05", "2021/5", "2021.05", "2021.05.17", "17.05.2021"):
+        assert any(one.kind == DATES for one in sightings("when", pl.Series([text] * 5))), text
 
 
 @pytest.mark.parametrize(
@@ -196,8 +255,13 @@ class TestLeaks:
     [
         (["Flu", "flu", " FLU", "Cold"], 3),
         (["Flu", "Cold", "HIV"], 0),
-        ([50_000.01, 50_000.02, 7.0], 2),
-        ([51_231, 51_239, 7, 8, 9], 2),
+        ([50_000.01, 50_000.02, 7.0], 0),
+        ([0.1 + 0.2, 0.3, 0.31, -0.3], 2),
+        ([float("inf"), 0.0, 1e-300], 0),
+        ([51_231, 51_239, 7, 8, 9], 0),
+        (["51231.45", "51231.46", "1.5", "15"], 0),
+        (["2021-05-17", "2021-05-18", "17.05.2021"], 0),
+        ([datetime.date(2021, 5, 17), datetime.date(2021, 5, 18)], 0),
         ([1, 2, 3, 4], 0),
         ([None, "a"], 0),
     ],

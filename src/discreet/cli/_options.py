@@ -47,7 +47,7 @@ sensitive_option = click.option(
     "--sensitive",
     multiple=True,
     metavar="COLUMNS",
-    help="Columns nobody may learn about a person. Repeatable.",
+    help="Columns nobody may learn about a person; a release has them as they are. Repeatable.",
 )
 suppression_option = click.option(
     "--suppression",

@@ -6,6 +6,7 @@ from discreet.engines._files import open_file
 from discreet.engines._formats import SUFFIXES, Format, format_of
 from discreet.engines._guard import library_errors, reading, writing
 from discreet.engines._held import as_written, held
+from discreet.engines._index import index_of, unnamed_of
 from discreet.engines._look import Look, look_at
 from discreet.engines._names import exactly, unused
 from discreet.engines._parts import files_of, open_table
@@ -55,6 +56,7 @@ __all__ = [
     "files_read",
     "format_of",
     "held",
+    "index_of",
     "library_errors",
     "look_at",
     "normalized",
@@ -68,6 +70,7 @@ __all__ = [
     "relation_of",
     "to_lazy",
     "typed_again",
+    "unnamed_of",
     "unused",
     "weighed",
     "without_formulas",

@@ -10,6 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from discreet.engines._forget import forget_hidden
+from discreet.engines._index import index_levels, named_by_index, unnamed_columns, without_levels
 from discreet.engines._names import exactly, unused
 from discreet.engines._polars import InMemorySource
 from discreet.engines._recoding import Recoding, recode
@@ -33,6 +34,7 @@ class EagerSource(InMemorySource):
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return the released table."""
         place = unused("row", self.columns)
+        named = self._named_by_index(recoding.drop)
         keys = self.to_polars(recoding.keys).with_row_index(place)
         released = recode(keys.with_columns(self.coded(recoding)).lazy(), replace(recoding, drop=())).collect()
         kept = (column for column in recoding.kept if self._differs(column, keys[column]))
@@ -46,7 +48,28 @@ class EagerSource(InMemorySource):
             table = released.select(map(exactly, changed)).to_arrow(compat_level=pl.CompatLevel.oldest())
             columns = nw.from_arrow(table, backend=frame.implementation).iter_columns()
             frame = frame.with_columns(*columns).select(*map(nw.col, order))
+        if named:
+            frame = nw.from_native(without_levels(frame.to_native(), named), eager_only=True)
         return frame if self.wrapped else frame.to_native()
+
+    def index_levels(self, identifiers: Sequence[str]) -> tuple[dict[str, pl.Series], list[str]]:
+        """Return what an index of pandas holds that leaves with the rows, and the levels that name people and do not.
+
+        An index that only numbers the rows is none.
+        """
+        if not self.frame.implementation.is_pandas_like():
+            return {}, []
+        named = self._named_by_index(identifiers)
+        levels = index_levels(self.frame.to_native())
+        return {name: values for name, values in levels.items() if name not in named}, named
+
+    def unnamed_columns(self) -> dict[str, pl.Series]:
+        """Return the columns that are not named by text."""
+        return unnamed_columns(self.frame.to_native()) if self.frame.implementation.is_pandas_like() else {}
+
+    def _named_by_index(self, identifiers: Sequence[str]) -> list[str]:
+        pandas = self.frame.implementation.is_pandas_like()
+        return named_by_index(self.frame.to_native(), identifiers) if pandas else []
 
     def to_polars(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return some or all columns as polars, refusing those whose values are of more than one type."""

@@ -7,11 +7,15 @@ estimated from a share of the *values* with all their rows. Engines and database
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
+import numpy as np
 import polars as pl
 
 from discreet.engines._names import exactly, unused
@@ -31,6 +35,10 @@ FETCHED = 1_000
 """So many rows at most are fetched from an engine or a database for that."""
 FEW = 0.005
 """Where there are fewer values per row than this, next to nobody is alone with one."""
+
+
+_PLAIN = (str, int, float, Decimal, datetime.date, datetime.time, datetime.timedelta, UUID, np.generic)
+"""Values that show what they are when they are written as text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +84,15 @@ def _as_polars(source: InMemorySource, columns: Sequence[str]) -> pl.DataFrame:
             found[column] = source.to_polars([column])[column]
         except DataError:
             values = source.frame.get_column(column).to_list()
-            found[column] = pl.Series(column, [None if value is None else str(value) for value in values], pl.String)
+            found[column] = _mixed(column, values)
     return pl.DataFrame(found)
+
+
+def _mixed(column: str, values: Sequence[Any]) -> pl.Series:
+    """Return values of several types as text, or as objects, which are not looked at, if one has parts."""
+    if any(value is not None and not isinstance(value, _PLAIN) for value in values):
+        return pl.Series(column, values, pl.Object)
+    return pl.Series(column, [None if value is None else str(value) for value in values], pl.String)
 
 
 def _usable(schema: Mapping[str, pl.DataType], columns: Sequence[str]) -> list[str]:
@@ -116,7 +131,7 @@ def _in_passes(plan: pl.LazyFrame, columns: Sequence[str]) -> Look:
     shown = [normalized(name, schema[name]) for name in _usable(schema, schema.names())]
     every = plan.with_row_index(place).filter(pl.col(place) % step == 0).select(shown)
     if rows <= SAMPLE:
-        return in_memory(every.collect(engine="streaming"), columns)
+        return in_memory(every.collect(engine="streaming"), names)
     keys = [normalized(name, schema[name]) for name in names]
     figures = plan.select(
         [key.approx_n_unique().alias(f"d{number}") for number, key in enumerate(keys)]
@@ -156,8 +171,8 @@ def _estimated(
 def _counted(source: Any, columns: Sequence[str], beside: Sequence[str]) -> Look:
     """Look at a table of a database: it counts, and sends the first rows."""
     schema = source.scan().collect_schema()
-    names = _usable(schema, columns)
-    shown = _usable(schema, list(dict.fromkeys([*names, *beside])))
+    names = [name for name in _usable(schema, columns) if name not in source.opaque]
+    shown = [name for name in _usable(schema, list(dict.fromkeys([*names, *beside]))) if name not in source.opaque]
     sample: pl.DataFrame = source.first(shown, FETCHED + 1) if shown else pl.DataFrame()
     if sample.height <= FETCHED:
         return in_memory(sample, names)

@@ -79,8 +79,8 @@ def anonymize(
         Columns others could know about a person, as a list or as a mapping to hierarchies (builders, text
         forms, files; None for an automatic one, or none at all where the scheme needs none).
     sensitive
-        Columns nobody should learn, as a list or as a mapping to hierarchies. Several columns together are one
-        attribute if they are written ``disease+stage``; models name it so.
+        Columns nobody should learn, as a list or as a mapping to hierarchies. They are released as they are. Several
+        columns together are one attribute if they are written ``disease+stage``; models name it so.
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
     weights
@@ -92,8 +92,9 @@ def anonymize(
         have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
         their domains: a hierarchy has to cover them.
     keep
-        Columns without a role that are released as they are though they could tell who somebody is: without this the
-        job stops at them with an :class:`~discreet.errors.UndecidedColumnError`.
+        Columns without a role that are released as they are though they could tell who somebody is, sensitive columns
+        that name people, and an index of pandas that does: without this the job stops at them with an
+        :class:`~discreet.errors.UndecidedColumnError`.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
     privacy

@@ -12,7 +12,18 @@ import polars as pl
 
 from discreet._words import amount, either
 from discreet.counts import IntArray
-from discreet.engines import Order, Recoding, Shuffle, Source, ValueMap, count_together, expect_types, open_source
+from discreet.engines import (
+    Order,
+    Recoding,
+    Shuffle,
+    Source,
+    ValueMap,
+    count_together,
+    expect_types,
+    index_of,
+    open_source,
+    unnamed_of,
+)
 from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.problem import PRIVACY
 from discreet.release._anonymize import anonymize
@@ -22,7 +33,7 @@ from discreet.release._mapping import leaf_of, read_mapping
 from discreet.release._output import KEPT_ORDER, Output, check_output, like_input
 from discreet.release._publish import Promises, kind_of, publish
 from discreet.release._small import few
-from discreet.release._undecided import look_at_undecided
+from discreet.release._undecided import Undecided, look_at_undecided
 from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
 
 __all__ = ["Broken", "Unknown", "apply_mapping", "recode_rows"]
@@ -68,7 +79,7 @@ def apply_mapping(
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, told, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     confirmed = [*told.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
-    _check_kept(source, told, dropped, confirmed)
+    undecided = _check_kept(source, told, dropped, confirmed, with_index=target is None)
     recoded = {name: _recode_column(source, name, column, told, unknown) for name, column in told["columns"].items()}
     rows = int(source.count(list(told["columns"])).to_series(-1).sum())
     recoding = Recoding(
@@ -82,7 +93,10 @@ def apply_mapping(
         "rows": rows,
         "unknown": {name: column.unknown for name, column in recoded.items() if column.unknown},
         "by_rule": {name: column.by_rule for name, column in recoded.items() if column.by_rule},
-        "notes": (KEPT_ORDER,) if target is not None and target.shuffle is None else (),
+        "notes": (
+            *undecided.index_notes(),
+            *((KEPT_ORDER,) if target is not None and target.shuffle is None else ()),
+        ),
     }
     models = [PRIVACY.make(text).resolve(list(told["sensitive"])) for text in told["privacy"]]
     if "weights" not in told and any(model.looks_at_population for model in models):
@@ -111,7 +125,9 @@ def apply_mapping(
             target = like_input(target, source.separator)
         with source.guard():
             held = source.collect(source.recode(recoding))
-        kept = _without_broken_classes(held, promises, _others(source, told, dropped))
+        kept = _without_broken_classes(
+            held, promises, [*_others(source, told, dropped), *_secrets(source, told), *_beside(source, dropped)]
+        )
         if kept is None:
             recoding = replace(recoding, everything=True)
         else:
@@ -177,7 +193,7 @@ class _Recoded:
 def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to leave out; refuse a table that lacks columns, or has ones nobody knows anything about."""
     weighed = [told["weights"]] if told.get("weights") else []
-    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    secrets = _secrets(source, told)
     for column in (*told["columns"], *secrets, *weighed, *identifiers):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
@@ -197,16 +213,32 @@ def _check_columns(source: Source, told: Mapping[str, Any], identifiers: list[st
 def _others(source: Source, told: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
     """Return the columns of the table that have no role."""
     roles = {*told["columns"], told.get("weights"), told["class_attribute"], *dropped}
-    secrets = [part for name in told["sensitive"] for part in parts_of(name, source.columns)]
+    secrets = _secrets(source, told)
     return [name for name in source.columns if name in told["others"] and name not in {*roles, *secrets}]
 
 
-def _check_kept(source: Source, told: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str]) -> None:
+def _check_kept(
+    source: Source, told: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str], *, with_index: bool
+) -> Undecided:
     """Stop at columns that could tell who somebody is, unless they were confirmed."""
     for column in confirmed:
-        if column not in source.columns:
+        if column not in (*source.columns, *_beside(source, dropped)):
             raise MissingColumnError(column, source.columns)
-    look_at_undecided(source, dropped, _others(source, told, dropped), confirmed).check()
+    found = look_at_undecided(
+        source, dropped, _others(source, told, dropped), confirmed, _secrets(source, told), with_index=with_index
+    )
+    found.check()
+    return found
+
+
+def _beside(source: Source, dropped: Sequence[str]) -> list[str]:
+    """Return what a frame of pandas holds beside its named columns: its index, and columns named by numbers."""
+    return [*index_of(source, dropped)[0], *unnamed_of(source)]
+
+
+def _secrets(source: Source, told: Mapping[str, Any]) -> list[str]:
+    """Return the sensitive columns."""
+    return list(dict.fromkeys(part for name in told["sensitive"] for part in parts_of(name, source.columns)))
 
 
 def _recode_column(

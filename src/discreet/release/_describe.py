@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import discreet
+from discreet.engines import index_of
 from discreet.problem._text import outline
 from discreet.release._caution import Caution
 from discreet.release._columns import kept_rows
@@ -147,12 +148,8 @@ def notes(
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
-    if source.kind == "pandas":
-        yield (
-            "The index of the pandas frame was not written to the file."
-            if output is not None
-            else "The index of the pandas frame is released as it is; reset it if it tells who somebody is."
-        )
+    if output is not None and index_of(source, ())[0]:
+        yield "The index of the frame was not written."
 
 
 def _differs(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:
@@ -199,7 +196,7 @@ def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator
             )
         if near_duplicates(counted.reference[column]["value"]):
             yield (
-                f"Column '{column}' has values that differ from another only in case, spaces or the last digits; they "
+                f"Column '{column}' has values that differ from another only in case, spaces or by rounding; they "
                 "count as different ones for diversity, so make them one in the data if they mean the same."
             )
 

@@ -95,7 +95,8 @@ def check_fields(told: Mapping[str, Any], name: str) -> None:
     for field, check in _OPTIONAL.items():
         if field in told:
             _check(told, field, check, name, "")
-    if not set(told.get("keep", ())) <= set(told["others"]):
+    secrets = {part.strip() for name in told["sensitive"] for part in (name, *name.split("+"))}
+    if not set(told.get("keep", ())) <= {*told["others"], *secrets}:
         raise _altered(name, "'keep'")
     for column, fields in told["columns"].items():
         for field, check in _COLUMN.items():

@@ -204,19 +204,17 @@ def _check_folder(path: Path, data: Any) -> FolderOutput:
 
 
 def _check_table(url: TableUrl, data: Any) -> TableOutput:
-    if isinstance(data, str) and is_url(data):
-        source = TableUrl.parse(data)
-        if source.same_database(url) and source.table == url.table:
-            raise OutputError(
-                f"The output '{url.table}' is the input itself; give the release another name.", topic="output-is-input"
-            )
+    from discreet.engines.database import check_table, same_table
+
+    if isinstance(data, str) and is_url(data) and same_table(TableUrl.parse(data), url):
+        raise OutputError(
+            f"The output '{url.table}' is the input itself; give the release another name.", topic="output-is-input"
+        )
     if url.database == "spark":
         from discreet.engines._spark_table import check_spark_table
 
         check_spark_table(url)
         return SparkOutput(url)
-    from discreet.engines.database import check_table
-
     check_table(url)
     return TableOutput(url)
 

@@ -22,8 +22,10 @@ from discreet.engines import (
     Source,
     count,
     count_people,
+    index_of,
     library_errors,
     open_source,
+    unnamed_of,
 )
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Cost, PrivacyModel, Problem, Scheme, scheme_of_each
@@ -133,6 +135,7 @@ def prepare(
     with clock("read"):
         source = open_source(data, engine)
         stamp = FileStamp.of(data)
+        in_columns, in_index = _confirmed(keep, source)
         schema = Schema.make(
             source.columns,
             identifiers,
@@ -141,7 +144,7 @@ def prepare(
             class_attribute,
             types,
             weights=weights,
-            keep=keep,
+            keep=in_columns,
         )
         each = scheme_of_each(list(schema.quasi_identifiers), schemes)
         trees = _hierarchies(sensitive)
@@ -170,7 +173,14 @@ def prepare(
             people=people,
         )
     with clock("count"):
-        undecided = look_at_undecided(source, schema.identifiers, schema.insensitive, schema.keep)
+        undecided = look_at_undecided(
+            source,
+            schema.identifiers,
+            schema.insensitive,
+            [*schema.keep, *in_index],
+            schema.sensitive_columns,
+            with_index=target is None,
+        )
         if stop:
             undecided.check()
     chosen = engine or Engine()
@@ -192,6 +202,15 @@ def prepare(
         written_as,
         undecided,
     )
+
+
+def _confirmed(keep: str | Sequence[str], source: Source) -> tuple[str | Sequence[str], list[str]]:
+    """Return the columns that are confirmed, and what else of a pandas frame is: its index, unnamed columns."""
+    levels = {*index_of(source, ())[0], *unnamed_of(source)}
+    if not levels or not isinstance(keep, str | Sequence):
+        return keep, []
+    names = [keep] if isinstance(keep, str) else list(keep)
+    return [name for name in names if name in source.columns or name not in levels], [n for n in names if n in levels]
 
 
 def _place(data: Any) -> str | None:

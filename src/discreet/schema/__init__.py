@@ -31,6 +31,7 @@ from discreet.schema.identifying import (
     find_leaks,
     known_texts,
     near_duplicates,
+    numbers_people,
     sightings,
     suggest_diversity,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "mask",
     "near_duplicates",
     "node_names",
+    "numbers_people",
     "ordered",
     "parse_block",
     "parts_of",

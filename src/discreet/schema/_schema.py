@@ -50,7 +50,7 @@ class Schema:
     weights: str | None = None
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
-    """Columns without a role that somebody confirmed: they may be released as they are."""
+    """Columns without a role, or sensitive ones, that somebody confirmed: they may be released as they are."""
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -79,7 +79,8 @@ class Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
         A column has one role, except that a quasi-identifier or a sensitive one may be the class attribute
-        too. Columns to ``keep`` as they are have none. ``base`` is the folder that hierarchy files are relative to.
+        too. Columns to ``keep`` as they are have none or are sensitive. ``base`` is the folder that hierarchy files are
+        relative to.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -122,7 +123,7 @@ class Schema:
                 topic="no-quasi-identifier",
             )
         used = {*keys, *quasi, *told, *classes, *weighed}
-        _refuse_kept(confirmed, used)
+        _refuse_kept(confirmed, used - {*told})
         hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
         return cls(
             tuple(keys),
@@ -180,7 +181,7 @@ def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[
 
 
 def _refuse_kept(confirmed: list[str], used: Collection[str]) -> None:
-    """Refuse to keep a column as it is that has a role, which says what becomes of it."""
+    """Refuse to keep a column as it is whose role says what becomes of it; sensitive ones are not refused."""
     for column in confirmed:
         if column in used:
             raise UsageError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import stat
@@ -102,6 +103,15 @@ class DuckdbSession(Session):
         )
         return bool(found)
 
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return schema and name of the table and of those a view scans, as the plan of a query tells them."""
+        own = ((table.schema or "main").casefold(), table.name.casefold())
+        if alone or not self.columns(table):
+            return {own}
+        plan = self._rows(f"EXPLAIN (FORMAT json) SELECT * FROM {quoted(table.schema, table.name)}")
+        names = [json.loads(name) for name in re.findall(r'"Table": ("(?:[^"\\]|\\.)*")', str(plan[0][1]))]
+        return {own, *(tuple(name.casefold().split(".")[-2:]) for name in names)}
+
     def execute(self, statement: str) -> None:
         """Run a statement to its end."""
         self.connection.execute(statement).fetchall()
@@ -183,7 +193,9 @@ def _column(name: str, type_name: str) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", type_name)
     if decimal is not None:
         return Column(name, pl.Decimal(int(decimal[1]), int(decimal[2])))
-    return Column(name, pl.String(), "CAST({} AS VARCHAR)", exact=False, forgets=type_name.startswith("ENUM"))
+    opaque = type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION", "BLOB", "BIT", "JSON"))
+    forgets = type_name.startswith("ENUM")
+    return Column(name, pl.String(), "CAST({} AS VARCHAR)", exact=False, forgets=forgets, opaque=opaque)
 
 
 def _in_schema(table: TableName) -> str:

@@ -124,6 +124,23 @@ class PostgresSession(Session):
         """Whether this is no view."""
         return self._kind(table) in ("r", "p")
 
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return the start of the server, which no other has, the database, and the numbers of the tables in it.
+
+        They are the table or view itself, what views show, partitions, and what they are partitions of.
+        """
+        found = self._rows(
+            f"WITH RECURSIVE used (oid) AS (SELECT pg_class.oid FROM pg_class WHERE oid = {_oid(table)} UNION "
+            "SELECT links.other FROM used JOIN ("
+            "SELECT ev_class AS one, refobjid AS other FROM pg_rewrite JOIN pg_depend ON objid = pg_rewrite.oid "
+            "WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass "
+            "UNION SELECT inhrelid, inhparent FROM pg_inherits UNION SELECT inhparent, inhrelid FROM pg_inherits"
+            ") AS links ON links.one = used.oid) "
+            "SELECT pg_postmaster_start_time()::text, current_database()::text, oid::text FROM used"
+            + (f" WHERE oid = {_oid(table)}" if alone else "")
+        )
+        return {tuple(row) for row in found}
+
     def execute(self, statement: str) -> None:
         """Run a statement."""
         self.connection.execute(statement)
@@ -240,7 +257,8 @@ def _column(name: str, plain: str, full: str, is_enum: bool) -> Column:
         text = "CAST(trim_scale(NULLIF({}, 'NaN'::numeric)) AS text) COLLATE \"C\""
         return Column(name, pl.String(), text, exact=False)
     exact = plain in ("text", "character varying")
-    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum)
+    opaque = plain.endswith("[]") or plain in ("json", "jsonb", "bytea", "xml", "hstore")
+    return Column(name, pl.String(), 'CAST({} AS text) COLLATE "C"', exact=exact, forgets=is_enum, opaque=opaque)
 
 
 def _oid(table: TableName) -> str:

@@ -31,6 +31,9 @@ class Column:
     forgets: bool = False
     """Whether the column must be released in that form, because its type lists values (of rows that go, too)."""
 
+    opaque: bool = False
+    """Whether values are lists, records or bytes, which are text only here and say nothing as such."""
+
     def read(self, reference: str) -> str:
         """Return SQL for the values, given SQL for the column."""
         return self.form.format(reference)
@@ -60,6 +63,13 @@ class Session(ABC):
     @abstractmethod
     def is_table(self, table: TableName) -> bool:
         """Whether this is a table, which can be replaced, and no view."""
+
+    @abstractmethod
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return what tells a table from all others, of itself and of the tables a view shows; none if it is not there.
+
+        Whoever replaces one of them replaces what is read. With ``alone`` it is only the table itself.
+        """
 
     @abstractmethod
     def execute(self, statement: str) -> None:

@@ -35,6 +35,7 @@ class DatabaseSource:
         with connect(url) as session:
             self._columns = session.known_columns(url.table)
         self.columns = [column.name for column in self._columns]
+        self.opaque = frozenset(column.name for column in self._columns if column.opaque)
         self._rows: int | None = None
 
     @property

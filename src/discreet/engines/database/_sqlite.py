@@ -95,6 +95,26 @@ class SqliteSession(Session):
         found = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)"
         return bool(self.connection.execute(found, [table.name]).fetchone()[0])
 
+    def made_of(self, table: TableName, *, alone: bool = False) -> set[tuple[str, ...]]:
+        """Return the names of the table and of those a view reads, as SQLite tells them when it prepares a query."""
+        found: set[tuple[str, ...]] = {(table.name.casefold(),)}
+        if alone:
+            return found
+
+        def seen(action: int, name: str | None, *_: Any) -> int:
+            if action == sqlite3.SQLITE_READ and name:
+                found.add((name.casefold(),))
+            return sqlite3.SQLITE_OK
+
+        self.connection.set_authorizer(seen)
+        try:
+            self._rows(f"SELECT * FROM {quoted(table.schema, table.name)} LIMIT 0")
+        except sqlite3.OperationalError:
+            return set()
+        finally:
+            self.connection.set_authorizer(None)
+        return found
+
     def execute(self, statement: str) -> None:
         """Run a statement."""
         self.connection.execute(statement)
@@ -197,7 +217,7 @@ def _column(name: str, types: set[str]) -> Column:
     if kinds <= {"text"}:
         return Column(name, pl.String(), "CAST({} AS TEXT) COLLATE BINARY")
     text = "CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE CAST({0} AS TEXT) END"
-    return Column(name, pl.String(), text, exact=False)
+    return Column(name, pl.String(), text, exact=False, opaque="blob" in kinds)
 
 
 def _explained(url: TableUrl, error: Exception, write: bool) -> DiscreetError:

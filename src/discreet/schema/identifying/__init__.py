@@ -1,6 +1,6 @@
 """What in a table could identify people: one detector, by the names of columns, their counts and a sample of values."""
 
-from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, known_texts, singles_out
+from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, known_texts, numbers_people, singles_out
 from discreet.schema.identifying._diversity import near_duplicates, suggest_diversity
 from discreet.schema.identifying._kinds import KINDS, Kind, Sighting, sightings
 from discreet.schema.identifying._leaks import Leak, find_leaks
@@ -17,6 +17,7 @@ __all__ = [
     "find_leaks",
     "known_texts",
     "near_duplicates",
+    "numbers_people",
     "sightings",
     "singles_out",
     "suggest_diversity",

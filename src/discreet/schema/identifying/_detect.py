@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +13,15 @@ import polars as pl
 from discreet.schema._column import text_of
 from discreet.schema._schema import Role
 from discreet.schema._types import Type, infer_type, parse_dates
-from discreet.schema.identifying._kinds import BIRTH, DATES, Sighting, sightings
+from discreet.schema.identifying._kinds import BIRTH, DATES, NAMES, PERSON_NUMBER, Sighting, sightings
 from discreet.schema.identifying._words import DESCRIBING, SENSITIVE, words_of
 
-__all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "singles_out"]
+__all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "numbers_people", "singles_out"]
 
 _FEW_ROWS, _SOME_ROWS = 20, 200
 _OFTEN, _NEARLY_ALL = 0.1, 0.9
+_PEOPLE = 20
+"""So many different names or numbers of people are enough, however many rows each of them has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,8 @@ class Finding:
     """The share of the rows with a value whose value nobody else has."""
     type: Type
     kinds: tuple[Sighting, ...] = ()
+    names_people: bool = False
+    """Whether its name or its values say that it names people or tells their birth dates, whatever its counts."""
 
     @property
     def suspicious(self) -> bool:
@@ -136,21 +141,24 @@ def detect(facts: ColumnFacts) -> Finding:
     described = DESCRIBING.search(words) is not None and not _numbers_called_dates(words, kind)
     alone = singles_out(facts)
 
-    def finding(role: Role, certainty: Any, stops: bool, *reasons: str) -> Finding:
-        return Finding(facts.name, role, reasons, certainty, stops, facts.unique_share, kind, tuple(seen))
+    def finding(role: Role, certainty: Any, stops: bool, *reasons: str, names: bool = False) -> Finding:
+        return Finding(facts.name, role, reasons, certainty, stops, facts.unique_share, kind, tuple(seen), names)
 
     shares = _uniqueness_text(facts)
     certain = [one for one in seen if one.direct and one.certain]
     if certain:
-        return finding(Role.IDENTIFIER, "certain", True, f"It holds {certain[0].what}.", *([shares] if alone else []))
+        why = f"It holds {certain[0].what}."
+        return finding(Role.IDENTIFIER, "certain", True, why, *([shares] if alone else []), names=True)
     named = [one for one in seen if one.direct]
-    if named and not sensitive and _may_name(facts, kind):
-        by = "name says" if named[0].found_in == "name" else "values say"
+    numbered = PERSON_NUMBER.search(words) is not None
+    if (named or numbered) and not sensitive and _may_name(facts, kind, seen, numbered):
+        by = "values say" if named and named[0].found_in == "contents" else "name says"
+        what = named[0].what if named else "numbers of people"
         many = f"It has {facts.distinct:,} different values in {facts.known:,} rows."
-        return finding(Role.IDENTIFIER, "likely", True, f"Its {by} that it holds {named[0].what}.", many)
+        return finding(Role.IDENTIFIER, "likely", True, f"Its {by} that it holds {what}.", many, names=True)
     birth = _birth(facts, words, texts, kind, seen)
     if birth is not None:
-        return finding(Role.QUASI_IDENTIFIER, "likely", True, birth, *([shares] if alone else []))
+        return finding(Role.QUASI_IDENTIFIER, "likely", True, birth, *([shares] if alone else []), names=True)
     quasi = described or any(not one.direct for one in seen)
     if alone:
         return finding(_role_of_unique(facts, kind, sensitive, quasi), "certain", True, shares)
@@ -166,15 +174,45 @@ def detect(facts: ColumnFacts) -> Finding:
     return finding(Role.INSENSITIVE, "possible", False, "Neither its name nor its values point to a person.")
 
 
+def numbers_people(facts: ColumnFacts) -> bool:
+    """Whether a column holds numbers or codes of people, by its name or by values that look like codes.
+
+    >>> [numbers_people(ColumnFacts.of(name, pl.Series([1, 2]))) for name in ("Pat_ID", "income")]
+    [True, False]
+    """
+    words, texts = words_of(facts.name), known_texts(facts.sample)
+    if PERSON_NUMBER.search(words):
+        return True
+    seen = sightings(facts.name, texts)
+    if any(one.kind in _NUMBERS for one in seen):
+        return True
+    letters = len(texts) >= _PEOPLE and texts.str.contains(r"[A-Z].*\d|\d.*[A-Z]").all()
+    return not seen and letters and not DESCRIBING.search(words) and _look_like_codes(texts)
+
+
+_NUMBERS = (
+    "medical record numbers",
+    "health plan numbers",
+    "social security or other national numbers",
+    "account numbers",
+    "other numbers or codes of a person",
+)
+
+
 def _uniqueness_text(facts: ColumnFacts) -> str:
     about = "" if facts.exact else "about "
     return f"In {about}{facts.unique_share:.0%} of the rows it has a value that no other row has."
 
 
-def _may_name(facts: ColumnFacts, kind: Type) -> bool:
-    """Whether a column whose name says it names people has enough different values to do so."""
+def _may_name(facts: ColumnFacts, kind: Type, seen: Sequence[Sighting], numbered: bool) -> bool:
+    """Whether a column whose name says it names people has enough different values to do so.
+
+    The names and numbers of people repeat where a person has several rows, so that some tens of them are enough.
+    """
     if kind not in (Type.TEXT, Type.INTEGER):
         return False
+    if facts.distinct >= _PEOPLE and (numbered or any(one.kind == NAMES for one in seen)):
+        return True
     share = _OFTEN if facts.known >= _SOME_ROWS else 0.25 if facts.known >= _FEW_ROWS else 0.5
     return facts.distinct >= 2 and facts.distinct_share >= share
 

@@ -8,6 +8,8 @@ __all__ = ["near_duplicates", "suggest_diversity"]
 
 _USUAL = 3
 """The diversity that is proposed where nothing speaks against it."""
+_ROUNDING = 1e-9
+"""Numbers that differ by less than this share of them differ by the way they were computed."""
 
 
 def suggest_diversity(distinct: int, most_frequent: float = 0.0) -> int | None:
@@ -25,25 +27,22 @@ def suggest_diversity(distinct: int, most_frequent: float = 0.0) -> int | None:
 
 
 def near_duplicates(values: pl.Series) -> int:
-    """Return how many of the distinct ``values`` differ from another one only in case, spaces or the last digits.
+    """Return how many of the distinct ``values`` differ from another one only in case, spaces or by rounding.
 
-    Such values count as different ones for diversity, though they tell a reader the same.
+    Such values count as different ones for diversity, though they tell a reader the same. Numbers and dates that are
+    close to each other are different values.
 
-    >>> near_duplicates(pl.Series(["Flu", "flu ", "Cold"])), near_duplicates(pl.Series([50_000.01, 50_000.02, 7.0]))
+    >>> near_duplicates(pl.Series(["Flu", "flu ", "Cold"])), near_duplicates(pl.Series([0.1 + 0.2, 0.3, 0.31]))
     (2, 2)
     """
     known = values.drop_nulls()
     if known.dtype.is_float():
-        known = known.filter(known.is_finite()).unique()
-        alike = known.round_sig_figs(4)
-    elif known.dtype == pl.String or isinstance(known.dtype, pl.Categorical | pl.Enum):
+        known = known.filter(known.is_finite()).unique().sort()
+        close = known.diff() <= _ROUNDING * pl.select(pl.max_horizontal(known.abs(), known.shift(1).abs())).to_series()
+        return int((close | close.shift(-1)).fill_null(False).sum())
+    if known.dtype == pl.String or isinstance(known.dtype, pl.Categorical | pl.Enum):
         known = known.cast(pl.String).unique()
-        alike = known.str.to_lowercase().str.replace_all(r"[\s_\-.]+", "")
-        alike = alike.str.replace(r"^(.*\d{3}[.,]?\d*?)\d$", "${1}")
-    elif known.dtype.is_integer():
-        known = known.cast(pl.Int64, strict=False).drop_nulls()
-        known = known.filter((known >= 1000) | (known <= -1000)).unique()
-        alike = known // 10
-    else:
-        return 0
-    return int(alike.is_duplicated().sum())
+        words = known.filter(known.str.contains(r"\p{L}"))
+        alike = words.str.to_lowercase().str.replace_all(r"[\s_\-.]+", "")
+        return int(alike.is_duplicated().sum())
+    return 0

@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from discreet.schema.identifying._check_digits import NUMBERS, SHORTEST, bare_form
-from discreet.schema.identifying._words import words_of
+from discreet.schema.identifying._words import SENSITIVE, words_of
 
-__all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PLACES", "Kind", "Sighting", "sightings"]
+__all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PERSON_NUMBER", "PLACES", "Kind", "Sighting", "sightings"]
 
 _FEW, _MOST = 0.01, 0.5
 """The share of the known values that must match: a pattern nothing else looks like, and one that is less certain."""
@@ -62,7 +62,8 @@ _TELEPHONE = (
     r"([\s./-]?\d{2,}){1,5}|0\d{2,5} ?[/ ] ?\d{3,}([ -]?\d{2,}){0,3}|0[1-9]( \d\d){4})\s*$"
 )
 _DAY_OR_MONTH = (
-    r"^\s*(\d{4}[-/.]\d{1,2}([-/.]\d{1,2}([T ].*)?)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
+    r"^\s*(\d{4}[-/]\d{1,2}|(19|20)\d\d\.(0[1-9]|1[0-2])|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}\.? (de )?(jan|ene|gen|feb|fev|fév|mar|mär|apr|abr|avr|may|mai|mag|mei|maa|jun|giu|juin|jui|jul|lug|aug|"
     r"ago|ao[uû]|sep|set|oct|okt|out|ott|nov|dec|dez|dic|déc)\w*\.?,?( de)? \d{2,4})\s*$"
 )
@@ -80,6 +81,19 @@ _DATED = (
 )
 _NO = r"(id|no|nr|nbr|num|number|numero|nummer|nombor)"
 _OF = r"( (de|del|di|do|da|la|le|du|van|of))*"
+_WHO = (
+    r"(pat|patient(en|in)?|person(en|al|a|ne)?|subject|participant|member|customer|client|user|employee|student|pupil|"
+    r"resident|insured|donor|teilnehmer|proband(en)?|mitglieds?|kunden?|klient(en)?|nutzer|mitarbeiter|schuler|studenten|"
+    r"versicherten|spender|assure|adherent|salarie|eleve|etudiant|utilisateur|paciente|cliente|usuario|empleado|alumno|"
+    r"afiliado|paziente|utente|dipendente|studente|pessoa|funcionario|aluno|utilizador|persoon|persoons|klant|gebruiker|"
+    r"deelnemer|medewerker|leerling|verzekerden)"
+)
+PERSON_NUMBER = re.compile(
+    rf"\b({_WHO} ?({_NO}|code|key|kennung|schlussel|ident|identifier|kenn ?(nr|nummer))|"
+    rf"({_NO}|code|codice|codigo|identifiant){_OF} {_WHO}|"
+    r"mrn|pid|ssn|matrikel ?(nr|nummer)|matricule|personeels ?nummer)\b"
+)
+"""Names of columns that number people: those repeat where a person has several rows."""
 KINDS = (
     Kind(
         NAMES,
@@ -216,7 +230,10 @@ _NO_PERSON = re.compile(
     r"\b(product|file|drug|medication|medicine|company|employer|hospital|clinic|brand|column|category|group|test|"
     r"procedure|disease|diagnosis|school|produkt|datei|medikament|firma|krankenhaus|klinik|marke|spalte|gruppe|produit|"
     r"fichier|entreprise|hopital|producto|archivo|empresa|medicamento|prodotto|azienda|ospedale|farmaco|produto|"
-    r"bedrijf|ziekenhuis|medicijn|study|site|country|land|pays|pais|paese|state|type|class|shop|store|event)\b"
+    r"bedrijf|ziekenhuis|medicijn|study|site|country|land|pays|pais|paese|state|type|class|shop|store|event|city|town|"
+    r"region|province|district|county|street|station|ward|department|team|course|model|device|species|item|"
+    r"treatment|job|field|table|sheet|stadt|ort|kreis|strasse|abteilung|kurs|fach|artikel|ville|rue|service|ciudad|"
+    r"calle|citta|cidade|stad|straat|variable|feature|label|project|projekt|insurance|bank|plan)\b"
 )
 _PERSON_NAME = r"^\p{Lu}[\p{Ll}'’-]+,?( \p{Lu}\.?)?( (von|van|de|der|la))* \p{Lu}[\p{L}'’-]+$"
 _AGE = re.compile(r"\b(age|ages|alter|lebens ?alter|patient(en)?alter|edad|eta|idade|leeftijd)\b")
@@ -243,7 +260,7 @@ def sightings(column: str, texts: pl.Series) -> list[Sighting]:
             found.setdefault(kind.kind, seen)
     for number in _checked(texts):
         found[number.kind] = number
-    if NAMES not in found and matched.share(_PERSON_NAME) >= 0.8 and _different_names(texts):
+    if not SENSITIVE.search(words) and matched.share(_PERSON_NAME) >= 0.8 and _different_names(texts):
         found[NAMES] = Sighting(NAMES, "contents", True, True, NAMES)
     codes = "other numbers or codes of a person"
     if codes not in found and matched.share(_HASHED) >= 0.9 and _many(texts):
