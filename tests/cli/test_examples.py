@@ -43,7 +43,10 @@ BEFORE = {
     "risk": [
         f"{SAFE} --qi birth_date,sex,zip --hierarchy 'birth_date=dates(year, decade)' {MASKED} --mapping mapping.json"
     ],
-    "utility": [f"{SAFE} --qi birth_date,sex,zip {MASKED} --mapping mapping.json --save-job job.yaml"],
+    "utility": [
+        f"{SAFE} --qi birth_date,sex,zip {MASKED} --mapping mapping.json --save-job job.yaml",
+        "sample -n 400 --seed 2 -o others.csv",
+    ],
 }
 """What makes the files that the examples of a command name."""
 MAY_SAY_NO = ("audit",)

@@ -19,7 +19,8 @@ __all__ = ["utility"]
 Examples:
   discreet utility people.csv safe.csv --qi birth_date,sex,zip --hierarchy 'zip=mask(digits=5)'
   discreet utility people.csv safe.csv --mapping mapping.json
-  discreet utility people.csv safe.csv --job job.yaml --class-attribute diagnosis --model tree --json
+  discreet utility people.csv safe.csv --job job.yaml --class-attribute diagnosis --model tree \\
+      --held-out others.csv --json
 
 \b
 Name the hierarchies the release was made with, its job or its mapping: they tell what a released value

@@ -1,4 +1,4 @@
-"""Which original row each released row comes from: releases keep the order of rows, and only leave some out."""
+"""Which original row each released row comes from: a release in memory keeps the order, and only leaves rows out."""
 
 from __future__ import annotations
 

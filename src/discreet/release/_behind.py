@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from discreet._places import is_url
-from discreet.engines import UNKNOWN, exactly, recode, relation_of, to_lazy, unused
+from discreet.engines import UNKNOWN, recode, relation_of, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.problem import SCHEMES, Problem
 from discreet.release._columns import MOST_KEPT
@@ -98,10 +98,7 @@ def _nothing() -> None:
 
 
 def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the original table and what its columns are, as evaluations want it.
-
-    Without the rows that were left out because a quasi-identifier was missing.
-    """
+    """Return the original table and what its columns are, as evaluations want it."""
     job, behind = release.job, release.behind
     if behind is None:
         if original is None:
@@ -111,9 +108,6 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
     else:
         told = {"quasi_identifiers": dict(behind.released_as), "sensitive": dict(behind.sensitive)}
         original = behind.data if original is None else original
-    if release.dropped_missing and is_at_hand(original):  # no promise is about them, and no hierarchy has their values
-        known = [exactly(name).is_not_null() for name in job["quasi_identifiers"]]
-        original = to_lazy(original).filter(pl.all_horizontal(known))
     return original, {**told, "types": job.get("types") or None}
 
 
