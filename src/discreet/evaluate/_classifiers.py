@@ -145,7 +145,8 @@ def _tasks(pair: Pair, folds: int, seed: int, held_out: Mapping[str, Cells] | No
     if pair.link is None:
         raise UsageError(
             "Which original row each released row comes from cannot be told (rows are written in random order), so "
-            "that none can be held out; give rows the release was not made from as held_out, or leave classifiers out with models=()."
+            "that none can be held out; give rows the release was not made from as held_out, or leave classifiers out "
+            "with models=()."
         )
     fold, linked = deal(before, folds, seed), pair.link
     for number in range(folds):
