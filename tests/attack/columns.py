@@ -42,7 +42,7 @@ def _table(rng: np.random.Generator, rows: int, make: Maker, names: tuple[str, .
     people = [f"{_word(rng)} {_word(rng)}" for _ in range(rows)]
     name = str(rng.choice(names))
     columns = {
-        "name": people,
+        "full_name": people,
         "age": [f"{age}0s" for age in rng.integers(2, 6, rows)],
         "sex": rng.choice(["f", "m"], rows).tolist(),
         "illness": rng.choice(["flu", "cold", "ache"], rows).tolist(),
@@ -65,7 +65,7 @@ def _given(rng: np.random.Generator, table: pl.DataFrame, folder: Path, name: st
 def _release(given: dict[str, Any]) -> dc.Release:
     return dc.anonymize(
         **given,
-        identifiers="name",
+        identifiers="full_name",
         quasi_identifiers={"age": "flat", "sex": "flat"},
         sensitive="illness",
         privacy=["k(2)", "distinct-l(1, illness)"],
