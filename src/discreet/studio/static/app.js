@@ -162,7 +162,12 @@ function Page() {
     queue.current = next.catch(() => undefined);
     return next;
   }, []);
-  const refresh = useCallback(() => get(at.project(read().project)).then((found) => (setProject(found), found)), []);
+  // It waits its turn too: an answer from before a change would hide the change, and what can be undone.
+  const refresh = useCallback(() => {
+    const next = queue.current.then(() => get(at.project(read().project))).then((found) => (setProject(found), found));
+    queue.current = next.catch(() => undefined);
+    return next;
+  }, []);
   const patch = useCallback((body) => {
     setProject((now) => now && foreseen(now, body));
     return change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null));
