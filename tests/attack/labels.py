@@ -263,6 +263,7 @@ def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Releas
             engine=engine,
             time_limit=1.0,
             output=output,
+            order="keep",  # what DuckDB shuffled, rows_of cannot follow
         )
     except DiscreetError as error:
         if type(error).__name__ == "AuditError":

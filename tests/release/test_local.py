@@ -127,6 +127,7 @@ def test_random_jobs(seed: int, frame_constructor: Any, request: pytest.FixtureR
         "missing": rng.choice(["value", "suppress"]),
         "time_limit": rng.choice([None, None, 1e-6]),
         "output": rng.choice([None, tmp_path / "safe.csv", tmp_path / "safe.parquet"]),
+        "order": "keep",
     }
     quasi["age"] = None
     options |= {"sensitive": ["disease", "grade"], "solver": rng.choice(SOLVERS)}
