@@ -225,7 +225,7 @@ def test_pandas_index_stays() -> None:
     table = visits()
     index = [f"i{number}" for number in range(len(table))]
     frame = table.to_pandas().set_index(pd.Index(index))
-    release = released(frame, ["age", "day"], suppression="budget(5)")
+    release = released(frame, ["age", "day"], suppression="budget(5)", keep=["index"])
     kept = release.frame
     assert [index[number] for number in kept["row"]] == list(kept.index)
 
