@@ -144,15 +144,16 @@ def test_both_in_every_database(kind: str, place: Any, by_weights: dc.Release, b
 
 
 def test_what_weights_add_up_to_does_not_depend_on_the_order_of_rows() -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
     rng = np.random.default_rng(6)
     people = pl.DataFrame({"zip": ["011"] * 300, "ward": range(300), "weight": rng.random(300).round(6)})
     promises: dict[str, Any] = {"sensitive": "ward", "privacy": ["k-map(9)", "distinct-l(2, ward)"]}
     reached = set()
     for seed in range(20):
         mixed = people.sample(fraction=1, shuffle=True, seed=seed)
-        verdict = dc.audit(mixed, quasi_identifiers=["zip"], weights="weight", **promises)
-        release = dc.anonymize(mixed, quasi_identifiers={"zip": "flat"}, weights="weight", **promises)
-        reached |= {verdict.checks[0].reached, release.audit.checks[0].reached}
+        for data in (mixed, duckdb.connect().from_arrow(mixed.to_arrow())):
+            verdict = dc.audit(data, quasi_identifiers=["zip"], weights="weight", **promises)
+            reached.add(verdict.checks[0].reached)
     assert reached == {sum(round(weight * 1e6) for weight in people["weight"]) / 1e6}
 
 
