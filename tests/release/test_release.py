@@ -130,10 +130,9 @@ def test_no_value_of_the_data_is_in_a_report(people: pl.DataFrame, tmp_path: Pat
 
 
 def test_write(release: Release, tmp_path: Path) -> None:
-    written = release.write(tmp_path / "safe.parquet", order="keep")
-    assert pl.read_parquet(written).equals(release.frame)
-    shuffled = pl.read_parquet(release.write(tmp_path / "shuffled.parquet"))
-    assert shuffled.sort(pl.all()).equals(release.frame.sort(pl.all()))
+    written = release.write(tmp_path / "safe.parquet")
+    names = release.frame.columns
+    assert pl.read_parquet(written).sort(names).equals(release.frame.sort(names))
     assert audit(written, quasi_identifiers=list(QI), privacy="k(4)").passed
     with pytest.raises(UsageError):
         release.write(tmp_path / "safe.doc")
