@@ -64,7 +64,8 @@ def visits(n: int = 90, seed: int = 4) -> pl.DataFrame:
 def released(table: Any, quasi: Any = None, **options: Any) -> dc.Release:
     """Recode locally, with a seed and an audit."""
     told: dict[str, Any] = {"privacy": "k(4)", "scheme": "local", "cost": "NCP", "seed": 1, **options}
-    told["keep"] = [column for column in open_source(table).columns if column in ("row", "code1")]
+    confirmed = [column for column in open_source(table).columns if column in ("row", "code1")]
+    told["keep"] = [*confirmed, *options.get("keep", [])]
     release = dc.anonymize(table, quasi_identifiers=QUASI if quasi is None else quasi, **told)
     assert release.audit.passed
     assert 0.0 <= release.lower_bound <= release.cost

@@ -79,7 +79,7 @@ def _broken(counting: Counting, recoding: Recoding) -> Iterator[None]:
     with (
         patch.object(_polars, "MOST_ROWS", 0),  # or small tables are not grouped by the engine
         _replaced(add_up, count),
-        _replaced(recode, lambda frame, how: recoding(frame, recode(frame, how))),
+        _replaced(recode, lambda frame, how, **told: recoding(frame, recode(frame, how, **told))),
     ):
         yield
 

@@ -263,6 +263,7 @@ def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Releas
             engine=engine,
             time_limit=1.0,
             output=output,
+            order="keep" if case.engine == "duckdb" else "random",  # rows_of cannot follow what DuckDB shuffled
         )
     except DiscreetError as error:
         if type(error).__name__ == "AuditError":

@@ -143,7 +143,7 @@ LOCAL = (
 
 
 def test_local(run: Run, folder: Path) -> None:
-    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--report", "report.json")
+    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--report", "report.json", "--keep-order")
     result = run(*LOCAL, *told)
     assert result.exit_code == 0, result.output
     assert "scheme" in result.stdout

@@ -143,6 +143,17 @@ def test_both_in_every_database(kind: str, place: Any, by_weights: dc.Release, b
     assert verdict.checks[0].reached == by_table.audit.checks[0].reached
 
 
+@pytest.mark.parametrize("kind", ENGINES)
+def test_what_weights_add_up_to_does_not_depend_on_the_order_of_rows(kind: str) -> None:
+    promises: dict[str, Any] = {"sensitive": "ward", "privacy": ["k-map(1)", "distinct-l(1, ward)"]}
+    for seed in range(20):
+        weights = np.random.default_rng(seed).choice([0.1, 1.25, 3.3, 7.77, 12.0], 8)
+        people = pl.DataFrame({"zip": ["011"] * 8, "ward": list("abcdefgh"), "weight": weights})
+        mixed = make_relation(kind, people.sample(fraction=1, shuffle=True, seed=seed))
+        verdict = dc.audit(mixed, quasi_identifiers=["zip"], weights="weight", **promises)
+        assert verdict.checks[0].reached == float(sum(Decimal(str(weight)) for weight in weights.tolist()))
+
+
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_on_an_engine(

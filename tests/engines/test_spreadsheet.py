@@ -45,7 +45,7 @@ def test_names_and_kinds() -> None:
 def test_a_release(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": [31, 32], "note": ["=HYPERLINK(1)", "-5"]})
     release = dc.anonymize(frame, quasi_identifiers={"age": "intervals(10)"}, privacy="k(2)")
-    release.write(tmp_path / "plain.csv")
-    release.write(tmp_path / "safe.csv", for_spreadsheets=True)
+    release.write(tmp_path / "plain.csv", order="keep")
+    release.write(tmp_path / "safe.csv", for_spreadsheets=True, order="keep")
     assert pl.read_csv(tmp_path / "plain.csv")["note"].to_list() == ["=HYPERLINK(1)", "-5"]
     assert pl.read_csv(tmp_path / "safe.csv")["note"].to_list() == ["'=HYPERLINK(1)", "-5"]

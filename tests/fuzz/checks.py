@@ -26,6 +26,8 @@ from fuzz.jobs import Case, data_of, options_of, table_of
 __all__ = ["Broken", "Ran", "check", "digest", "run"]
 
 NEAR = 1e-7
+WRITTEN = ("csv", "parquet", "jsonl", "csv by duckdb")
+"""Cases whose release is written to a file."""
 
 
 class Broken(AssertionError):  # noqa: N818 - it is what a check says
@@ -59,7 +61,7 @@ def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
             told = {**options_of(case, folder), **changes}
             data = data_of(case, folder, table)
             if isinstance(data, Path):
-                told["output"] = folder / f"safe{data.suffix}"
+                told = {"output": folder / f"safe{data.suffix}", "order": "keep", **told}
             release = dc.anonymize(data, **told)
             return Ran(release, rows_of(release, case))
         except DiscreetError as error:
@@ -419,6 +421,7 @@ def check_what_does_not_matter(case: Case, ran: Ran) -> None:
     _expect(
         again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}"
     )
+    check_shuffle(case)
     rng = random.Random(case.seed)
     table = table_of(case)
     order = rng.sample(range(case.rows), case.rows)
@@ -438,6 +441,19 @@ def check_what_does_not_matter(case: Case, ran: Ran) -> None:
         _alike(case, ran, run(replace(case, frame="polars")), "frame", rows=False)
 
 
+def check_shuffle(case: Case) -> None:
+    """Rows that are written in random order are the same rows."""
+    written = case if case.frame in WRITTEN else replace(case, frame="parquet")
+    kept, mixed = run(written), run(written, order="random")
+    _expect(kept.ended == mixed.ended, "shuffle", f"{kept.ended}, and in random order {mixed.ended}")
+    if kept.release is not None:
+        _expect(_by_number(kept.rows) == _by_number(mixed.rows), "shuffle", "other rows are written in random order")
+
+
+def _by_number(rows):
+    return sorted(rows, key=lambda row: row["rid"])
+
+
 def _alike(case, first, second, what, *, rows=True):
     """Cost and status are the same where the best is found; a heuristic must only give something valid."""
     if second.release is None:
@@ -448,10 +464,7 @@ def _alike(case, first, second, what, *, rows=True):
         _expect(_near(a.cost, b.cost) and a.status == b.status, what, f"{digest(first)} and {digest(second)}")
     check_promises(replace(case, frame="duckdb"), second)  # rows may be in another order
     if rows and exact and case.suppression.name not in ("violating-records", "violating-values"):
-        key = lambda row: row["rid"]  # noqa: E731
-        _expect(
-            sorted(first.rows, key=key) == sorted(second.rows, key=key), what, "another of the best releases is chosen"
-        )
+        _expect(_by_number(first.rows) == _by_number(second.rows), what, "another of the best releases is chosen")
 
 
 def _near(a, b):

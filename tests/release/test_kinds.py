@@ -265,7 +265,7 @@ def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
         "suppression": "budget(1)",
         "min_levels": {"q": level},
     }
-    frame = anonymize(table, **job, output=tmp_path / "safe.parquet").frame
+    frame = anonymize(table, **job, output=tmp_path / "safe.parquet", order="keep").frame
     kept = [0, 1, 2, 3, 4, 5, 7, 8] if level == 0 and kind != "truth" else list(range(9))
     assert frame["row"].to_list() == kept
     if level == 0:
@@ -274,7 +274,7 @@ def test_every_type_of_column(kind: str, level: int, tmp_path: Path) -> None:
         assert frame["q"].to_list() == values.gather(kept).to_list()
     else:
         assert frame["q"].to_list() == ["*"] * 9
-    assert pl.read_parquet(tmp_path / "safe.parquet").sort("row").rows() == frame.rows()
+    assert pl.read_parquet(tmp_path / "safe.parquet").rows() == frame.rows()
 
 
 def test_columns_without_text_names_are_written_too(people: pl.DataFrame, tmp_path: Path) -> None:

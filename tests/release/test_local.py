@@ -127,6 +127,7 @@ def test_random_jobs(seed: int, frame_constructor: Any, request: pytest.FixtureR
         "missing": rng.choice(["value", "suppress"]),
         "time_limit": rng.choice([None, None, 1e-6]),
         "output": rng.choice([None, tmp_path / "safe.csv", tmp_path / "safe.parquet"]),
+        "order": "keep",
     }
     quasi["age"] = None
     options |= {"sensitive": ["disease", "grade"], "solver": rng.choice(SOLVERS)}
@@ -224,7 +225,7 @@ def test_pandas_index_stays() -> None:
     table = visits()
     index = [f"i{number}" for number in range(len(table))]
     frame = table.to_pandas().set_index(pd.Index(index))
-    release = released(frame, ["age", "day"], suppression="budget(5)")
+    release = released(frame, ["age", "day"], suppression="budget(5)", keep=["index"])
     kept = release.frame
     assert [index[number] for number in kept["row"]] == list(kept.index)
 

@@ -21,7 +21,7 @@ from discreet.engines._people import collapse, everybody, joined_values
 from discreet.engines._recoding import is_category
 from discreet.engines._source import HoldsRows, Source
 from discreet.engines._together import put_together
-from discreet.engines._weights import Weighed, weighed
+from discreet.engines._weights import Weighed, add_weights, weighed
 from discreet.engines._whole_numbers import Whole, whole_numbers
 from discreet.errors import DataError
 from discreet.schema import Domain, Schema, flat, make_domain
@@ -215,8 +215,7 @@ def _of_tuples(groups: Weighed, index: NDArray[np.int64], size: int) -> Weighed:
     lightest, heaviest = np.full(size, np.inf), np.zeros(size)
     np.minimum.at(lightest, index, groups.lightest)
     np.maximum.at(heaviest, index, groups.heaviest)
-    people = np.bincount(index, weights=groups.people, minlength=size).astype(np.float64)
-    return Weighed(people, lightest, heaviest)
+    return Weighed(add_weights(index, groups.people, size), lightest, heaviest)
 
 
 def _places(values: pl.Series, distinct: pl.Series, written_as: Format | None) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from discreet._words import amount
 from discreet.engines._names import exactly
 from discreet.errors import DataError
 
-__all__ = ["ADDED", "HEAVIEST", "MILLION", "Weighed", "check_type", "of_polars", "weighed"]
+__all__ = ["ADDED", "HEAVIEST", "MILLION", "Weighed", "add_weights", "check_type", "of_polars", "weighed"]
 
 MILLION = 1_000_000
 HEAVIEST = 1e9
@@ -77,6 +77,17 @@ def weighed(column: str, counted: pl.DataFrame, keys: Sequence[str]) -> Weighed:
             column=column,
         )
     return Weighed(people.astype(np.float64) / MILLION, lightest.astype(np.float64), heaviest.astype(np.float64))
+
+
+def add_weights(index: NDArray[np.int64], people: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return what the weights of groups that have the same index add up to, whatever the order of the groups.
+
+    >>> add_weights(np.array([0, 1, 0, 0]), np.array([0.1, 5.0, 0.2, 0.3]), 2).tolist()
+    [0.6, 5.0]
+    """
+    millionths = np.zeros(size, dtype=np.int64)
+    np.add.at(millionths, index, np.rint(people * MILLION).astype(np.int64))
+    return millionths.astype(np.float64) / MILLION
 
 
 def _is_text(dtype: pl.DataType) -> bool:

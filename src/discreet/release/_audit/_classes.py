@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.release._audit._table import Table
 from discreet.release._audit._values import joined
-from discreet.release._audit._weights import people_of
+from discreet.release._audit._weights import MILLION, millionths_of
 
 __all__ = ["Classes", "read_classes"]
 
@@ -58,8 +58,8 @@ def read_classes(
     secrets = {f"s{place}": column for place, column in enumerate(parts)}
     cells = table.groups({**keys, **secrets}, weights)
     if weights is not None:
-        cells = cells.with_columns(people=pl.Series(people_of(weights, cells), dtype=pl.Float64))
-    sums = [pl.col("rows").sum().alias("size"), *([] if weights is None else [pl.col("people").sum()])]
+        cells = cells.with_columns(millionths=pl.Series(millionths_of(weights, cells), dtype=pl.Float64))
+    sums = [pl.col("rows").sum().alias("size"), *([] if weights is None else [pl.col("millionths").sum()])]
     grouped = cells.group_by(list(keys), maintain_order=True).agg("rows", *secrets, *sums)
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return Classes(
@@ -68,5 +68,5 @@ def read_classes(
         group=np.repeat(np.arange(lengths.size, dtype=np.int64), lengths),
         count=grouped["rows"].explode().to_numpy().astype(np.int64),
         values={column: grouped[name].explode() for name, column in secrets.items()},
-        people=None if weights is None else grouped["people"].to_numpy(),
+        people=None if weights is None else grouped["millionths"].to_numpy() / MILLION,
     )

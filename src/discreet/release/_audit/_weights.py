@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet._words import amount
 from discreet.errors import DataError
 
-__all__ = ["HEAVIEST", "MILLION", "check_weights", "people_of", "polars_sums", "sql_sums"]
+__all__ = ["HEAVIEST", "MILLION", "check_weights", "millionths_of", "polars_sums", "sql_sums"]
 
 MILLION = 1_000_000
 HEAVIEST = 1e9
@@ -50,8 +50,8 @@ def sql_sums(number: str, floor: str = "FLOOR({})") -> dict[str, str]:
     return {"millionths": f"SUM({whole})", "weighed": f"COUNT({valid})"}
 
 
-def people_of(column: str, groups: pl.DataFrame) -> NDArray[np.float64]:
-    """Return how many people each group stands for, once it is sure that every row has a weight."""
+def millionths_of(column: str, groups: pl.DataFrame) -> NDArray[np.float64]:
+    """Return how many millionths of people each group stands for, once it is sure that every row has a weight."""
     wrong = int(groups["rows"].sum()) - int(groups["weighed"].sum())
     if wrong:
         raise DataError(
@@ -59,11 +59,11 @@ def people_of(column: str, groups: pl.DataFrame) -> NDArray[np.float64]:
             f"{amount(wrong, 'row')}; mend them, or leave those rows out.",
             column=column,
         )
-    people = groups["millionths"].cast(pl.Float64).fill_null(0.0).to_numpy() / MILLION
-    if people.sum() > _MOST_PEOPLE:
+    millionths = groups["millionths"].cast(pl.Float64).fill_null(0.0).to_numpy()
+    if millionths.sum() / MILLION > _MOST_PEOPLE:
         raise DataError(
             f"The survey weights in column '{column}' add up to more than {_MOST_PEOPLE:,.0f} people; a weight says "
             "how many people a row stands for.",
             column=column,
         )
-    return people
+    return millionths
