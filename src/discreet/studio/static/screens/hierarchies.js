@@ -207,7 +207,8 @@ function Table({ column, stampNow, onRename }) {
       if (to && to !== value) onRename({ level: index, name: value }, to);
       else event.target.value = value;
     };
-    return html`<input type="text" class="compact" aria-label=${words.cell(index, row[0])} value=${value} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} onChange=${rest} />`;
+    // What is being typed stays when the table is loaded anew: only another value makes another field.
+    return html`<input key=${value} type="text" class="compact" aria-label=${words.cell(index, row[0])} defaultValue=${value} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} onChange=${rest} />`;
   };
   return html`<div class="scroll framed" tabindex="0" role="region" aria-label=${words.table}><table class="grid"><thead><tr>${Array.from({ length: top + 1 }, (_, index) => html`<th scope="col">${head(index)}</th>`)}<th scope="col" class="num">${texts.data.rows}</th></tr></thead>
     <tbody>${rows.map((row, place) => html`<tr key=${offset + place}>${row.map((value, index) => html`<td>${cell(value, index, row)}</td>`)}<td class="num">${count(counts[place])}</td></tr>`)}</tbody></table></div>
