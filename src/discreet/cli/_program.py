@@ -166,7 +166,7 @@ Start here:
 
 \b
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
-5 audit failed, 6 output cannot be written, 130 interrupted, 1 anything else.""",
+5 audit failed, 6 output cannot be written, 7 nothing found and nothing proven, 130 interrupted, 1 anything else.""",
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def program() -> None:
