@@ -14,6 +14,9 @@ from discreet.schema.identifying import ColumnFacts
 
 __all__ = ["look_on_engine"]
 
+_LONGEST = 500
+"""Characters of a text that are looked at."""
+
 
 def look_on_engine(relation: Relation, columns: Sequence[str], beside: Sequence[str]) -> Look:
     """Have an engine count: an estimate of all columns at once, and those of many values exactly."""
@@ -21,7 +24,7 @@ def look_on_engine(relation: Relation, columns: Sequence[str], beside: Sequence[
     shown = [name for name in dict.fromkeys([*names, *beside]) if not _cannot(relation.dtypes[relation.plain(name)])]
     with relation.running():
         first: pl.DataFrame = (
-            relation.frame.select(*(relation.key(name).alias(relation.plain(name)) for name in shown))
+            relation.frame.select(*(_sampled(relation, name).alias(relation.plain(name)) for name in shown))
             .head(FETCHED + 1)
             .collect("polars")
             .to_native()
@@ -42,6 +45,12 @@ def look_on_engine(relation: Relation, columns: Sequence[str], beside: Sequence[
                 name, rows, missing, min(distinct, rows), unique, first[name].drop_nulls().unique(), exact=bool(unique)
             )
     return Look(facts, first.head(FETCHED), whole=False)
+
+
+def _sampled(relation: Relation, name: str) -> nw.Expr:
+    """Return a column as it is fetched: of long text its beginning, so that the sample stays small."""
+    key = relation.key(name)
+    return key.str.slice(0, _LONGEST) if relation.dtypes[relation.plain(name)] == nw.String else key
 
 
 def _cannot(dtype: Any) -> bool:
