@@ -102,9 +102,7 @@ def pareto(
     job = Job(
         **fields, privacy="k(1)", suppression=suppression, scheme=schemes_of(schemes, list(fields["quasi_identifiers"]))
     )
-    told = job.arguments()
-    for unused in ("privacy", "solver", "seed", "order"):
-        del told[unused]
+    told = job.front_arguments()
     for name in outputs:
         check_front_file(Path(name))
     target = None if release_to is None else check_output(release_to, told["data"], told["population"])

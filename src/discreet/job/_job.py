@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from discreet.release import Release
     from discreet.solve import Budget, ProgressCallback
 
-__all__ = ["Job"]
+__all__ = ["NOT_OF_FRONTS", "Job"]
+
+NOT_OF_FRONTS = ("privacy", "solver", "seed", "order")
+"""What a job says that a front takes in another form or not at all."""
 
 Form = Any
 """A hierarchy: text such as ``intervals(5, 10)``, a CSV file, groups, or None for an automatic one."""
@@ -258,6 +261,10 @@ class Job(BaseModel):
             "memory_limit": self.memory_limit,
             "spark": self.spark,
         }
+
+    def front_arguments(self) -> dict[str, Any]:
+        """Return what a front takes of the job, as arguments of :func:`discreet.pareto` but for its axes."""
+        return {name: value for name, value in self.arguments().items() if name not in NOT_OF_FRONTS}
 
     def locate(self, place: str | None) -> Place | None:
         """Return where a place named in the job is."""

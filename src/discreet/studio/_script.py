@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines import format_of
-from discreet.job import Job
+from discreet.job import NOT_OF_FRONTS, Job
 from discreet.job._files import write_fields
 from discreet.problem import make_schemes
 from discreet.release._key import KEY_FILE, draw_seed
@@ -130,7 +130,7 @@ def script(
         "",
         *(line for column, tree in trees.items() for line in _tree_lines(names[column], column, tree)),
     ]
-    unused = ("privacy", "solver", "seed", "order") if point is not None else ()
+    unused = NOT_OF_FRONTS if point is not None else ()
     arguments = [(key, value) for key, value in told.items() if key not in unused]
     call = "anonymize" if point is None else "pareto"
     result = "release" if point is None else "front"

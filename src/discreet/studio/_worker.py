@@ -128,10 +128,8 @@ def _front(task: Mapping[str, Any], tell: _Teller, budget: Any) -> None:
     from discreet.studio._results import front_result, write_json
 
     job = Job.load("job.yaml")
-    told = job.arguments()
-    privacy = [*task["axes"], *(PRIVACY.make(model) for model in told["privacy"])]
-    for unused in ("privacy", "solver", "seed", "order"):
-        del told[unused]
+    told = job.front_arguments()
+    privacy = [*task["axes"], *(PRIVACY.make(model) for model in job.privacy)]
     _stop_if_undecided(told, Path(task["rows"]))
     with told_of_stages(tell.stage):
         front = pareto(**told, privacy=privacy, progress=tell.progress, budget=budget)
