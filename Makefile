@@ -8,14 +8,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 JOBS ?= 2
 PREPARE := echo "compiling all searches for this machine (once, two to five minutes)"; \
-	$(BIN)/python -c 'from discreet.solve import prepare; prepare(jobs=2)'
+	$(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
 ROWS ?= 20000
 SECONDS ?= 3600
 FIRST ?= 0
 COMPARE ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup spark demo test attack fuzz faults load lint format types bench papers docs dist audit-dependencies clean
+.PHONY: help setup demo test test-all attack fuzz faults load lint format types generate bench papers docs dist audit-dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,13 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 test: lint types $(VENV)/.browser ## lint, check types and run all tests
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
+test-all: private RELEASES = 600
+test-all: $(VENV)/.deep ## the deep tests: Spark and PostgreSQL must be there; attacks, random jobs, saved releases
+	DISCREET_SKIP_NOTHING=1 $(BIN)/python -m pytest -q -n 1 -k "spark or Spark or postgres"
+	PYTHONPATH=tests $(BIN)/python -m fuzz.saved
+	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs 1500 --seconds 600 --first $(FIRST)
+	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds 900 --first $(FIRST)
+
 RELEASES ?= 2000
 
 attack: $(VENV)/.dev ## attack releases of fresh random tables: make attack RELEASES=2000 SECONDS=3600 FIRST=0
@@ -46,7 +53,7 @@ fuzz: $(VENV)/.dev ## do random jobs and check every release: make fuzz JOBS=200
 
 faults: $(VENV)/.dev ## kill jobs at 200 random moments, then full disks, Ctrl-C, changed input and more (an hour)
 	$(BIN)/python tests/faults.py --times 25
-	$(BIN)/python tests/mishaps.py
+	PYTHONPATH=tests $(BIN)/python -m mishaps
 
 load: $(VENV)/.dev ## measure tables of 10,000 columns, a million different values, and the studio with 20 clients (ten minutes)
 	$(BIN)/python tests/load.py
@@ -54,10 +61,14 @@ load: $(VENV)/.dev ## measure tables of 10,000 columns, a million different valu
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.dev ## mend style and formatting
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+generate: $(VENV)/.dev ## write the stub of discreet and the generated tables of the documentation
+	$(BIN)/python tools/generate.py
 
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
@@ -81,9 +92,6 @@ dist: $(VENV)/.dist ## build wheel and source archive twice, compare them, and t
 
 audit-dependencies: $(VENV)/.dist ## list what an installation brings, with licences, and ask for known weaknesses
 	$(BIN)/python tools/dependencies.py
-
-spark: $(VENV)/.dev ## install Spark (480 MB), so that the tests run on it too
-	$(PIP) install --editable '.[spark]'
 
 setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
 
@@ -115,6 +123,16 @@ $(VENV)/.browser: | $(BIN)/python
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing Chromium, for tests of the studio" && \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium; } >/dev/null 2>&1 || \
 		echo "there is no Chromium: tests of the studio in a browser are skipped"
+	@touch $@
+
+# Spark needs Java, and PostgreSQL is a server of its own: both come from Debian's packages, where root may install them.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends
+$(VENV)/.deep: $(VENV)/.dev
+	@echo "installing Spark (480 MB), and Java and PostgreSQL if they are missing (once)"
+	@$(PIP) install --editable '.[spark]'
+	@test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { touch $@; exit 0; }; { \
+		command -v java >/dev/null || { apt-get -qq update && $(APT) openjdk-17-jre-headless; }; \
+		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get -qq update && $(APT) postgresql; }; } >/dev/null 2>&1
 	@touch $@
 
 $(VENV)/.papers: $(VENV)/.dev

@@ -1,4 +1,4 @@
-"""What a little suppression buys: the best release of one table under growing budgets, each proven optimal.
+"""How suppression reduces information loss: optimal releases of one table under growing budgets.
 
 Run it with ``python examples/budgets.py``.
 """
@@ -7,7 +7,7 @@ import discreet as dc
 
 people = dc.sample(5000, seed=1).select("birth_date", "sex", "zip", "education", "diagnosis")
 
-print("budget   rows left out   loss of detail   levels")
+print("budget      suppressed information loss   levels")
 for budget in ("none", "budget(0.5%)", "budget(1%)", "budget(2%)", "budget(5%)"):
     release = dc.anonymize(
         people,

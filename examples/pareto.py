@@ -1,4 +1,4 @@
-"""Which k? All choices of privacy against loss for one table of made-up people, and the release of one of them.
+"""Which k? The front of privacy against information loss of one table, and the release of one of its points.
 
 On the command line:
 
@@ -8,7 +8,7 @@ On the command line:
         --hierarchy 'birth_date=dates(month, year, decade)' --hierarchy 'zip=mask(digits=5)' \
         --suppression 'budget(3%)' --explain -o front.html --release knee --release-to safe.csv
 
-Run it with ``python examples/pareto.py``; it leaves front.html and front.json in the current folder.
+Run it with ``python examples/pareto.py``; it writes front.html and front.json to the current folder.
 """
 
 import discreet as dc

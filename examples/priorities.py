@@ -1,4 +1,4 @@
-"""I care most about zip code: the table that shows most of what matters, and what each choice of a score makes of it.
+"""Priorities: the table with the highest score, for several scores.
 
 The same on the command line:
 
@@ -23,7 +23,7 @@ table = {
 
 
 def square_roots(shown, before, priorities):
-    """Score the tenth value of a column less than its second."""
+    """A score in which every further value of a column counts less."""
     return (priorities * shown**0.5).sum()
 
 
@@ -39,21 +39,21 @@ for cost in ("score", "score(eta, d=10)", "score(log)", dc.Score(square_roots)):
     values = ", ".join(str(count) for count in best.released_values.values())
     print(f"{name:22} {best.score:8.2f} {mechanism.score:10.2f} {by_class.score:9.2f}   {values}")
 
-print("\nThe decade of birth and two digits of the zip code must stay:")
+print("\nLimits that cannot be met:")
 try:
     dc.anonymize(people, **table, keep_at_least={"birth_date": 2, "zip": 3})
 except dc.errors.InfeasibleError as error:
     print(f"  {error}")
     (limits, *_) = error.limits
-lifted = {"birth_date": 2, "zip": 3} | limits
-release = dc.anonymize(people, **table, keep_at_least=lifted)
-print(f"  with {lifted} there is a table: {release.levels}, score {release.score:.0f}")
+relaxed = {"birth_date": 2, "zip": 3} | limits
+release = dc.anonymize(people, **table, keep_at_least=relaxed)
+print(f"  with {relaxed}: {release.levels}, score {release.score:.0f}")
 
 rare = dc.anonymize(people, **table, suppression="pre-sampling(5, level=9, levels={zip: 1})")
-print(f"\nWithout {rare.suppressed} people in rare places the score is {rare.score:.0f}: {rare.levels}.")
+print(f"\nWithout {rare.suppressed} outliers the score is {rare.score:.0f}: {rare.levels}.")
 assert rare.score > release.score
 
 steps = dc.anonymize(people, **table, cost="score(log)", solver="user-oriented").stats["steps"]
-print("\nHow the mechanism gets there with score(log):")
+print("\nSteps of the mechanism with score(log):")
 for step in steps:
     print(f"  {step['step']:16} {step['levels']}  {step['score']:.2f}")

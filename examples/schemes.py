@@ -1,7 +1,7 @@
-"""What more freedom buys: one table of made-up people, the best release under each scheme, proven optimal.
+"""Generalization schemes: the optimal release of one table under each scheme.
 
-The further down, the more may be joined, and the less is lost; only `ordered` and `guided-set` cannot be compared. Then
-a release in which each column has the scheme that suits it, on the command line:
+More general schemes lose less; only `ordered` and `guided-set` cannot be compared. The last release uses a different
+scheme for each column. The same on the command line:
 
     discreet sample -n 1000 --seed 1 -o people.csv
     discreet anonymize people.csv -o safe.csv --qi sex,marital_status,children -k 5 --suppression class-records \
@@ -28,7 +28,7 @@ hierarchies = {
 mixed = {"sex": "subtree", "marital_status": "set", "children": "ordered"}
 
 costs = {}
-print("scheme               recodings     loss   left out   different values released")
+print("scheme               recodings     loss suppressed   distinct released values")
 for scheme in ("full-domain", "subtree", "guided-ordered", "ordered", "guided-set", "set", mixed):
     release = dc.anonymize(
         people,
@@ -44,10 +44,10 @@ for scheme in ("full-domain", "subtree", "guided-ordered", "ordered", "guided-se
     values = ", ".join(f"{column} {count}" for column, count in release.released_values.items())
     print(f"{name:16} {release.stats['space']:13,} {release.cost:8.2f} {release.suppressed:10}   {values}")
 
-print("\nThe mixed release shows these values:")
+print("\nReleased values with mixed schemes:")
 for column in people.columns:
-    shown = sorted(release.frame[column].cast(pl.String).unique())
-    print(f"  {column:15} {', '.join(shown)}")
+    values = sorted(release.frame[column].cast(pl.String).unique())
+    print(f"  {column:15} {', '.join(values)}")
 
 order = ["full-domain", "subtree", "guided-ordered", "ordered", "set"]
 assert all(costs[wider] <= costs[narrower] + 1e-9 for narrower, wider in pairwise(order))

@@ -1,8 +1,8 @@
-"""What each kind of suppression loses: one table of made-up patients, the best cut for each kind, proven optimal.
+"""Kinds of suppression: the optimal cut of one table for each of them.
 
-First, no diagnosis may have more than a quarter of the rows of any class. More than a quarter of all patients are
-healthy, so that nothing can be released without suppression. Then frequent diagnoses may have more: the rare ones are
-what must be protected. The same on the command line, for one kind:
+First, no diagnosis may exceed a quarter of the rows of any equivalence class. More than a quarter of all patients are
+healthy, so this is infeasible without suppression. Then thresholds depend on frequency: only rare diagnoses need
+protection. The same on the command line, for one kind:
 
     discreet sample -n 2000 --seed 1 -o people.csv
     discreet anonymize people.csv -o safe.csv --qi sex,education,marital_status --sensitive diagnosis \
@@ -24,7 +24,7 @@ marital_status = {"Alone": ["Single", "Separated", "Divorced", "Widowed"], "Toge
 
 for promise in ("l+(0.25, diagnosis)", "l+(0.25, diagnosis, by=frequency)"):
     print(f"\n{promise}")
-    print("suppression         records left out   values unknown       loss   cuts examined")
+    print("suppression               suppressed    values hidden       loss   cuts examined")
     for kind in ("none", "class-records", "class-values", "violating-values", "violating-records"):
         try:
             release = dc.anonymize(

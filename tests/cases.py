@@ -27,7 +27,7 @@ FURTHER_MODELS = {
     "enhanced": (lambda rng: [f"beta({rng.choice([0.3, 1.0, 2.5])}, s0, enhanced)"]),
     "delta-disclosure": (lambda rng: [f"delta-disclosure({rng.choice([0.3, 0.7, 1.5])}, s0)"]),
 }
-"""Models that have the properties of others, so that fewer combinations are tried."""
+"""Models with the same properties as others, tested in fewer combinations."""
 COSTS = [
     "LM",
     "LM(weights={q0: 2.5})",
@@ -45,13 +45,13 @@ KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "violating-records
 
 
 def plain_models(privacy, sample):
-    """Privacy models given as text, as conditions on counts."""
+    """Conditions on counts for privacy models given as text."""
     return [_plain_model(text, sample) for text in privacy]
 
 
 def _plain_model(text, sample):
-    name, inside = text.rstrip(")").split("(", 1)
-    args = [part.strip() for part in inside.split(",")]
+    name, listed = text.rstrip(")").split("(", 1)
+    args = [part.strip() for part in listed.split(",")]
     whole = naive.counts(sample.naive, range(len(sample.naive.rows)), "s0")
     hierarchy = sample.sensitive["s0"]
     if name == "k":
@@ -79,7 +79,7 @@ def _plain_model(text, sample):
 
 
 def plain_cost(text, privacy):
-    """A cost given as text, as its name and options; C_AVG takes k from the models."""
+    """Name and options of a cost given as text; C_AVG takes k from the models."""
     name, options = text.split("(")[0], {}
     if "weights" in text:
         options["weights"] = {"q0": 2.5}
@@ -95,7 +95,7 @@ def plain_cost(text, privacy):
 
 
 def built(sample, **parts):
-    """The problem, or None where it is refused: parts that do not go together, or a model that can never hold."""
+    """The problem, or None if its parts are incompatible or a model can never hold."""
     try:
         return Problem.build(sample.counts, **parts)
     except (InfeasibleError, UsageError):

@@ -1,4 +1,4 @@
-"""Real databases for tests: files of DuckDB and SQLite, and a PostgreSQL server of its own on this machine."""
+"""Databases for tests: DuckDB and SQLite files, and a temporary PostgreSQL server on this machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from discreet._places import TableUrl
-from discreet.engines.database import replacing_table
+from discreet.engines import replacing_table
+from discreet.runtime.locations import TableUrl
 
 DATABASES = ("duckdb", "sqlite", "postgresql")
 PASSWORD = "correct-horse-battery"
@@ -25,7 +25,7 @@ PASSWORD = "correct-horse-battery"
 
 @dataclass(frozen=True)
 class Server:
-    """A PostgreSQL server that runs; ``user`` has a password and a database of the same name."""
+    """A running PostgreSQL server; ``user`` has a password and a database of the same name."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Server:
         return f"postgresql://{who}@{self.host}:{self.port}/{database}?table={table}"
 
     def run(self, statement: str, database: str = "ann") -> list[tuple[object, ...]]:
-        """Do something as the administrator."""
+        """Execute a statement as the administrator."""
         import psycopg
 
         with psycopg.connect(
@@ -50,7 +50,7 @@ class Server:
 
 @contextmanager
 def postgres_server() -> Iterator[Server]:
-    """Start a server with empty tables on a free port of this machine; skip the test where there is none to be had."""
+    """Start an empty server on a free port; skip the test if PostgreSQL is not installed."""
     pytest.importorskip("psycopg", reason="psycopg is not here; it comes with the extra postgres")
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="discreet-postgres-"))
@@ -74,10 +74,10 @@ def postgres_server() -> Iterator[Server]:
         if made.returncode:
             pytest.skip(f"PostgreSQL cannot be set up here: {made.stderr.strip().splitlines()[-1]}")
         port = _free_port()
-        told = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=30"
+        flags = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=30"
         control = [*prefix, programs / "pg_ctl", "-D", data, "-w", "-t", "60"]
         started = subprocess.run(
-            [*control, "-o", told, "-l", log, "start"], capture_output=True, text=True, check=False, cwd="/"
+            [*control, "-o", flags, "-l", log, "start"], capture_output=True, text=True, check=False, cwd="/"
         )
         if started.returncode:
             pytest.skip("PostgreSQL cannot be started here")
@@ -92,7 +92,7 @@ def postgres_server() -> Iterator[Server]:
 
 @contextmanager
 def _cleared_up(stop: Sequence[str | Path], folder: Path) -> Iterator[None]:
-    """Stop the server and delete its folder in the end, even if this process is killed: a shell waits for that."""
+    """Stop the server and delete its folder at the end; a waiting shell does so even if this process is killed."""
     waiting = ["sh", "-c", 'read -r line; "$@"; rm -rf "$0"', folder, *stop]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, cwd="/", start_new_session=True):
@@ -100,7 +100,7 @@ def _cleared_up(stop: Sequence[str | Path], folder: Path) -> Iterator[None]:
 
 
 def _programs() -> Path:
-    """Return the folder of the server's programs, which Debian keeps out of the path."""
+    """Folder of the server's programs, which Debian does not put on the PATH."""
     found = shutil.which("initdb")
     folders = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for folder in folders:
@@ -110,7 +110,7 @@ def _programs() -> Path:
 
 
 def _as_other_user(folder: Path) -> list[str]:
-    """Return how to run a program so that the server, which refuses to be root, is content."""
+    """Command prefix that runs a program as another user, since the server refuses to run as root."""
     if os.geteuid() != 0:
         return []
     try:
@@ -130,7 +130,7 @@ def _free_port() -> int:
 
 
 def fill(url: str, table: pl.DataFrame) -> str:
-    """Put a table into a database, and return its URL."""
+    """Write a table to a database, and return its URL."""
     with replacing_table(TableUrl.parse(url)) as staged:
         staged.write(table, shuffle=None)
     return url

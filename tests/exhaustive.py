@@ -1,6 +1,6 @@
-"""A solver for tests: it tries every partition its scheme allows, in plain loops, and carries out any suppression.
+"""A solver for tests that tries every partition of the schemes in plain loops, with any kind of suppression.
 
-Its cost is what each row could be besides what it is, and a little for what is suppressed: enough to choose by.
+Its cost is the number of other leaves each released row could be, plus a penalty for suppressed rows and values.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.problem import Classes
-from discreet.solve import Inside, Solution, Solver
+from discreet.solve import PartialSuppression, Solution, Solver
 
 __all__ = ["Exhaustive", "solution_of"]
 
@@ -41,7 +41,7 @@ def as_blocks(partition):
 
 
 def solution_of(problem, blocks):
-    """The solution that recodes as the blocks say and suppresses what has to be."""
+    """The solution that recodes by ``blocks`` and suppresses what is necessary."""
     table = problem.table
     released = np.array([block[codes] for block, codes in zip(blocks, table.codes, strict=True)])
     _, example, member = np.unique(released, axis=1, return_index=True, return_inverse=True)
@@ -80,14 +80,14 @@ def per_class(histogram, member, classes):
 
 
 def parts_of(problem, member, example, removed, gone):
-    """What goes from classes of which something stays; where there are labels, from the last ones first."""
+    """Partial suppression of classes that are not suppressed as a whole; with labels, from the last label on."""
     (name,) = problem.table.sensitive
     records = not problem.suppression.hides_values
     removed = np.where(gone[:, np.newaxis] & records, 0, removed)
     labels = problem.table.labels
     if labels is None or not records:
         where, value = np.nonzero(removed)
-        return Inside(name, records, example[where], value, removed[where, value])
+        return PartialSuppression(name, records, example[where], value, removed[where, value])
     joint = per_class(problem.table.joint[name], member, example.size).reshape(*removed.shape, labels.cardinality)
     entries = []
     for where, value in zip(*np.nonzero(removed), strict=True):
@@ -98,4 +98,4 @@ def parts_of(problem, member, example, removed, gone):
                 entries.append((example[where], value, taken, label))
             left -= taken
     columns = np.array(entries, dtype=np.int64).reshape(-1, 4).T
-    return Inside(name, records, *columns)
+    return PartialSuppression(name, records, *columns)

@@ -1,7 +1,7 @@
-"""Kill a job at random moments, and look at what it leaves: nothing new, or a complete release that passes its audit.
+"""Kill a job at random moments: it must leave the old output, or a complete release that passes its audit.
 
-``python tests/faults.py`` does it many times for each kind of target; the tests do it a few times. With Spark,
-``python tests/faults.py 'by spark' 'spark table' --rows 20000`` does it there too; Java starts once or twice each time.
+``python tests/faults.py`` kills many jobs for each kind of target, the tests a few. With Spark,
+``python tests/faults.py 'by spark' 'spark table' --rows 20000`` includes Spark, which starts Java once or twice a job.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import polars as pl
 
 import discreet as dc
 from databases import DATABASES, Server, fill, postgres_server
-from discreet._places import TableUrl, is_url
 from discreet.engines import to_lazy
-from discreet.engines.database._connect import connect
+from discreet.engines.sql.connect import connect
+from discreet.runtime.locations import TableUrl, is_url
 
 KINDS = ("csv", "parquet", "folder", *DATABASES, "new duckdb", "new sqlite", "by duckdb")
 ON_SPARK = ("by spark", "spark table")
-"""Kinds that take a session of Spark for each job, and so are only killed when asked for."""
+"""Kinds that need a Spark session for each job, and only run on request."""
 JOB: dict[str, Any] = {
     "quasi_identifiers": {"age": "intervals(5, 10, 20)", "zip": "mask(digits=3)", "sex": "flat()"},
     "privacy": "k(5)",
@@ -46,17 +46,17 @@ _LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.(part|before)")
 _NURSERY = """
 import json, os, sys, traceback
 import numba, polars
-import discreet.engines.database, discreet.release, discreet.solve
-import discreet.release._anonymize as flow
+import discreet.engines.sql, discreet.pipeline, discreet.solve
+import discreet.pipeline.anonymize as flow
 
-def told(solve):
-    def solve_and_tell(*parts):
+def reporting(solve):
+    def solve_and_report(*parts):
         solution = solve(*parts)
         print("solved", flush=True)
         return solution
-    return solve_and_tell
+    return solve_and_report
 
-flow._solve = told(flow._solve)
+flow._solve = reporting(flow._solve)
 print("ready", flush=True)
 for line in sys.stdin:
     source, output, job = json.loads(line)
@@ -88,7 +88,7 @@ session.stop()
 
 
 class Nursery:
-    """A process that has everything loaded and nothing begun, whose children do the jobs: they start at once."""
+    """A warm process whose forked children run the jobs, so that they start at once."""
 
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
@@ -100,7 +100,7 @@ class Nursery:
         assert self._line(120) == "ready"
 
     def run(self, source: str, output: str, engine: Mapping[str, str]) -> tuple[float, float]:
-        """Do a job to its end, and return how long it took until it was solved, and from there."""
+        """Run a job; returns the seconds until it was solved, and from then on."""
         self._start(source, output, engine)
         start = time.monotonic()
         assert self._line(300) == "solved"
@@ -109,18 +109,18 @@ class Nursery:
         return solved - start, time.monotonic() - solved
 
     def kill(self, source: str, output: str, engine: Mapping[str, str], seconds: float, *, solved: bool) -> None:
-        """Kill a job some seconds after it was begun or, if told so, ``solved``; what it started ends by itself."""
+        """Kill a job some seconds after its start, or after it was ``solved``; its children end by themselves."""
         child = self._start(source, output, engine)
-        said = self._line(300) if solved else ""
+        line = self._line(300) if solved else ""
         end = time.monotonic() + seconds
-        while not said.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
-            said = self._line(0)
-        if not said.startswith("ended"):
+        while not line.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
+            line = self._line(0)
+        if not line.startswith("ended"):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        while not said.startswith("ended"):
-            said = self._line(60)
-        assert said in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
+        while not line.startswith("ended"):
+            line = self._line(60)
+        assert line in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
         _wait_for(child)
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class Nursery:
         return int(self._line(60))
 
     def _line(self, seconds: float) -> str:
-        """Return what is said next; byte by byte, so that nothing waits where ``select`` does not see it."""
+        """Next line of output, read byte by byte, so that nothing is buffered where ``select`` does not see it."""
         line = b""
         while not line.endswith(b"\n"):
             assert self._ready(max(seconds, 5)), "the job takes too long"
@@ -150,7 +150,7 @@ class Nursery:
 
 
 def _wait_for(group: int) -> None:
-    """Wait until all processes a job started are gone: Java notices after a moment that nobody talks to it."""
+    """Wait until all processes of a job are gone; Java needs a moment to notice."""
     for _ in range(600):
         try:
             os.killpg(group, 0)
@@ -161,7 +161,7 @@ def _wait_for(group: int) -> None:
 
 
 def people(seed: int, rows: int) -> pl.DataFrame:
-    """Return a table; another seed gives other rows."""
+    """A random table."""
     row = pl.int_range(rows)
     return pl.select(
         age=(row * (7 + seed)) % 60 + 20,
@@ -175,7 +175,7 @@ def people(seed: int, rows: int) -> pl.DataFrame:
 
 @dataclass
 class Fault:
-    """One kind of target in a folder of its own, and two tables to release to it in turn."""
+    """One kind of target in its own folder, and two tables that are released to it in turn."""
 
     kind: str
     folder: Path
@@ -197,7 +197,7 @@ class Fault:
 
     @property
     def engine(self) -> dict[str, str]:
-        """What the job is told about its engine."""
+        """Options of the job about its engine."""
         if self.kind in ON_SPARK:
             return {"engine": "spark", "spark": "local[2]"}
         return {"engine": "duckdb"} if self.kind == "by duckdb" else {}
@@ -221,11 +221,11 @@ class Fault:
         return self.server.url(table)
 
     def run(self, number: int) -> tuple[float, float]:
-        """Do the job for one of the tables, and return how long it searched, and how long it took from there."""
+        """Run the job for one of the tables; returns the seconds until it was solved, and from then on."""
         return self.nursery.run(self.sources[number], self.output, self.engine)
 
     def found(self) -> int | None:
-        """Return which of the tables the output is the release of, or None if there is no output."""
+        """Index of the table that the output is a release of; None if there is no output."""
         self._wait_for_server()
         if self.kind == "spark table":
             return self._found_in_spark()
@@ -243,7 +243,7 @@ class Fault:
         return self._which(self.output)
 
     def _which(self, released: str) -> int:
-        """Return which of the tables this is the release of."""
+        """Index of the table that this is a release of."""
         verdict = dc.audit(released, quasi_identifiers=[*JOB["quasi_identifiers"]], privacy=JOB["privacy"])
         assert verdict.passed, "the output breaks its promise"
         digest = _digest(to_lazy(released).collect())
@@ -251,38 +251,38 @@ class Fault:
         return self.wanted.index(digest)
 
     def _found_in_spark(self) -> int | None:
-        """Do the same for a table of Spark, of which a new session brings the rows.
+        """The same for a Spark table, read by a new session.
 
         Spark cannot exchange two tables in one step: in between, the one to be replaced is there under another name.
         """
         seen = self.folder / "seen"
         shutil.rmtree(seen, ignore_errors=True)
         look = [sys.executable, "-c", _LOOK, str(seen)]
-        told = subprocess.run(
+        tables = subprocess.run(
             look, env={**os.environ, **spark_settings(self.folder)}, check=True, capture_output=True, text=True
         ).stdout.split()
-        assert all(re.fullmatch(r"safe(__discreet_[0-9a-f]{12}(_old)?)?", name) for name in told), told
+        assert all(re.fullmatch(r"safe(__discreet_[0-9a-f]{12}(_old)?)?", name) for name in tables), tables
         return self._which(str(seen)) if seen.exists() else None
 
     def remove(self, name: str) -> None:
-        """Delete what a killed job left behind."""
+        """Delete the leftovers of a killed job."""
         path = self.folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def clear(self) -> None:
-        """Remove the file of the database the output is in."""
+        """Remove the database file of the output."""
         path = TableUrl.parse(self.output).path
         assert path is not None
         path.unlink(missing_ok=True)
 
     def left(self) -> list[str]:
-        """Return what was left beside the output; each must be known by its name."""
+        """Leftovers next to the output; each must have a known name."""
         hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
         assert all(_LEFT.fullmatch(name) for name in hidden), hidden
         return hidden
 
     def _wait_for_server(self) -> None:
-        """Wait until the server has noticed that its client is gone."""
+        """Wait until the server has noticed the end of its client."""
         if self.server is None:
             return
         for _ in range(300):
@@ -294,13 +294,13 @@ class Fault:
 
 
 def _digest(frame: pl.DataFrame) -> int:
-    """Return a number that is the same for the same rows, whatever their order and types."""
+    """Fingerprint of the rows, independent of order and types."""
     texts = frame.select(pl.all().cast(pl.String))
     return int(texts.hash_rows(seed=1).cast(pl.Decimal(38, 0)).sum()) * 10**9 + frame.height
 
 
 def spark_settings(folder: Path) -> dict[str, str]:
-    """Return the settings of sessions of Spark whose catalog is in a folder, and outlives them."""
+    """Settings of Spark sessions that share a persistent catalog in a folder."""
     settings = {
         "spark.ui.enabled": "false",
         "spark.log.level": "FATAL",
@@ -310,8 +310,8 @@ def spark_settings(folder: Path) -> dict[str, str]:
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }
-    told = " ".join(f'--conf "{name}={value}"' for name, value in settings.items())
-    return {"PYSPARK_SUBMIT_ARGS": f"--master local[2] {told} pyspark-shell"}
+    flags = " ".join(f'--conf "{name}={value}"' for name, value in settings.items())
+    return {"PYSPARK_SUBMIT_ARGS": f"--master local[2] {flags} pyspark-shell"}
 
 
 @contextmanager
@@ -325,7 +325,7 @@ def fault(kind: str, rows: int = ROWS) -> Iterator[Fault]:
 
 
 def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -> dict[str, int]:
-    """Kill the job so many times after it was done once, do it once more, and return how often it ended how.
+    """Run the job once, kill it ``times`` times, run it once more, and count how the kills ended.
 
     Every fourth time it is killed at any moment, else at one after the search, when there is something to be left.
     """
@@ -349,7 +349,7 @@ def kill(target: Fault, times: int, chance: random.Random, tell: bool = False) -
 
 
 def kill_once(target: Fault, turn: int, seconds: float, *, solved: bool) -> str:
-    """Kill the job for the table that is not there yet, and say how the output is then."""
+    """Kill the job for the table that is not released yet; returns the state of the output."""
     before = target.found()
     number = turn % 2 if before is None else 1 - before
     target.nursery.kill(target.sources[number], target.output, target.engine, seconds, solved=solved)
@@ -364,13 +364,13 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=50, help="how often each is killed")
     parser.add_argument("--rows", type=int, default=ROWS, help="how large the table is")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
-    told = parser.parse_args()
-    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
-    print(f"seed {told.seed}")
-    for kind in told.kinds:
-        with fault(kind, told.rows) as target:
-            ends = kill(target, told.times, random.Random(f"{told.seed} {kind}"), tell=True)
-        print(f"\r{kind:12} killed {told.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
+    options = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of the user
+    print(f"seed {options.seed}")
+    for kind in options.kinds:
+        with fault(kind, options.rows) as target:
+            ends = kill(target, options.times, random.Random(f"{options.seed} {kind}"), tell=True)
+        print(f"\r{kind:12} killed {options.times} times:", ", ".join(f"{count} {end}" for end, count in ends.items()))
 
 
 if __name__ == "__main__":

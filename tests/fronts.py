@@ -1,4 +1,4 @@
-"""Fronts by exhaustive evaluation in plain Python: axes as functions of rows, random problems, and what to expect."""
+"""Fronts by exhaustive evaluation in plain Python: axes as functions of rows, random problems, expected fronts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMS = ["k", "distinct-l(s0)", "entropy-l(s0)", "theta(s0)", "t(s0)", "t(s0, di
 
 
 def worth(text, sample):
-    """How good a class is, given its rows, and what a node has, given its published classes."""
+    """The value of a class, given its rows, and of a node, given its released classes."""
     table = sample.naive
     whole = naive.counts(table, range(len(table.rows)), "s0")
     in_order = {row[0]: whole.get(row[0], 0) for row in sample.sensitive["s0"]}
@@ -43,7 +43,7 @@ def worth(text, sample):
 
 
 def drawn(rng, cost, suppression, *, limits=False, **ranges):
-    """A random table, the problem, and the vectors its lattice has."""
+    """A random table, a problem, and the vectors of its lattice."""
     sample = random_sample(int(rng.integers(1 << 30)), **ranges)
     levels = {}
     if limits:
@@ -79,13 +79,13 @@ def whole(point):
 
 
 class Clock(Budget):
-    """A budget that is used up after so many looks at it."""
+    """A budget that is exhausted after a number of checks."""
 
-    def __init__(self, looks):
+    def __init__(self, checks):
         super().__init__()
-        self.looks = looks
+        self.checks = checks
 
     @property
     def exhausted(self):
-        self.looks -= 1
-        return self.looks < 0
+        self.checks -= 1
+        return self.checks < 0

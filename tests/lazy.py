@@ -1,4 +1,4 @@
-"""Tables on engines that work lazily: how each is made of a polars table, and how rows come back for a comparison."""
+"""Tables on lazy engines: made from a polars table, and collected again for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _kept: dict[str, Any] = {}
 
 
 def make_relation(kind: str, table: pl.DataFrame) -> Any:
-    """Return the table on an engine; the test is skipped where the engine is not here."""
+    """The table on an engine; skips the test if the engine is not installed."""
     if kind == "duckdb":
         return duckdb().connect().from_arrow(table.to_arrow())
     if kind == "spark":
@@ -31,7 +31,7 @@ def make_relation(kind: str, table: pl.DataFrame) -> Any:
 
 
 def arrow_for_spark(table: pl.DataFrame) -> Any:
-    """Spark knows no unsigned numbers, and no categories."""
+    """Arrow table without unsigned numbers and categories, which Spark does not support."""
     unsigned = {name: pl.Int64 for name, dtype in table.schema.items() if dtype.is_unsigned_integer()}
     texts = {name: pl.String for name, dtype in table.schema.items() if isinstance(dtype, pl.Categorical | pl.Enum)}
     return table.cast({**unsigned, **texts}).to_arrow()
@@ -42,7 +42,7 @@ def duckdb() -> Any:
 
 
 def spark() -> Any:
-    """Return a small local session, one for all tests."""
+    """A small local session, shared by all tests."""
     if "spark" not in _kept:
         pytest.importorskip("pyspark", reason="PySpark is not here; it comes with the extra spark")
         if "JAVA_HOME" not in os.environ and _JAVA.is_dir():
@@ -76,7 +76,7 @@ def spark() -> Any:
 
 
 def rows_of(frame: Any) -> pl.DataFrame:
-    """Return the rows of a frame of any kind, for a comparison."""
+    """Collect a frame of any kind as polars."""
     wrapped = nw.from_native(frame)
     if isinstance(wrapped, nw.LazyFrame):
         return wrapped.collect("polars").to_native()

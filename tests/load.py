@@ -1,8 +1,8 @@
-"""Very wide and very varied tables on the command line, and a studio with many visitors: what each takes.
+"""Load: very wide and very diverse tables on the command line, and a studio with many clients.
 
-``python tests/load.py`` measures. Every job must be answered by a release or by one sentence, within its limits; of the
-studio's answers none may be an error, and when it ends nothing may be left of it. ``python tests/load.py studio``
-measures that alone.
+``python tests/load.py`` measures CPU and memory. Every job must end with a release or one error message, within its
+limits. No answer of the studio may be an error, and nothing may be left of it when it ends; ``python tests/load.py
+studio`` runs only that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def wide(path: Path) -> None:
 
 
 def varied(path: Path) -> None:
-    """A million rows, and as many different values in each of three columns."""
+    """A million rows with a million distinct values in each of three columns."""
     row = pl.int_range(LONG)
     pl.select(
         text=pl.format("person {}", (row * 7_919) % LONG),
@@ -97,7 +97,7 @@ MOST_SECONDS, MOST_MEGABYTES = 240, 4_000
 
 
 def measure(folder: Path, arguments: tuple[str, ...]) -> tuple[int, float, float, str]:
-    """Run a job; returns its exit code, seconds of CPU, megabytes at most, and the last line it said."""
+    """Run a job; returns its exit code, CPU seconds, peak memory in MB, and last line of output."""
     (folder / "safe.csv").unlink(missing_ok=True)
     with (folder / "err.txt").open("w+") as err, (folder / "out.txt").open("w+") as out:
         process = subprocess.Popen(
@@ -126,7 +126,7 @@ GOALS = {"privacy": ["k(5)", "distinct-l(2, illness)"], "suppression": "budget(5
 
 
 class Client:
-    """A visitor with a project of its own, who looks at everything; what each answer took is noted by its kind."""
+    """A client with its own project that visits every screen and records the times of the answers by kind."""
 
     def __init__(self, link: str, took: dict[str, list[float]], errors: list[str]) -> None:
         base, token = link.split("/?token=")
@@ -143,7 +143,7 @@ class Client:
         return answer.json() if "json" in answer.headers.get("content-type", "") else answer.content
 
     def set_up(self, seed: int) -> None:
-        """Upload a table, say what is in it and what is wanted."""
+        """Upload a table and set its roles and goals."""
         row = pl.int_range(MOST_ROWS)
         table = pl.select(
             age=(row * (7 + seed)) % 60 + 20,
@@ -160,7 +160,7 @@ class Client:
         self.ask("change", "PATCH", self.project, json={"goals": GOALS})
 
     def look(self) -> None:
-        """Look at the project in every way."""
+        """Request every view of the project."""
         self.ask("look", "GET", self.project)
         self.ask("rows", "GET", f"{self.project}/rows", params={"offset": 100})
         self.ask("column", "GET", f"{self.project}/column", params={"name": "age"})
@@ -169,7 +169,7 @@ class Client:
         self.ask("look", "GET", f"{self.project}/jobs")
 
     def work(self) -> float:
-        """Start a job, wait for it and look at what came of it; returns how long it took."""
+        """Run a job and request its results; returns its seconds."""
         begun = time.monotonic()
         job = "/api/jobs/" + self.ask("start", "POST", f"{self.project}/jobs", json={"kind": "release"})["id"]
         while (state := self.ask("look", "GET", job)["state"]) in ("waiting", "running"):
@@ -184,7 +184,7 @@ class Client:
 
 
 def studio(folder: Path) -> bool:
-    """Visit a studio with many clients, some of whom have jobs done at once; returns whether all went well."""
+    """Run a studio with many clients, some of them with jobs; returns whether there were no errors."""
     place = folder / "studio"
     place.mkdir()
     server = subprocess.Popen(
@@ -207,7 +207,7 @@ def studio(folder: Path) -> bool:
                 jobs.append(client.work())
             for _ in range(ROUNDS):
                 client.look()
-        except Exception as error:  # whatever it is, it is told
+        except Exception as error:  # reported below
             errors.append(f"client {number}: {type(error).__name__} {error}")
             together.abort()
 
@@ -238,13 +238,13 @@ def studio(folder: Path) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("which", nargs="*", help="which jobs, or the studio; all by default")
-    told = parser.parse_args()
-    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
+    options = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of the user
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="load") as name:
         folder = Path(name)
         for file, make, jobs in (("wide.csv", wide, WIDE_JOBS), ("long.csv", varied, LONG_JOBS)):
-            chosen = {job: arguments for job, arguments in jobs.items() if not told.which or job in told.which}
+            chosen = {job: arguments for job, arguments in jobs.items() if not options.which or job in options.which}
             if chosen:
                 make(folder / file)
             for job, arguments in chosen.items():
@@ -258,7 +258,7 @@ def main() -> int:
                     said[:160],
                     flush=True,
                 )
-        if not told.which or "studio" in told.which:
+        if not options.which or "studio" in options.which:
             wrong += not studio(folder)
     return 1 if wrong else 0
 

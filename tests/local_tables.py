@@ -1,4 +1,4 @@
-"""Small random tasks of local recoding, and an audit of what a solver makes of them, in plain Python."""
+"""Small random tasks for local recoding, and an audit of their solutions in plain Python."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 import naive
 from discreet.counts import CountTable
 from discreet.problem import Classes, Problem
-from discreet.solve._local_task import make_task, price
+from discreet.solve.local.pricing import price
+from discreet.solve.local.task import LocalGrouping, make_task
 from tables import count_table, random_sample
 
-__all__ = ["EXAMPLE_1", "audited", "groups_of", "local_task", "random_local_table"]
+__all__ = ["EXAMPLE_1", "audited", "cost_of", "groups_of", "local_task", "random_local_table", "same_groups"]
 
 EXAMPLE_1 = {"x": [10, 20, 20, 50, 50, 60], "y": [60, 70, 50, 20, 10, 15]}
-"""The six points of the utility paper's example 1, a to f, as far as their ranges tell."""
+"""The six points a to f of example 1 of the utility paper, reconstructed from their ranges."""
 
 
 def random_local_table(seed, *, sensitive=1, no_tree=0.3, **ranges):
-    """A table whose tuples are told apart by their sensitive values too; some attributes have no hierarchy."""
+    """A table each of whose tuples has one value of each sensitive column; some attributes have no hierarchy."""
     sample = random_sample(seed, sensitive=sensitive, label=False, **ranges)
     rng = random.Random(seed)
     plain = naive.Table(sample.naive.rows, {**sample.naive.hierarchies, **sample.sensitive}, sample.naive.numeric)
@@ -41,7 +42,7 @@ def random_local_table(seed, *, sensitive=1, no_tree=0.3, **ranges):
 
 
 def local_task(columns, k, hierarchies=None, suppression="none"):
-    """A task of k-anonymity and NCP from columns of values; numbers have no hierarchy."""
+    """A task with k-anonymity and NCP from columns of values; numbers have no hierarchy."""
     trees = {name: [(v,) for v in sorted(set(column))] for name, column in columns.items()} | (hierarchies or {})
     numbers = frozenset(columns) - frozenset(hierarchies or {})
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -52,23 +53,23 @@ def local_task(columns, k, hierarchies=None, suppression="none"):
 
 def groups_of(task, solution):
     """The groups found, after an audit, each as how often it has each tuple of codes; sorted."""
-    shares = solution.groups
-    audited(task, shares)
+    grouping = solution.groups
+    audited(task, grouping)
     found = defaultdict(dict)
-    for j, g, count in zip(shares.tuple.tolist(), shares.group.tolist(), shares.count.tolist(), strict=True):
+    for j, g, count in zip(grouping.tuple.tolist(), grouping.group.tolist(), grouping.count.tolist(), strict=True):
         found[g][tuple(task.problem.table.codes[:, j].tolist())] = count
     return sorted(sorted(group.items()) for group in found.values())
 
 
-def audited(task, shares):
+def audited(task, grouping):
     """Check that every row is in one group, that every group is ok, and what all cost; return the groups' sizes."""
     problem, points = task.problem, task.points
     table = problem.table
-    assert (shares.count > 0).all()
-    rows = np.bincount(shares.tuple, weights=shares.count, minlength=table.tuples)
+    assert (grouping.count > 0).all()
+    rows = np.bincount(grouping.tuple, weights=grouping.count, minlength=table.tuples)
     assert rows.tolist() == table.weights.tolist()
     members = defaultdict(list)
-    for j, g, count in zip(shares.tuple.tolist(), shares.group.tolist(), shares.count.tolist(), strict=True):
+    for j, g, count in zip(grouping.tuple.tolist(), grouping.group.tolist(), grouping.count.tolist(), strict=True):
         members[g].append((j, count))
     lost = sum(count for _, count in members.pop(-1, []))
     assert lost <= problem.limit
@@ -76,30 +77,30 @@ def audited(task, shares):
     sizes = np.array([sum(count for _, count in members[g]) for g in range(len(members))], dtype=np.int64)
     histograms = {name: np.zeros((len(members), h.cardinality), dtype=np.int64) for name, h in table.sensitive.items()}
     for name, histogram in table.sensitive.items():
-        for g, inside in members.items():
-            for j, count in inside:
+        for g, shares_of_group in members.items():
+            for j, count in shares_of_group:
                 histograms[name][g, histogram.values[j]] += count
     assert problem.ok(Classes(table, sizes, sensitive=histograms)).all()
     cost = sum(sizes[g] * sum(_rates(task, [j for j, _ in inside])) for g, inside in members.items())
-    np.testing.assert_allclose(price(task, shares).cost, cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(cost_of(task, grouping), cost + lost * points.penalty, rtol=1e-9, atol=1e-9)
     return sizes
 
 
-def _rates(task, inside):
-    """What a row of a group costs in each attribute, from the definitions."""
+def _rates(task, tuples):
+    """Cost of a row of a group in each attribute, by the definitions."""
     table, cost = task.problem.table, task.problem.cost
     for i, attribute in enumerate(table.attributes):
         weight, leaves = cost.weights.get(attribute.name, 1.0), attribute.leaves
-        codes = sorted({int(table.codes[i, j]) for j in inside})
+        codes = sorted({int(table.codes[i, j]) for j in tuples})
         if len(codes) == 1:
             yield 0.0
         elif attribute.positions is not None and not attribute.tree:
-            missing, place, whole = np.isnan(attribute.positions), attribute.positions, 0.0
+            missing, position, whole = np.isnan(attribute.positions), attribute.positions, 0.0
             if cost.name == "NCP":
-                whole = np.ptp(place[(attribute.rows > 0) & ~missing])
+                whole = np.ptp(position[(attribute.rows > 0) & ~missing])
             else:
-                place, whole = np.where(missing, np.nan, np.arange(leaves)), leaves - 1
-            spread = place[codes[-1]] - place[codes[0]]
+                position, whole = np.where(missing, np.nan, np.arange(leaves)), leaves - 1
+            spread = position[codes[-1]] - position[codes[0]]
             yield weight * (1.0 if np.isnan(spread) else spread / whole)
         else:
             under = len(codes)
@@ -110,6 +111,11 @@ def _rates(task, inside):
                 if shared and attribute.name in getattr(cost, "node_weights", {}):
                     weight *= cost.node_weights[attribute.name].get(attribute.labels[shared[0]][block], 1)
             yield weight * (under / leaves if cost.name == "NCP" else (under - 1) / (leaves - 1))
+
+
+def cost_of(task, groups):
+    """What groups cost, of a solution or of a solver."""
+    return price(task, LocalGrouping(groups.tuple, groups.group, groups.count)).cost
 
 
 def same_groups(first, second):

@@ -1,7 +1,7 @@
 """Small random tables, seeded, in the plain form of ``naive`` and as a CountTable with the same meaning.
 
-``random_sample(seed, …)`` makes both; ``classes_of(table, levels)`` groups a CountTable in plain numpy, which
-is another way than the solver's.
+``random_sample(seed, …)`` makes both; ``classes_of(table, levels)`` groups a CountTable in plain numpy,
+independently of the solvers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Sample:
-    """One table in both forms. ``sensitive`` maps each sensitive column to its hierarchy, ``label`` names the class."""
+    """A table in both forms. ``sensitive`` maps sensitive columns to hierarchies, ``label`` is the class attribute."""
 
     naive: naive.Table
     counts: CountTable
@@ -39,7 +39,7 @@ class Sample:
 
 
 def random_hierarchy(rng, leaves, height, *, prefix, ragged=False, rooted=True):
-    """Rows (leaf, level 1, …, top): each level joins neighbours of the one below; a ragged one repeats labels."""
+    """Rows (leaf, level 1, …, top): each level joins neighbours of the level below; ragged trees repeat labels."""
     columns = [list(leaves)]
     for level in range(1, height + 1):
         below = columns[-1]
@@ -59,18 +59,18 @@ def random_hierarchy(rng, leaves, height, *, prefix, ragged=False, rooted=True):
 
 
 def random_node_weights(rng, hierarchy, named=0.6):
-    """Weights of some nodes above several leaves, by which no node costs less than one below it; some cost the same."""
+    """Weights of some inner nodes such that no node costs less than a descendant; some cost the same."""
     weights, price = {}, {}
     for level in range(1, len(hierarchy[0])):
         for label in dict.fromkeys(row[level] for row in hierarchy):
-            inside = [row for row in hierarchy if row[level] == label]
-            if len(inside) > 1 and label not in price:
-                least = max(price.get(row[level - 1], 0.0) for row in inside)
+            leaves = [row for row in hierarchy if row[level] == label]
+            if len(leaves) > 1 and label not in price:
+                least = max(price.get(row[level - 1], 0.0) for row in leaves)
                 weight = 1.0
-                if least > len(inside) or rng.random() < named:
+                if least > len(leaves) or rng.random() < named:
                     some = rng.choice((0.25, 1.0, 3.0)) * rng.uniform(0.5, 1.5)
-                    weight = weights[label] = max(least / len(inside), rng.choice((0.0, some)) or 0.125)
-                price[label] = weight * len(inside)
+                    weight = weights[label] = max(least / len(leaves), rng.choice((0.0, some)) or 0.125)
+                price[label] = weight * len(leaves)
     return weights
 
 
@@ -102,8 +102,8 @@ def count_table(table, sensitive=None, label=None):
         coded(name, hierarchy, [row[name] for row in table.rows], name in table.numeric)
         for name, hierarchy in table.hierarchies.items()
     )
-    place = {name: {row[0]: i for i, row in enumerate(rows)} for name, rows in table.hierarchies.items()}
-    keys = [tuple(place[name][row[name]] for name in table.hierarchies) for row in table.rows]
+    codes = {name: {row[0]: i for i, row in enumerate(rows)} for name, rows in table.hierarchies.items()}
+    keys = [tuple(codes[name][row[name]] for name in table.hierarchies) for row in table.rows]
     tuples = sorted(set(keys))
     where = [tuples.index(key) for key in keys]
 

@@ -26,8 +26,9 @@ from click.testing import CliRunner
 import discreet
 from discreet.cli import program
 from discreet.job import Job
+from discreet.pipeline.sample_file import write_sample
 from discreet.problem import PRIVACY, privacy
-from discreet.samples import HIERARCHIES, write_sample
+from discreet.samples import HIERARCHIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 import discreet
 from discreet.cli import program
 from discreet.errors import UsageError
+from discreet.pipeline.sample_file import write_sample
 from discreet.problem import AXES, COSTS, PRIVACY, SCHEMES, SUPPRESSION
-from discreet.samples import write_sample
 from discreet.solve import SOLVERS
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "extension"

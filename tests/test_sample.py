@@ -7,9 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from discreet import groups
 from discreet.errors import OutputError, UsageError
-from discreet.samples import COLUMNS, HIERARCHIES, _people, sample, write_hierarchies, write_sample
-from discreet.schema import Hierarchy, as_hierarchy, groups
+from discreet.pipeline.sample_file import write_sample
+from discreet.samples import COLUMNS, HIERARCHIES, sample, write_hierarchies
+from discreet.schema import Hierarchy, as_hierarchy
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +21,7 @@ def people() -> pl.DataFrame:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_people, "CHUNK", 7)
+    monkeypatch.setattr("discreet.samples.people.CHUNK", 7)
 
 
 def test_same_seed_same_people() -> None:

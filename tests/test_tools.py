@@ -66,3 +66,20 @@ def test_builds_that_differ_are_refused(tmp_path):
     with pytest.raises(SystemExit, match="two builds differ"):
         tool("dist").compare(*files)
     tool("dist").compare(files[0], files[0])
+
+
+def test_generated_files_are_fresh():
+    stale = [str(path) for path, text in tool("generate").files().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "run make generate"
+
+
+def test_the_stub_is_what_type_checkers_and_star_imports_see():
+    import discreet
+
+    stub = (ROOT / "src" / "discreet" / "__init__.pyi").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    exec("from discreet import *", names)
+    for name in discreet.__all__:
+        assert name in names
+        assert name in dir(discreet)
+        assert f"import {name} as {name}\n" in stub or name == "__version__"

@@ -1,4 +1,4 @@
-"""Small tables with missing sensitive values, and every model about them in plain Python."""
+"""Small tables with missing sensitive values, and every model about sensitive values in plain Python."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def frame(rows: list[dict]) -> pl.DataFrame:
 
 
 def counts_in_order(rows: list[dict]) -> dict:
-    """How often each value occurs, in order, and None."""
+    """Counts of each value, in order, and of None."""
     found = [row["s"] for row in rows]
     return {value: found.count(value) for value in [*VALUES, None] if value in found}
 

@@ -1,4 +1,4 @@
-"""Visits to a hospital, their local release, and a look at it row by row."""
+"""Hospital visits, their local release, and a row-by-row check of it."""
 
 from __future__ import annotations
 
@@ -63,24 +63,24 @@ def visits(n: int = 90, seed: int = 4) -> pl.DataFrame:
 
 def released(table: Any, quasi: Any = None, **options: Any) -> dc.Release:
     """Recode locally, with a seed and an audit."""
-    told: dict[str, Any] = {"privacy": "k(4)", "scheme": "local", "cost": "NCP", "seed": 1, **options}
+    arguments: dict[str, Any] = {"privacy": "k(4)", "scheme": "local", "cost": "NCP", "seed": 1, **options}
     confirmed = [column for column in open_source(table).columns if column in ("row", "code1")]
-    told["keep"] = [*confirmed, *options.get("keep", [])]
-    release = dc.anonymize(table, quasi_identifiers=QUASI if quasi is None else quasi, **told)
+    arguments["keep"] = [*confirmed, *options.get("keep", [])]
+    release = dc.anonymize(table, quasi_identifiers=QUASI if quasi is None else quasi, **arguments)
     assert release.audit.passed
     assert 0.0 <= release.lower_bound <= release.cost
     return release
 
 
 def same(value: Any) -> Any:
-    """A cell as text: a number is the same number, and missing is missing, however a file or a frame holds it."""
+    """A cell as normalized text, equal for equal values in files and frames; None if missing."""
     if value in (None, "", "NaN") or value != value:
         return None
     return str(value).removesuffix(".0").removesuffix(" 00:00:00")
 
 
 def checked(before: pl.DataFrame, release: dc.Release, quasi: Any = None, k: int = 4, *, covers: bool = True) -> None:
-    """Check row by row what was released against what was there, and the sizes of the classes."""
+    """Check the release row by row against the original, and the sizes of its classes."""
     chosen = QUASI if quasi is None else quasi
     trees = chosen if isinstance(chosen, dict) else dict.fromkeys(chosen)
     after = to_lazy(release.frame).collect()
@@ -90,7 +90,7 @@ def checked(before: pl.DataFrame, release: dc.Release, quasi: Any = None, k: int
     assert numbers == sorted(set(numbers))
     assert len(numbers) == len(before) - release.suppressed
     originals = {row["row"]: row for row in before.to_dicts()}
-    told: dict[tuple[str, Any], Any] = {}
+    blocks: dict[tuple[str, Any], Any] = {}
     for number, row in zip(numbers, after.to_dicts(), strict=True):
         original = originals[number]
         for column, value in row.items():
@@ -99,9 +99,9 @@ def checked(before: pl.DataFrame, release: dc.Release, quasi: Any = None, k: int
             elif covers and column == "zip":
                 assert value == "*" or re.fullmatch(value.replace("*", "."), original[column])
             elif covers:
-                if (column, value) not in told:
-                    told[column, value] = dc.parse_block(value, trees[column])
-                assert original[column] in told[column, value], column
+                if (column, value) not in blocks:
+                    blocks[column, value] = dc.parse_block(value, trees[column])
+                assert original[column] in blocks[column, value], column
     sizes = Counter(after.select(list(trees)).cast(pl.String).rows())
     assert len(sizes) == release.classes
     assert min(sizes.values(), default=k) >= k
@@ -109,7 +109,7 @@ def checked(before: pl.DataFrame, release: dc.Release, quasi: Any = None, k: int
 
 @dataclass(frozen=True)
 class SmallClasses(PrivacyModel):
-    """At most so many rows: two classes that are ok need not be ok together."""
+    """At most ``most`` rows per class: merging two classes that are ok may not be ok."""
 
     name = "small"
     most: int

@@ -11,10 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels._numba import kernel
-from discreet.kernels.classes import ClassLists, Lattice, Workspace, group, keep_list, source_of
 from discreet.problem import Problem
-from discreet.solve._evaluate import NodeEvaluator, lay_out, make_lists, make_workspace
+from discreet.solve.kernels.classes import ClassPool, group, keep_list, source_of
+from discreet.solve.kernels.jit import kernel
+from discreet.solve.lattice.evaluate import NodeEvaluator
+from discreet.solve.lattice.layout import lay_out
+from discreet.solve.lattice.pool import make_pool
 
 __all__ = ["all_nodes", "evaluate_some", "group_all"]
 
@@ -27,25 +29,23 @@ def all_nodes(problem: Problem) -> NDArray[np.int64]:
 
 
 @kernel
-def _visit(lattice: Lattice, lists: ClassLists, ws: Workspace, nodes: NDArray[np.int64], room: int) -> int:
+def _visit(pool: ClassPool, nodes: NDArray[np.int64]) -> int:
     """Group at every node; return the number of classes of them all."""
     total = 0
     for q in range(nodes.shape[0]):
-        source = source_of(lists, nodes[q])
-        classes = group(lattice, lists, ws, source, nodes[q])
-        keep_list(lists, source, nodes[q], classes, room)
+        source = source_of(pool.lists, nodes[q])
+        classes = group(pool, source, nodes[q])
+        keep_list(pool, source, nodes[q], classes)
         total += classes
     return total
 
 
 def group_all(problem: Problem, nodes: NDArray[np.int64]) -> int:
     """Group the rows at every node; return the number of classes of them all."""
-    lattice, table = lay_out(problem), problem.table
-    lists = make_lists(table, lattice, np.zeros((table.tuples, 0)))
-    return int(_visit(lattice, lists, make_workspace(lattice), nodes, table.tuples))
+    return int(_visit(make_pool(problem.table, lay_out(problem)), nodes))
 
 
 def evaluate_some(problem: Problem, nodes: NDArray[np.int64]) -> float:
     """Evaluate nodes one by one; return the least cost."""
-    evaluator = NodeEvaluator(problem, lay_out(problem))
+    evaluator = NodeEvaluator(problem)
     return min(evaluator.evaluate(node).cost for node in nodes)

@@ -15,9 +15,9 @@ import numpy as np
 
 import discreet as dc
 from discreet.counts import FloatArray
-from discreet.release._front_drawing import picture_of
-from discreet.release._front_plot import svg
-from discreet.solve._looks import PlainLooks
+from discreet.report.front.drawing import svg
+from discreet.report.front.plot import picture_of
+from discreet.solve.front.evaluate import FrontEvaluator
 
 TARGET = Path(__file__).parents[1] / "pareto.svg"
 HIERARCHIES = {
@@ -40,9 +40,9 @@ HIERARCHIES = {
 def everything(front: dc.Front) -> FloatArray:
     """Return k and loss of every recoding."""
     problem = front.problem
-    looks = PlainLooks(problem, front.parts)
+    evaluator = FrontEvaluator(problem, front.parts)
     spans = [range(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
-    seen = (looks.look(np.array(levels)) for levels in product(*spans))
+    seen = (evaluator.evaluate(np.array(levels)) for levels in product(*spans))
     return np.array([(look.values[0], look.loss) for look in seen])
 
 

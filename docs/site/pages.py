@@ -94,7 +94,8 @@ def python() -> str:
     from discreet import schema
 
     known = {member.__name__ for family in families().values() for member in family.members().values()}
-    names = [name for name in public() if name not in known and not hasattr(schema, name) and name != "evaluate"]
+    known |= {*schema.BUILDERS.members(), *schema.__all__, "evaluate"}
+    names = [name for name in public() if name not in known]
     names.sort(key=lambda name: (name not in FIRST, FIRST.index(name) if name in FIRST else 0))
     classes = [name for name in names if isinstance(getattr(dc, name), type)]
     failures = tuple(name for name in classes if issubclass(getattr(dc, name), Exception))
@@ -114,7 +115,8 @@ def hierarchies() -> str:
     """The builders, and what they build."""
     import discreet.schema as schema
 
-    names = [name for name in public() if getattr(schema, name, None) is not None and name != "parse_block"]
+    known = {*schema.BUILDERS.members(), *schema.__all__} - {"parse_block"}
+    names = [name for name in public() if name in known]
     return described("# Hierarchies", "See [hierarchies](../hierarchies.md) for how to choose.", tuple(sorted(names)))
 
 
@@ -152,10 +154,10 @@ def extension() -> str:
     """The protocols of the families, and the contracts."""
     return "\n".join(
         [
-            "# Extension kit\n\nHow to use it is told in [write a part of your own](../how-to/extend.md).\n",
+            "# Extension kit\n\nSee [write a part of your own](../how-to/extend.md).\n",
             "## Contracts\n\nIn `discreet.testing`; subclass one in a test file.\n",
             *(f"::: discreet.testing._{module}.{name}\n" for module, name in CONTRACTS),
-            "## What parts inherit from\n\nIn `discreet.problem` and `discreet.solve`.\n",
+            "## What parts inherit from\n\nIn `discreet.problem`, `discreet.schema` and `discreet.solve`.\n",
             *(f"::: {name}\n" for name in BASES),
         ]
     )
@@ -167,6 +169,8 @@ CONTRACTS = (
     ("suppression", "SuppressionContract"),
     ("schemes", "SchemeContract"),
     ("solvers", "SolverContract"),
+    ("axes", "AxisContract"),
+    ("builders", "BuilderContract"),
 )
 BASES = (
     "discreet.problem.privacy._base.PrivacyModel",
@@ -174,11 +178,13 @@ BASES = (
     "discreet.problem.costs._base.Cost",
     "discreet.problem.suppression._base.Suppression",
     "discreet.problem.schemes._base.Scheme",
+    "discreet.problem.axes._base.Axis",
+    "discreet.schema.builders._base.LevelBuilder",
     "discreet.solve._base.Solver",
     "discreet.solve._base.Solution",
-    "discreet.solve._recoded.Recoder",
-    "discreet.solve._gather.Released",
-    "discreet.problem._classes.Classes",
+    "discreet.solve._recoding.Recoder",
+    "discreet.solve._class_arrays.Released",
+    "discreet.problem.classes.Classes",
     "discreet.counts.CountTable",
 )
 

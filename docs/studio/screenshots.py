@@ -30,7 +30,7 @@ ON_PHONE = ("data", "goals", "explore", "risk")
 
 
 def prepare(visit: Visit) -> None:
-    """Make a project of made-up people, with a release and a front."""
+    """Create a project from the sample, with a release and a front."""
     page = visit.page
     visit.sample(ROWS)
     for column in REMOVED:
@@ -38,20 +38,20 @@ def prepare(visit: Visit) -> None:
     visit.role("income", "insensitive")
     visit.step("goals")
     page.get_by_text("distinct-l(3, diagnosis)").first.wait_for()
-    for name, told in (
+    for button, message in (
         ("Show every trade-off", "Every trade-off has been found."),
-        ("Find the best release", "Done: nothing better exists, proven."),
+        ("Find the best release", "Done: proven optimal."),
     ):
         visit.step("goals")
         page.get_by_text("Ready to run.").wait_for()
-        visit.click(name)
-        page.get_by_text(told).wait_for()
+        visit.click(button)
+        page.get_by_text(message).wait_for()
     visit.step("risk")
     page.get_by_role("heading", name="What was kept").wait_for()
 
 
 def show(visit: Visit, step: str) -> None:
-    """Go to where a picture is taken."""
+    """Navigate to the screen of a picture."""
     page = visit.page
     if step == "start":
         visit.go("#/")
@@ -71,19 +71,19 @@ def show(visit: Visit, step: str) -> None:
     if step == "goals":
         page.get_by_text("Ready to run.").wait_for()
     if address == "risk":
-        page.get_by_role("heading", name="Crowds in the release").wait_for()
+        page.get_by_role("heading", name="Groups in the release").wait_for()
         page.get_by_role("heading", name="What was kept").wait_for()
     if heading is None:
         page.evaluate("scrollTo(0, 0)")
     else:
-        place = page.get_by_role("heading", name=heading, exact=True)
-        place.wait_for()
-        place.evaluate("node => node.scrollIntoView()")
+        target = page.get_by_role("heading", name=heading, exact=True)
+        target.wait_for()
+        target.evaluate("node => node.scrollIntoView()")
     page.wait_for_timeout(300)
 
 
 def picture(page: Any) -> Image.Image:
-    """Return what the page shows now."""
+    """Screenshot of the page."""
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
@@ -94,7 +94,7 @@ def save(image: Image.Image, name: str) -> None:
 
 
 def side_by_side(images: list[Image.Image], gap: int = 28) -> Image.Image:
-    """Put pictures of phones beside each other."""
+    """Join screenshots of phones side by side."""
     width, height = images[0].size
     sheet = Image.new("RGB", (len(images) * (width + gap) - gap, height), "#8592a3")
     for number, image in enumerate(images):

@@ -1,8 +1,8 @@
-"""The count table: everything a global solver may know about the data, as small integer arrays.
+"""The count table: all that a solver knows about the data, as small integer arrays.
 
 Any recoding that treats equal values alike is determined by the distinct quasi-identifier tuples, how often each
-occurs and which sensitive and class values occur with it. Solvers see this and nothing else: no frames, no engines,
-and no strings but the names that people give to values and nodes.
+occurs, and with which sensitive and class values. Solvers see nothing else: no frames, no engines, and no strings but
+the labels of values and nodes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._numbers import add_up, first_of, numbered
+from discreet.runtime.integer_codes import add_up, first_of, numbered
 
 __all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "Population"]
 
@@ -24,43 +24,44 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The classes of one recoding: for each the number of its first tuple and its rows; for each tuple its class.
-
-    Where the arrays of the classes were rolled up from others than the tuples, ``ids`` may be those of the others.
-    """
+    """The equivalence classes of a recoding."""
 
     ids: IntArray
+    """The class of each tuple, or of each class of a finer grouping that this one was rolled up from."""
     first: IntArray
+    """The first tuple of each class."""
     sizes: IntArray
+    """The number of rows of each class."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedAttribute:
-    """One quasi-identifier: its leaves as codes 0..leaves-1 in order, and their ancestors level by level.
-
-    ``ancestors[level, leaf]`` is the code of the block the leaf belongs to at that level; level 0 is the leaf
-    itself and blocks are numbered from 0 without gaps by first appearance. ``rows[leaf]`` counts the rows of the table
-    that have the leaf (0 for leaves only the hierarchy knows). ``positions`` holds the number of each leaf
-    for numbers and dates, of which only the differences count, and is None for text. For text every block is a
-    contiguous run of leaves.
-    ``repeats[level][block]`` says that a block is no node of its own but its only child carried up, as padding does
-    with shallow leaves; None where every block is a node. Without a ``tree`` nobody gave or needed a hierarchy: nothing
-    stands between the leaves and the root, and local recoding shows ranges and sets of values.
-    ``labels[level][block]`` is what a block is released as, for parts that are told about nodes by name; None for
-    missing values, and empty where nobody named the blocks.
-    """
+    """A quasi-identifier: its leaves as codes 0..leaves-1 in order, and their ancestors at each level."""
 
     name: str
     ancestors: IntArray
+    """``ancestors[level, leaf]`` is the block of the leaf at that level.
+
+    Level 0 is the leaf itself. Blocks are numbered from 0 without gaps by first appearance; for text, every block is a
+    contiguous run of leaves.
+    """
     rows: IntArray
+    """The number of rows of each leaf, 0 for leaves that only the hierarchy has."""
     positions: FloatArray | None = None
+    """The numeric value of each leaf for numbers and dates, up to a shift; None for text."""
     repeats: tuple[NDArray[np.bool_], ...] | None = None
+    """``repeats[level][block]``: the block is no node of its own but its only child, repeated to pad a shallow branch.
+
+    None if every block is a node.
+    """
     tree: bool = True
+    """Whether there is a hierarchy. Without one, local recoding releases ranges and sets of values."""
     labels: Sequence[Sequence[str | None]] = ()
+    """``labels[level][block]`` is the released label of a block, None for missing values; empty if there are none."""
 
     @property
     def leaves(self) -> int:
-        """The number of leaves of the hierarchy, whether they occur or not."""
+        """The number of leaves, whether they occur or not."""
         return int(self.ancestors.shape[1])
 
     @property
@@ -85,7 +86,7 @@ class CodedAttribute:
 
     @cached_property
     def nodes(self) -> dict[str, list[tuple[int, int]]]:
-        """For each label of nodes above two leaves or more, their levels and blocks, from the leaves up."""
+        """The (level, block) pairs of each label, from the leaves up, for blocks of two leaves or more."""
         found: dict[str, list[tuple[int, int]]] = {}
         for level, (labels, leaves) in enumerate(zip(self.labels, self.block_leaves, strict=False)):
             for block in np.flatnonzero(leaves > 1).tolist():
@@ -95,13 +96,14 @@ class CodedAttribute:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often each value of one column occurs with each tuple, as compressed sparse rows.
+    """How often each value of a column occurs with each tuple, as compressed sparse rows.
 
-    The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]`` with ``counts`` beside them.
-    Codes 0..cardinality-1 follow the column's order (natural for numbers and dates). ``ancestors`` is the column's
-    hierarchy in the form of :class:`CodedAttribute`, where one was given. ``labels`` names each code for people.
-    ``whole`` counts each value in the whole table, where the tuples are only some of it. ``missing`` rows of the whole
-    table have no known value: they are in the weights of their tuples and in no count here.
+    The values that occur with tuple ``j`` are ``values[offsets[j]:offsets[j+1]]``, with ``counts`` parallel to them.
+    Codes 0..cardinality-1 follow the order of the column (natural for numbers and dates), and ``labels`` names them.
+    ``ancestors`` is the hierarchy of the column, if it has one, as in :class:`CodedAttribute`. ``whole`` counts each
+    value in the whole table, if the tuples are only a part of it. ``missing`` is the number of rows of the whole table
+    without a known value: they count in the weights of their tuples, but not here. ``positions`` holds the numeric
+    value of each code for numbers and dates (days since 1970-01-01), NaN for a missing one; None for text.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Histogram:
     labels: tuple[str, ...] = ()
     whole: IntArray | None = None
     missing: int = 0
+    positions: FloatArray | None = None
 
     @cached_property
     def totals(self) -> IntArray:
@@ -136,47 +139,46 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The people a table was drawn from, counted by the same codes as its rows.
+    """The population a table was sampled from, counted by the same codes as its rows.
 
-    ``codes[i, p]`` is the leaf code of attribute ``i`` in tuple ``p`` of the population, ``people[p]`` how many have
-    that tuple, and ``place[j]`` where tuple ``j`` of the table is among them. Where the population is a table, it has
-    tuples besides, which no row of the table has and which count in the classes they are recoded to. Where it is only
-    estimated (``estimated``), by what the weights of a class add up to, there are none, and rows that are not
-    published take their weights along.
+    ``codes[i, p]`` is the leaf of attribute ``i`` in tuple ``p`` of the population, ``people[p]`` the number of people
+    with that tuple, and ``position[j]`` the population tuple of tuple ``j`` of the table. A population table has
+    further tuples, which count in the classes they are recoded to. A population ``estimated`` from survey weights has
+    none, and rows that are left out take their weights with them.
     """
 
     codes: NDArray[np.int32]
     people: FloatArray
-    place: IntArray
+    position: IntArray
     estimated: bool = False
 
     @cached_property
     def size(self) -> float:
-        """How many people there are."""
+        """The number of people."""
         return float(self.people.sum())
 
     def of_tuples(self, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return for each tuple of the table how many people have the same released values."""
+        """Return for each tuple of the table the number of people with the same released values."""
         ids, count = _classes(self.codes, blocks)
         people: FloatArray = np.bincount(ids, weights=self.people, minlength=count).astype(np.float64)
-        return people[ids[self.place]]
+        return people[ids[self.position]]
 
     def some(self, tuples: IntArray) -> Population:
-        """Return the population of some tuples of the table; nobody leaves it, unless it is estimated from the rows."""
+        """Return the population of some tuples of the table; it stays whole unless it is estimated from the rows."""
         if not self.estimated:
-            return replace(self, place=self.place[tuples])
-        held = self.place[tuples]
-        return Population(self.codes[:, held], self.people[held], np.arange(held.size), estimated=True)
+            return replace(self, position=self.position[tuples])
+        kept = self.position[tuples]
+        return Population(self.codes[:, kept], self.people[kept], np.arange(kept.size), estimated=True)
 
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
-    """Distinct quasi-identifier tuples, their weights and the histograms that go with them.
+    """Distinct quasi-identifier tuples, their weights and histograms.
 
-    ``codes[i, j]`` is the leaf code of attribute ``i`` in tuple ``j``. Tuples are distinct and in lexicographic order
-    of their codes, so that the row order of the data leaves no trace. ``joint`` counts, for each sensitive column,
-    its values together with the class labels, where there are labels: value ``v`` with label ``c`` has the code
-    ``v * labels.cardinality + c``. ``population`` counts the people the rows were drawn from, where they are known.
+    ``codes[i, j]`` is the leaf of attribute ``i`` in tuple ``j``. Tuples are in lexicographic order of their codes, so
+    that the row order of the data leaves no trace. ``joint`` has, for each sensitive column, the joint histogram with
+    the class labels, if there are any: value ``v`` with label ``c`` has the code ``v * labels.cardinality + c``.
+    ``population`` counts the people the rows were sampled from, if they are known.
     """
 
     attributes: tuple[CodedAttribute, ...]
@@ -203,7 +205,7 @@ class CountTable:
         return [attribute.name for attribute in self.attributes]
 
     def some(self, tuples: IntArray) -> CountTable:
-        """Return the table of some of the tuples; what is counted of the whole table in histograms stays."""
+        """Return the table of some of the tuples; histograms keep the totals of the whole table."""
         codes, weights = self.codes[:, tuples], self.weights[tuples]
         rows = [add_up(leaves, weights, a.leaves) for a, leaves in zip(self.attributes, codes, strict=True)]
         return CountTable(
@@ -217,16 +219,16 @@ class CountTable:
         )
 
     def group(self, blocks: Sequence[IntArray]) -> Grouping:
-        """Find the classes of a recoding, numbered in the order of their blocks.
+        """Return the equivalence classes of a recoding, in lexicographic order of their blocks.
 
-        ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to.
+        ``blocks[i][leaf]`` is the block that a leaf of attribute ``i`` is recoded to.
         """
         ids, count = _classes(self.codes, blocks)
         return Grouping(ids.astype(np.int32), first_of(ids, count), add_up(ids, self.weights, count))
 
 
 def _classes(codes: NDArray[np.int32], blocks: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Number the classes of tuples in the order of their blocks; return that of each tuple and how many there are."""
+    """Return the class of each tuple, in lexicographic order of their blocks, and the number of classes."""
     widths = [int(block.max(initial=0)) + 1 for block in blocks]
-    told = ((block[leaves], width) for block, leaves, width in zip(blocks, codes, widths, strict=True) if width > 1)
-    return numbered(codes.shape[1], told)
+    coded = ((block[leaves], width) for block, leaves, width in zip(blocks, codes, widths, strict=True) if width > 1)
+    return numbered(codes.shape[1], coded)

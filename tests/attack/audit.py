@@ -1,6 +1,6 @@
-"""Faults in what counts and recodes: the audit must refuse a release they spoil, whatever they made the search believe.
+"""Faults injected into counting and recoding: the audit must refuse the releases they spoil.
 
-What is written anyway is read here by polars, sqlite3 and duckdb alone, and counted in plain Python.
+Outputs that are written anyway are read by polars, sqlite3 and duckdb only, and counted in plain Python.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import polars as pl
 
 import discreet as dc
 from attack.base import Outcome
-from attack.door import FORMATS, place, read
-from discreet.engines import _pieces, _polars
+from attack.door import FORMATS, read, target_of
+from discreet.engines.polars import count as _pieces
+from discreet.engines.polars import source as _polars
 from discreet.errors import DiscreetError
 
 __all__ = ["run"]
@@ -42,7 +43,7 @@ COUNTING: dict[str, Counting] = {
     "trims text": lambda counted, by: _regrouped(counted, by, pl.col(by[-1]).cast(pl.String).str.strip_chars()),
     "takes empty for missing": lambda counted, by: _regrouped(counted, by, pl.col(by[0]).fill_null("")),
 }
-"""What a faulty group-by makes of the right answer."""
+"""Faulty versions of a correct group-by."""
 RECODING: dict[str, Recoding] = {
     "nothing": lambda frame, released: released,
     "keeps all": lambda frame, released: frame,
@@ -54,12 +55,12 @@ RECODING: dict[str, Recoding] = {
         q=pl.when(pl.int_range(pl.len()) > 0).then(pl.col("q"))
     ),
 }
-"""What a faulty recoding makes of the original and the right release."""
+"""Faulty versions of a correct recoding."""
 
 
 @contextmanager
 def _replaced(original: Any, other: Any) -> Iterator[None]:
-    """Put another function in the place of one, in every module that has it."""
+    """Replace a function in every module that imports it."""
     with ExitStack() as held:
         for name, module in list(sys.modules.items()):
             if name.startswith("discreet"):
@@ -77,20 +78,20 @@ def _broken(counting: Counting, recoding: Recoding) -> Iterator[None]:
         return counting(add_up(pieces, by, totals, engine), list(by))
 
     with (
-        patch.object(_polars, "MOST_ROWS", 0),  # or small tables are not grouped by the engine
+        patch.object(_polars, "MOST_ROWS", 0),  # otherwise small tables are not grouped by the engine
         _replaced(add_up, count),
-        _replaced(recode, lambda frame, how, **told: recoding(frame, recode(frame, how, **told))),
+        _replaced(recode, lambda frame, how, **options: recoding(frame, recode(frame, how, **options))),
     ):
         yield
 
 
 def _breaks(rows: list[dict[str, Any]]) -> bool:
-    """Whether a class has fewer than two rows; in text and sheets an empty cell is missing."""
+    """Whether a class has fewer than two rows; empty cells of text files and sheets are missing."""
     return min(Counter((row["q"] or None, row["r"] or None) for row in rows).values(), default=2) < 2
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Release random tables with a fault in the counting or the recoding."""
+    """Release random tables with a fault in counting or recoding."""
     rng = random.Random(seed)
     for number in range(6):
         rows = rng.choice([6, 12, 25])
@@ -112,7 +113,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
         target = f"{kind}: counting {names[0]}, recoding {names[1]}"
         try:
             with _broken(COUNTING[names[0]], RECODING[names[1]]):
-                dc.anonymize(table, **job, output=place(kind, own))
+                dc.anonymize(table, **job, output=target_of(kind, own))
         except (
             DiscreetError,
             pl.exceptions.PolarsError,

@@ -1,4 +1,4 @@
-"""What every attack returns, and where the attacks are found."""
+"""The outcome of an attack, and the list of attacks."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["Attack", "Outcome", "attacks"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one attack on one release ended."""
+    """Outcome of one attack on one release."""
 
     attack: str
-    """What was tried, such as ``labels``."""
+    """Name of the attack, such as ``labels``."""
     target: str
-    """What it was tried on: the format, engine, scheme or file."""
+    """Target of the attack: a format, engine, scheme or file."""
     held: bool
     """Whether the release withstood it."""
     detail: str = ""
-    """What was learnt, if anything was."""
+    """What was learned, if anything."""
 
 
 Attack = Callable[[int, Path], Iterator[Outcome]]
 
 
 def attacks() -> dict[str, Attack]:
-    """Return the function ``run(seed, folder)`` of every module beside this one that has one, by module name."""
+    """The functions ``run(seed, folder)`` of the modules of this package, by module name."""
     package = importlib.import_module("attack")
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     modules = {name: importlib.import_module(f"attack.{name}") for name in names if not name.startswith("_")}

@@ -1,4 +1,4 @@
-"""Columns nobody decided about: one that leaks must stop the job or be named in a warning; harmless ones must not."""
+"""Undecided columns: one that leaks must stop the job or cause a warning; harmless ones must not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from discreet.errors import DiscreetError
 
 _SYLLABLES = ["ba", "co", "du", "fe", "gi", "ho", "ka", "lu", "me", "no", "pi", "ra", "so", "ti", "vu", "wa", "ze"]
 _NAMES = ("x", "info", "v17", "extra", "feld", "otro", "champ", "misc_value")
-"""Names that say nothing."""
+"""Uninformative column names."""
 Maker = Callable[[np.random.Generator, int, list[str]], list[Any]]
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Release tables with a column that leaks, and tables with one that only looks as if it did."""
+    """Release tables with a column that leaks, and tables with one that only seems to."""
     rng = np.random.default_rng(seed)
     for kind in rng.choice(list(_LEAKS), 8, replace=False).tolist():
         make = _LEAKS[kind]
@@ -52,7 +52,7 @@ def _table(rng: np.random.Generator, rows: int, make: Maker, names: tuple[str, .
 
 
 def _given(rng: np.random.Generator, table: pl.DataFrame, folder: Path, name: str) -> tuple[str, dict[str, Any]]:
-    """Return the table as something a user may bring."""
+    """The table as one of the kinds of input."""
     how = str(rng.choice(["polars", "lazy", "pandas", "arrow", "csv", "parquet", "duckdb"]))
     path = folder / f"{name}.{'csv' if how == 'csv' else 'parquet'}"
     if how in ("csv", "parquet", "duckdb"):
@@ -105,7 +105,7 @@ def _each(make: Callable[[np.random.Generator], Any]) -> Maker:
 
 
 def _remarks(rng: np.random.Generator, rows: int, people: list[str]) -> list[Any]:
-    """Write remarks of a few kinds, in some of which is a part of the person's own name."""
+    """Remarks, some of which contain part of the person's own name."""
     plain = ["came late", "no show", "called twice", "asks for a letter"]
     parts = [str(rng.choice(person.split())) for person in people]
     talk = rng.random(rows) < rng.choice([0.1, 0.4, 1.0])
@@ -114,7 +114,7 @@ def _remarks(rng: np.random.Generator, rows: int, people: list[str]) -> list[Any
 
 
 def _others(rng: np.random.Generator, rows: int, people: list[str]) -> list[Any]:
-    """Write remarks in which the full name of somebody else is now and then."""
+    """Remarks that occasionally contain the full name of somebody else."""
     return [f"came with {rng.choice(people)}" if rng.random() < 0.1 or not row else "alone" for row in range(rows)]
 
 

@@ -1,6 +1,6 @@
-"""Nasty values through every way out: what is read from the written bytes must keep k and l, or nothing is written.
+"""Difficult values written by every path: what is read back must keep k and l, or nothing is written.
 
-The bytes are read here by polars, sqlite3 and duckdb alone, and counted in plain Python.
+The bytes are read by polars, sqlite3 and duckdb only, and counted in plain Python.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VALUES: dict[str, list[Any]] = {
 
 
 def column(rng: random.Random, rows: int, name: str) -> pl.Series:
-    """Draw a column of a kind, some in a random type; with few values it is most likely that a format loses some."""
+    """A column of a kind, possibly with a random type; few values make it likely that a format merges some."""
     chosen = rng.sample(VALUES[name], rng.choice([2, 2, 3, len(VALUES[name])]) if len(VALUES[name]) > 2 else 2)
     values = pl.Series([rng.choice(chosen) for _ in range(rows)], strict=False)
     if name == "times" and rng.random() < 0.6:
@@ -64,7 +64,7 @@ def column(rng: random.Random, rows: int, name: str) -> pl.Series:
 
 
 def draw(rng: random.Random) -> tuple[pl.DataFrame, dict[str, Any], list[str], str]:
-    """Draw a table and what to ask of it; return its quasi-identifiers and sensitive column too."""
+    """A random table and job, with its quasi-identifiers and sensitive column."""
     rows = rng.choice([8, 16, 30])
     names = rng.choice([("q", "r", "s"), ("=q", "r", "=s"), ("-q", "number", "value")])
     kinds = [
@@ -86,14 +86,14 @@ def draw(rng: random.Random) -> tuple[pl.DataFrame, dict[str, Any], list[str], s
     return table, job, quasi, secret
 
 
-def place(kind: str, folder: Path) -> str:
+def target_of(kind: str, folder: Path) -> str:
     if kind in ("sqlite", "duckdb"):
         return f"{kind}:///{folder}/safe.db?table=people"
     return f"{folder}/safe/" if kind == "folder" else f"{folder}/safe.{kind}"
 
 
 def read(kind: str, folder: Path) -> list[dict[str, Any]]:
-    """Read the bytes as anybody would."""
+    """Read an output without discreet."""
     file = folder / f"safe.{kind}"
     if kind == "sqlite":
         found = sqlite3.connect(folder / "safe.db").execute("SELECT * FROM people")
@@ -127,7 +127,7 @@ def plain(value: Any) -> Any:
 
 
 def broken(rows: list[dict[str, Any]], quasi: list[str], secret: str, privacy: list[str]) -> str:
-    """Return which promise the rows break, counted in the plainest way."""
+    """The promise that the rows break, if any, counted in plain Python."""
     classes: dict[tuple[Any, ...], list[Any]] = {}
     names = list(rows[0]) if rows else []
     found = {name: next(own for own in names if own.lstrip("'") == name) for name in (*quasi, secret)} if rows else {}
@@ -153,7 +153,7 @@ def for_spreadsheets(table: pl.DataFrame, job: dict[str, Any], output: str) -> N
 
 
 def rewritten(table: pl.DataFrame, job: dict[str, Any], output: str) -> None:
-    """Write what was made for another format."""
+    """Write a release that was made for another format."""
     other = f"{Path(output.partition('///')[-1] or output).parent}/first.csv"
     release = dc.anonymize(table, **job, output=other)
     Path(other).unlink()
@@ -170,8 +170,8 @@ def fitted(table: pl.DataFrame, job: dict[str, Any], output: str) -> None:
 
 def of_a_front(table: pl.DataFrame, job: dict[str, Any], output: str) -> None:
     axes = ["k", *(["distinct-l"] if job["privacy"][1].startswith("distinct-l") else [])]
-    asked = {name: value for name, value in job.items() if name not in ("privacy", "scheme", "suppression")}
-    front = dc.pareto(table, **asked, privacy=axes, suppression="budget(0.5)")
+    options = {name: value for name, value in job.items() if name not in ("privacy", "scheme", "suppression")}
+    front = dc.pareto(table, **options, privacy=axes, suppression="budget(0.5)")
     front.release(k=[2] * len(axes) if len(axes) > 1 else 2, output=output)
 
 
@@ -187,7 +187,7 @@ WAYS: list[Callable[[pl.DataFrame, dict[str, Any], str], None]] = [
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Write ten random tables, each by some way and in some format, and read them."""
+    """Write ten random tables by random paths and formats, and read them back."""
     rng = random.Random(f"door {seed}")
     for number in range(10):
         way, kind = rng.choice(WAYS), rng.choice(FORMATS)
@@ -199,7 +199,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
         target = f"{kind} by {way.__name__}"
         with Watch(own) as watch:
             try:
-                way(table, job, place(kind, own))
+                way(table, job, target_of(kind, own))
             except dc.DiscreetError as error:
                 left = [entry.name for entry in own.iterdir()]
                 alarm = isinstance(error, dc.AuditError)
@@ -212,7 +212,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 
 
 class Watch:
-    """Looks into a folder, again and again, for what others could read before it has its name."""
+    """Watches a folder for files that others could read before they get their name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -231,9 +231,10 @@ class Watch:
     def _look(self) -> None:
         while not self._end.wait(0.0005):
             try:
-                for entry in os.scandir(self.folder):
-                    hidden = entry.name.startswith(".")
-                    if hidden and entry.stat(follow_symlinks=False).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                        self.seen = entry.name.rpartition(".")[2]
+                with os.scandir(self.folder) as entries:
+                    for entry in entries:
+                        hidden = entry.name.startswith(".")
+                        if hidden and entry.stat(follow_symlinks=False).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                            self.seen = entry.name.rpartition(".")[2]
             except OSError:
                 continue

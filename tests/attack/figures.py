@@ -1,8 +1,8 @@
-"""What reports tell about people who were left out: two tables that differ in nobody else must give the same reports.
+"""Reports of two tables that differ only in suppressed rows must be the same.
 
-Of each seed, two originals are drawn with the same people, and with different ones who do not fit in and are left out:
-others with other values, and of few also another number. If both come to the same release, whatever is handed over with
-it must be the same byte for byte, but for times. Where five or more are left out the cost may differ.
+Each seed draws two originals with the same people and different outliers, which are suppressed; if they are few, also
+another number of them. If both have the same release, everything handed over with it must be the same byte for byte,
+except for times. With five or more suppressed rows, the cost may differ.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
         first, second = pair
         if not _same(first, second) or not all(0 < one.suppressed < 5 if few else one.suppressed >= 5 for one in pair):
             continue
-        told = [handed_over(release, folder, cost=few) for release in (first, second)]
-        differs = [name for name in told[0] if told[0][name] != told[1][name]]
+        documents = [handed_over(release, folder, cost=few) for release in (first, second)]
+        differs = [name for name in documents[0] if documents[0][name] != documents[1][name]]
         counted = f"{first.suppressed} and {second.suppressed} left out"
         detail = f"{counted}; they differ in {', '.join(differs)}" if differs else ""
         yield Outcome("figures", f"{scheme}, {kind}, {'few' if few else 'some'} left out", not differs, detail)
 
 
 def _job(rng: np.random.Generator, scheme: str, kind: str) -> dict[str, Any]:
-    """Draw what is asked for: with hierarchies, or with those that are made automatically where they are needed."""
+    """A random job, with given or automatic hierarchies."""
     towns = dc.groups({"north": ["aa", "ab", "ac"], "south": ["ba", "bb", "bc"], "far": ["za", "zb", "zc"]})
     years = ["intervals(10, 20, 40)", "intervals(5, 10, 50)"][int(rng.integers(2))]
     years = "dates(decade)" if kind == "dates" else years
@@ -70,7 +70,7 @@ def _job(rng: np.random.Generator, scheme: str, kind: str) -> dict[str, Any]:
 
 
 def _common(rng: np.random.Generator) -> pl.DataFrame:
-    """Draw people who look alike in groups."""
+    """People in groups of equal quasi-identifiers."""
     groups = int(rng.integers(4, 8))
     years = rng.choice(np.arange(1950, 1990), groups, replace=False)
     towns = rng.choice(["aa", "ab", "ba", "bb"], groups)
@@ -82,14 +82,14 @@ def _common(rng: np.random.Generator) -> pl.DataFrame:
 
 
 def _odd(rng: np.random.Generator, count: int) -> pl.DataFrame:
-    """Draw people none of whom looks like another."""
+    """People with unique quasi-identifiers."""
     years = rng.choice([1875, 1893, 1899, 2021, 2044, 2067, 2088, 2101, 2110], count, replace=False)
     illness = rng.choice(["cold", "flu", "gout", "scurvy"], count)
     return _people(years, rng.choice(["za", "zb", "zc"], count), illness)
 
 
 def _as(table: pl.DataFrame, kind: str) -> Any:
-    """Return a table as another kind of frame, or with dates instead of years."""
+    """The table as another kind of frame, or with dates instead of years."""
     if kind == "dates":
         return table.with_columns(pl.date("year", 1, 1).alias("year"))
     return table.to_pandas() if kind == "pandas" else table.to_arrow() if kind == "pyarrow" else table
@@ -114,22 +114,22 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def handed_over(release: Any, folder: Path, *, cost: bool) -> dict[str, str]:
-    """Return everything that is handed over with a release, without times; without its cost unless ``cost``."""
+    """Everything handed over with a release, without times, and without its cost unless ``cost``."""
     release = dataclasses.replace(release, made="2000-01-01T00:00:00+00:00", stats={**release.stats, "seconds": {}})
     facts = release.to_dict()
-    told = {
+    documents = {
         "repr": repr(release),
         "notebook": release._repr_html_(),
         "summary": release.summary(),
         "json": json.dumps({key: facts[key] for key in facts if cost or key not in _COST}, sort_keys=True),
     }
     for suffix in ("md", "html", "txt"):
-        told[suffix] = release.report(folder / f"report.{suffix}").read_text("utf-8")
-    return told if cost else {name: _without_cost(text, release) for name, text in told.items()}
+        documents[suffix] = release.report(folder / f"report.{suffix}").read_text("utf-8")
+    return documents if cost else {name: _without_cost(text, release) for name, text in documents.items()}
 
 
 def _without_cost(text: str, release: Any) -> str:
-    """Take the cost and its bound out of a text: they may be told where at least five were left out."""
+    """Remove the cost and its bound from a text: they may differ if at least five rows are suppressed."""
     for pattern in (
         r"cost=[^,]*, gap=[^,]*, ",
         r"\ncost .*",

@@ -1,9 +1,9 @@
-"""What frames and files carry beside their cells, and what becomes of values on the way.
+"""Hidden content of frames and files, and changes of values.
 
-Canaries are put wherever a frame can hold something that is no cell of a released row: attributes, metadata,
-categories, dictionaries, levels of an index, the rest of a buffer it was cut from, and the rows that are suppressed.
-The bytes of the outgoing frame and file are searched for them. The other half reads delimited text back from every
-place it was written to: every value has to be the one it was.
+Canaries are put wherever a frame can store something other than cells of released rows: attributes, metadata,
+categories, dictionaries, index levels, the rest of a sliced buffer, and suppressed rows. The bytes of the released
+frame and file are searched for them. The second part reads delimited text back from every kind of output: no value
+may have changed.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ def _hidden(draw: random.Random, name: str, make: Maker, folder: Path) -> Outcom
     if gone:
         cells = {"q": [*cells["q"], "c"], "s": [*cells["s"], canary]}
     table = make(cells, canary)
-    asked: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "suppression": "budget(1)"}
-    asked |= {"max_levels": {"q": 0}}  # the one row of class c goes
-    release = dc.anonymize(table, **asked)
+    options: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "suppression": "budget(1)"}
+    options |= {"max_levels": {"q": 0}}  # the one row of class c goes
+    release = dc.anonymize(table, **options)
     found = {form for form, content in _bytes(release.frame) if found_in(content, [canary])}
     path = folder / f"{canary[:6]}.{draw.choice(_SUFFIXES)}"
-    dc.anonymize(table, **asked, output=path)
+    dc.anonymize(table, **options, output=path)
     if found_in(path.read_bytes(), [canary]):
         found.add(path.suffix)
     return Outcome("hidden", f"{name}, {'a row' if gone else 'no row'} suppressed", not found, ", ".join(sorted(found)))
 
 
 def _bytes(frame: Any) -> Iterator[tuple[str, bytes]]:
-    """Yield what a frame is when it is stored."""
+    """Serialized forms of a frame."""
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     yield "pickle", pickle.dumps(frame)
@@ -74,7 +74,7 @@ def _bytes(frame: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def _makers() -> dict[str, Maker]:
-    """Return how frames that hide a canary are made of cells, as far as their libraries are here."""
+    """Functions that make frames with hidden canaries, for the installed libraries."""
     makers: dict[str, Maker] = {
         "polars": lambda cells, _: pl.DataFrame(cells),
         "polars lazy": lambda cells, _: pl.DataFrame(cells).lazy(),
@@ -134,7 +134,7 @@ def _makers() -> dict[str, Maker]:
 
 
 def _text(draw: random.Random) -> Callable[[], str]:
-    """Return a way to draw texts of one kind, some of which look like numbers, dates or truth values and are none."""
+    """A function that draws texts of one kind, some of which look like numbers, dates or booleans."""
     digits = draw.randint(1, 20)
     places = draw.randint(1, 4)
     return draw.choice(
@@ -183,9 +183,9 @@ def _written(source: Path, place: str | None, folder: Path, draw: random.Random,
         target = f"{place}:///{folder}/{name}.{place}?table=t"
     if "duckdb" in (place, engine):
         import duckdb  # noqa: F401
-    asked: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "engine": engine}
-    asked["keep"] = [column for column in pl.scan_csv(source).collect_schema() if column != "q"]
-    frame = dc.anonymize(source, **asked, output=target).frame
+    options: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "engine": engine}
+    options["keep"] = [column for column in pl.scan_csv(source).collect_schema() if column != "q"]
+    frame = dc.anonymize(source, **options, output=target).frame
     return frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame.to_arrow_table())
 
 
@@ -194,7 +194,7 @@ def _same(before: list[str], after: list[Any]) -> bool:
 
 
 def _is_same(text: str, value: Any) -> bool:
-    """Whether a value is the text, or the number, date or truth value it spells, and nothing of it is lost."""
+    """Whether a value is the text, or the number, date or boolean it spells, without loss."""
     if isinstance(value, str):
         return value == text
     if isinstance(value, bool):

@@ -1,8 +1,8 @@
-"""What names in a release tell about people who were left out.
+"""Labels in a release must not reveal values of suppressed rows.
 
-Rare values are planted so that most of them are suppressed. Two attacks follow. The first looks for a value no released
-row has in everything that is handed over. The second puts other values in the place of the suppressed ones: as long as
-the same rows are released in the same blocks, every byte of the release must stay the same.
+Rare values are planted so that most of them are suppressed. The first attack searches everything handed over for values
+that no released row has. The second replaces the suppressed values by others: as long as the same rows are released in
+the same blocks, every byte of the release must stay the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import discreet as dc
 from attack.base import Outcome
 from canary import found_in
 from discreet.errors import DiscreetError
-from discreet.release import Release
+from discreet.pipeline.release import Release
 
 __all__ = [
     "COSTS",
@@ -48,18 +48,18 @@ SUPPRESSIONS = (
     "pre-sampling(2)",
     "missing",
 )
-"""What is suppressed; ``missing`` leaves out rows without a value before the search."""
+"""Kinds of suppression; ``missing`` drops rows with a missing value before the search."""
 _WEIGHTS = (10, 6, 4, 1, 1, 2, 2)
 KINDS = ("text", "words", "rare", "codes", "integer", "skewed", "decimal", "date", "datetime", "boolean")
-"""The values of the column: text of several makes, for each of which an automatic hierarchy is another, and types."""
+"""Kinds of values: texts for which automatic hierarchies differ, and other types."""
 ENGINES = ("polars", "pandas", "file", "duckdb")
-"""Who recodes; of what DuckDB made, :meth:`Release.rows_of` does not know which single records were taken out."""
+"""Engines; with DuckDB, :meth:`Release.rows_of` does not know which single records were suppressed."""
 _DAY = datetime.date(1980, 1, 1)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One job: what the values are, and how they are released."""
+    """One job: the kind of values, and how they are released."""
 
     kind: str
     scheme: str
@@ -71,7 +71,7 @@ class Case:
 
     @property
     def target(self) -> str:
-        """What outcomes are counted by."""
+        """Key by which outcomes are counted."""
         return f"{self.scheme}, {self.suppression}"
 
 
@@ -90,13 +90,13 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
             engine=rng.choice(ENGINES[:-1] if suppression == "violating-records" or scheme == "local" else ENGINES),
             suffix=rng.choice(("csv", "parquet", "jsonl")),
         )
-        place = folder / str(number)
-        place.mkdir()
-        yield from attempt(case, rng.randrange(2**32), place)
+        own = folder / str(number)
+        own.mkdir()
+        yield from attempt(case, rng.randrange(2**32), own)
 
 
 def fitting(suppression: str) -> list[tuple[str, str]]:
-    """Return the schemes and costs that go with a suppression."""
+    """Schemes and costs compatible with a suppression kind."""
     if suppression.startswith("pre-sampling"):
         return [("full-domain", "score")]
     if suppression == "violating-records":
@@ -108,7 +108,7 @@ def fitting(suppression: str) -> list[tuple[str, str]]:
 
 
 def attempt(case: Case, seed: int, folder: Path) -> Iterator[Outcome]:
-    """Attack one release in both ways; nothing is yielded where the job is refused or has no solution."""
+    """Run both attacks on one release; yields nothing if the job is refused or infeasible."""
     rng = random.Random(seed)
     table, other = planted(case.kind, rng, rows_without_value=case.suppression == "missing")
     if case.engine == "pandas":
@@ -135,13 +135,13 @@ def attempt(case: Case, seed: int, folder: Path) -> Iterator[Outcome]:
 
 
 def never_released(release: Release, table: pl.DataFrame) -> list[Any]:
-    """Return the values of the column that rows of the table have, and no released row."""
+    """Values of the column that occur in the table but in no released row."""
     kept = table[release.rows_of(table).to_list(), "x"]
     return sorted(set(table["x"].drop_nulls().to_list()) - set(kept.to_list()))
 
 
 def search(release: Release, values: list[Any], folder: Path, output: str) -> dict[str, set[str]]:
-    """Return which of some values are in what."""
+    """Which of the values occur in which file."""
     texts = {
         "repr": repr(release),
         "summary": release.summary(),
@@ -162,7 +162,7 @@ def search(release: Release, values: list[Any], folder: Path, output: str) -> di
 
 
 def planted(kind: str, rng: random.Random, rows_without_value: bool = False) -> tuple[pl.DataFrame, dict[Any, Any]]:
-    """Return a table with rare values, and for each of them another that stands at the same place in the order."""
+    """A table with rare values, and for each of them a replacement with the same position in the order."""
     usual, rare, other = _values(kind, rng)
     even = rng.random() < 0.7  # then pairs of values are enough for a class, which is where a rare one gets between
     rows = []
@@ -184,16 +184,16 @@ def planted(kind: str, rng: random.Random, rows_without_value: bool = False) -> 
 
 
 def _values(kind: str, rng: random.Random) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return usual values, rare ones between, before and after them, and others at the same places."""
+    """Frequent values, rare ones between and around them, and replacements at the same positions."""
     count, few = rng.randint(5, 16), rng.randint(1, 5)
     if kind == "boolean":
         return [True], [False], [False]
     if kind in ("integer", "skewed", "decimal", "date", "datetime"):
         steps = [rng.randint(2, 9) if kind != "skewed" else rng.choice((2, 3, 40, 4000)) for _ in range(count + few)]
-        numbers = [sum(steps[: place + 1]) for place in range(count + few)]
+        numbers = [sum(steps[: index + 1]) for index in range(count + few)]
         chosen = set(rng.sample(range(count + few), few))
-        usual = [number for place, number in enumerate(numbers) if place not in chosen]
-        rare = [number for place, number in enumerate(numbers) if place in chosen]
+        usual = [number for index, number in enumerate(numbers) if index not in chosen]
+        rare = [number for index, number in enumerate(numbers) if index in chosen]
         return (
             [_typed(kind, n, 0) for n in usual],
             [_typed(kind, n, 1) for n in rare],
@@ -205,14 +205,14 @@ def _values(kind: str, rng: random.Random) -> tuple[list[Any], list[Any], list[A
         ends = [f"{rng.randrange(10**3):03}" for _ in ends]
     texts = sorted({rng.choice(starts) + end for end in ends})
     chosen = set(rng.sample(range(len(texts)), min(few, len(texts) - 1)))
-    rare = [text for place, text in enumerate(texts) if place in chosen]
+    rare = [text for index, text in enumerate(texts) if index in chosen]
     marks = ("7771", "7772") if kind == "codes" else ("Xcanary", "Xwarbler")
-    usual = [text for place, text in enumerate(texts) if place not in chosen]
+    usual = [text for index, text in enumerate(texts) if index not in chosen]
     return usual, [text + marks[0] for text in rare], [text + marks[1] for text in rare]
 
 
 def _typed(kind: str, number: int, mark: int) -> Any:
-    """Return a number as a value; a mark other than 0 makes it one that is found again and keeps its place."""
+    """A number as a value; a mark other than 0 makes it recognizable without changing its position."""
     if kind == "date":
         return _DAY + datetime.timedelta(days=37 * number + 11 * mark)
     if kind == "datetime":
@@ -224,7 +224,7 @@ def _typed(kind: str, number: int, mark: int) -> Any:
 
 
 def _tree(kind: str, table: pl.DataFrame, other: dict[Any, Any]) -> Any:
-    """Return a hierarchy as a user may write it, with all values of both tables."""
+    """A hierarchy with all values of both tables."""
     if kind in ("integer", "skewed", "decimal"):
         return "intervals(50, 100, 1000)"
     if kind in ("date", "datetime"):
@@ -272,7 +272,7 @@ def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Releas
 
 
 def _swapped(table: pl.DataFrame, other: dict[Any, Any], left_out: list[Any]) -> pl.DataFrame | None:
-    """Return the table with other values in the place of those that were left out."""
+    """The table with replacements for the suppressed values."""
     changes = {value: other[value] for value in left_out if value in other and other[value] != value}
     if not changes:
         return None
@@ -281,21 +281,21 @@ def _swapped(table: pl.DataFrame, other: dict[Any, Any], left_out: list[Any]) ->
 
 
 def _made_up(case: Case) -> bool:
-    """Whether every name is made from values; else some are names of nodes, which a larger block has another of."""
+    """Whether all labels are made from values; otherwise some are names of nodes, which depend on the block."""
     if case.given:
         return False
     return case.kind in ("text", "words", "rare") or case.scheme in ("ordered", "set")
 
 
 def _comparable(one: Release, table: pl.DataFrame, other: Release, twin: pl.DataFrame, names_of_blocks: bool) -> bool:
-    """Whether two releases have the same rows in the same blocks, so that nothing but names can differ.
+    """Whether two releases have the same rows in the same blocks, so that only labels can differ.
 
     Where not all names are those of blocks, rows that were left out must be in the same blocks too.
     """
     kept = one.rows_of(table).to_list()
     if kept != other.rows_of(twin).to_list() or one.levels != other.levels:
         return False
-    if not one.partition or not other.partition:
+    if not one.block_ids or not other.block_ids:
         return _partition_of(one) == _partition_of(other)
     same = []
     for release, data in ((one, table), (other, twin)):
@@ -328,6 +328,6 @@ def _text(value: Any) -> str:
 
 
 def _spellings(value: Any) -> list[str]:
-    """Return how a value may be written, if it is long enough to be found by."""
+    """Spellings of a value, if it is long enough to be searched for."""
     texts = [_text(value)] + ([value.isoformat()] if isinstance(value, datetime.datetime) else [])
     return [text for text in texts if len(text) >= 5]

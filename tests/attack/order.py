@@ -1,4 +1,4 @@
-"""The order of rows: a table sorted by name, and somebody who has the names in the same order."""
+"""Row order: an attacker with a sorted register of names against the release of a sorted table."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ WAYS = ["path", "path by duckdb", "path scattered", "frame", "write", "relation"
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Release a sorted table in some ways, and try to find people by the places of their rows."""
+    """Release a sorted table by several paths, and try to find people by row position."""
     rng = np.random.default_rng(seed)
     for number in range(4):
-        way = WAYS[(4 * seed + number) % len(WAYS)]
+        path = WAYS[(4 * seed + number) % len(WAYS)]
         kind = str(rng.choice(FORMATS))
-        if way == "table" and kind not in ("sqlite", "duckdb"):
+        if path == "table" and kind not in ("sqlite", "duckdb"):
             kind = str(rng.choice(["sqlite", "duckdb"]))
         people = _people(rng)
         options: dict[str, Any] = {"suppression": "budget(20%)"} if rng.random() < 0.3 else {}
-        target = f"{way} to {kind}"
-        place = folder / f"{number}"
-        place.mkdir()
-        released = _release(people, way, kind, place / "first", options)
+        target = f"{path} to {kind}"
+        own = folder / f"{number}"
+        own.mkdir()
+        released = _release(people, path, kind, own / "first", options)
         yield _by_place(people, released, target)
         # With a seed the order must not depend on that of the table, so that there is nothing in it to invert.
         same = {**options, "seed": int(rng.integers(20))}
-        one = _release(people, way, kind, place / "one", same)
-        other = _release(people.sample(fraction=1, shuffle=True, seed=seed), way, kind, place / "other", same)
+        one = _release(people, path, kind, own / "one", same)
+        other = _release(people.sample(fraction=1, shuffle=True, seed=seed), path, kind, own / "other", same)
         yield Outcome("order-seed", target, one.equals(other), "the order follows that of the table")
 
 
 def _people(rng: np.random.Generator) -> pl.DataFrame:
-    """Return people sorted by something that is not released."""
+    """People sorted by a column that is not released."""
     n = int(rng.integers(120, 400))
     table = pl.DataFrame(
         {
@@ -57,10 +57,10 @@ def _people(rng: np.random.Generator) -> pl.DataFrame:
     return table.sort(str(rng.choice(["name", "born", "amount"])), descending=bool(rng.random() < 0.5))
 
 
-def _release(people: pl.DataFrame, way: str, kind: str, place: Path, options: dict[str, Any]) -> pl.DataFrame:
-    """Make a release in one of the ways there are, and return the rows as they stand in what was written."""
-    place.mkdir()
-    told = {
+def _release(people: pl.DataFrame, path: str, kind: str, own: Path, options: dict[str, Any]) -> pl.DataFrame:
+    """Make a release by one of the paths, and return the rows in written order."""
+    own.mkdir()
+    options = {
         "identifiers": ["name", "born"],
         "quasi_identifiers": ["sex", "area"],
         "sensitive": ["disease"],
@@ -68,54 +68,54 @@ def _release(people: pl.DataFrame, way: str, kind: str, place: Path, options: di
         "privacy": "k(3)",
         **options,
     }
-    output = _place(place, kind)
+    output = _output(own, kind)
     data: Any = people
-    if way.startswith("path"):
-        people.write_parquet(place / "people.parquet")
-        data = place / "people.parquet"
-    elif way == "table":
-        data = _place(place, kind).replace("table=safe", "table=people")
-        _write_table(people, kind, place)
-    elif way == "relation":
+    if path.startswith("path"):
+        people.write_parquet(own / "people.parquet")
+        data = own / "people.parquet"
+    elif path == "table":
+        data = _output(own, kind).replace("table=safe", "table=people")
+        _write_table(people, kind, own)
+    elif path == "relation":
         import duckdb
 
         connection = duckdb.connect()
         data = connection.from_arrow(people.to_arrow())
-    if way == "write":
-        dc.anonymize(data, **told).write(output)
-    elif way == "path scattered":
+    if path == "write":
+        dc.anonymize(data, **options).write(output)
+    elif path == "path scattered":
         with _scattered():
-            dc.anonymize(data, output=output, **told)
+            dc.anonymize(data, output=output, **options)
     else:
-        engine = {"engine": "duckdb"} if way == "path by duckdb" else {}
-        dc.anonymize(data, output=output, **told, **engine)
+        engine = {"engine": "duckdb"} if path == "path by duckdb" else {}
+        dc.anonymize(data, output=output, **options, **engine)
     return to_lazy(output).collect()
 
 
-def _place(place: Path, kind: str) -> str:
+def _output(own: Path, kind: str) -> str:
     if kind in ("sqlite", "duckdb"):
-        return f"{kind}:///{place}/safe.{kind}?table=safe"
-    return f"{place}/safe/" if kind == "folder" else f"{place}/safe.{kind}"
+        return f"{kind}:///{own}/safe.{kind}?table=safe"
+    return f"{own}/safe/" if kind == "folder" else f"{own}/safe.{kind}"
 
 
-def _write_table(people: pl.DataFrame, kind: str, place: Path) -> None:
+def _write_table(people: pl.DataFrame, kind: str, own: Path) -> None:
     if kind == "sqlite":
-        with sqlite3.connect(place / "safe.sqlite") as connection:
+        with sqlite3.connect(own / "safe.sqlite") as connection:
             connection.execute("CREATE TABLE people (name, born, sex, area, disease, amount)")
             connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?)", people.rows())
         connection.close()
         return
     import duckdb
 
-    with duckdb.connect(str(place / "safe.duckdb")) as connection:
+    with duckdb.connect(str(own / "safe.duckdb")) as connection:
         rows = people.to_arrow()  # noqa: F841 - named in the query
         connection.execute("CREATE TABLE people AS SELECT * FROM rows")
 
 
 @contextmanager
 def _scattered() -> Iterator[None]:
-    """Have small tables take the way of large ones, through files."""
-    from discreet.engines import _shuffle
+    """Make small tables take the code path of large ones, through files."""
+    from discreet.engines import shuffle as _shuffle
 
     before = _shuffle.IN_MEMORY
     _shuffle.IN_MEMORY = 0
@@ -126,14 +126,14 @@ def _scattered() -> Iterator[None]:
 
 
 def _by_place(people: pl.DataFrame, released: pl.DataFrame, target: str) -> Outcome:
-    """Take the first released row for the first person and so on, as far as rows and people are as many.
+    """Match the first released row with the first person and so on.
 
     The places of people and of their rows, who are known here by an amount only they have, may not go together more
     than places drawn at random would, and neither may the diseases guessed be right more often.
     """
     amounts = released["amount"].cast(pl.Float64).to_list()
-    place = {amount: number for number, amount in enumerate(people["amount"].to_list())}
-    true = np.array([place[amount] for amount in amounts])
+    position = {amount: number for number, amount in enumerate(people["amount"].to_list())}
+    true = np.array([position[amount] for amount in amounts])
     n = len(true)
     ranks = np.argsort(np.argsort(true))
     together = float(np.corrcoef(np.arange(n), ranks)[0, 1]) * np.sqrt(n - 1)  # about normal if drawn at random

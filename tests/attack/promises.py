@@ -1,8 +1,8 @@
-"""Promises about sensitive values, recounted in plain Python where many of them are missing.
+"""Promises about sensitive values with many missing ones, recounted in plain Python.
 
-Releases of random tables, by every scheme, suppression kind and model, and of points of fronts that keep promises. A
-release withstands if every class of it keeps every promise by the definitions: a missing value counts in the size of
-its class and is no value.
+Covers releases of random tables by every scheme, suppression kind and model, and points of fronts with promises. Every
+equivalence class must keep every promise by the definitions: a missing value counts in the size of its class and is
+not a value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Attack a release by each of some schemes, and the points of a front with promises."""
+    """Attack releases by several schemes, and the points of a front with promises."""
     rng = random.Random(seed)
     for number in range(4):
         rows = people(rng, 24)
@@ -38,15 +38,15 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
     yield from _of_front(rng, people(rng, 24))
 
 
-def _released(rng: random.Random, rows: list[dict[str, Any]], place: Path) -> Iterator[Outcome]:
+def _released(rng: random.Random, rows: list[dict[str, Any]], target: Path) -> Iterator[Outcome]:
     text, k, kind, scheme = rng.choice(TEXTS), rng.randint(1, 4), rng.choice(KINDS), rng.choice(SCHEMES)
     ending, engine = rng.choice(FORMATS), rng.choice(["auto", "duckdb"])
     data: Any = frame(rows)
     options: dict[str, Any] = {}
     if ending:
-        data = place.with_suffix(".csv")
+        data = target.with_suffix(".csv")
         frame(rows).write_csv(data)
-        options = {"output": place.with_name(f"{place.name}-safe.{ending}"), "engine": engine}
+        options = {"output": target.with_name(f"{target.name}-safe.{ending}"), "engine": engine}
     try:
         release = dc.anonymize(
             data,
@@ -67,7 +67,7 @@ def _released(rng: random.Random, rows: list[dict[str, Any]], place: Path) -> It
 
 
 def _read(path: Path, ending: str) -> pl.DataFrame:
-    """Read what was written as somebody else would."""
+    """Read an output without discreet."""
     if ending == "parquet":
         return pl.read_parquet(path)
     if ending == "jsonl":
@@ -100,7 +100,7 @@ def _of_front(rng: random.Random, rows: list[dict[str, Any]]) -> Iterator[Outcom
 
 
 def _reaches(released: pl.DataFrame, values: dict[str, Any]) -> bool:
-    """Whether a release has the k and the number of values its point says."""
+    """Whether a release has the k and the number of values of its point."""
     classes = [naive.known(_counts(part)) for part in released.partition_by(["age", "sex"])]
     sizes = [part.height for part in released.partition_by(["age", "sex"])]
     enough = values.get("k", 0) <= min(sizes)

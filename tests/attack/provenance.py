@@ -1,4 +1,4 @@
-"""Attacks on what goes along with a release: digests, altered certificates, pickles, and releases made twice."""
+"""Attacks on the documents of a release: digests, altered certificates, pickles, and repeated releases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPORTS = (".json", ".md", ".txt", ".html")
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
-    """Make releases of a random table and attack what comes with them."""
+    """Make releases of a random table and attack their documents."""
     rng = random.Random(seed)
     table = random_table(rng)
     with _own_home(folder / "home"):
@@ -46,7 +46,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 
 @contextmanager
 def _own_home(folder: Path) -> Iterator[None]:
-    """Keep the key and the ledger of these releases apart from those of the user."""
+    """Use a key and ledger separate from those of the user."""
     before = os.environ.get("XDG_STATE_HOME")
     folder.mkdir(exist_ok=True)
     os.environ["XDG_STATE_HOME"] = str(folder)
@@ -60,7 +60,7 @@ def _own_home(folder: Path) -> Iterator[None]:
 
 
 def random_table(rng: random.Random) -> pl.DataFrame:
-    """Return people of whom one lives where nobody else does; names and that town are canaries."""
+    """People, one of whom lives where nobody else does; names and that town are canaries."""
     n = rng.randrange(40, 120)
     towns = [rng.choice(["Aston", "Brede", "Cley"]) for _ in range(n)]
     towns[rng.randrange(n)] = "CANARYVILLE"
@@ -75,8 +75,8 @@ def random_table(rng: random.Random) -> pl.DataFrame:
     )
 
 
-def _asked(rng: random.Random, scheme: str | None = None) -> dict[str, Any]:
-    """Return arguments for a release; a local one leaves the town out, of which only suppressed people have a value."""
+def _options(rng: random.Random, scheme: str | None = None) -> dict[str, Any]:
+    """Arguments of a release; a local one omits the town, whose values only suppressed rows have."""
     scheme = scheme or rng.choice(SCHEMES)
     local = scheme != "full-domain"
     quasi = {"age": "intervals(5, 10, 20, 40)", "sex": "flat"}
@@ -99,33 +99,33 @@ def _has_duckdb() -> bool:
 
 
 def guess_the_input(rng: random.Random, table: pl.DataFrame, folder: Path) -> Outcome:
-    """Guess one person's diagnosis: all else is known, and each guess is compared with every digest handed over."""
+    """Guess one person's diagnosis, with all else known, by comparing every guess with every digest handed over."""
     source = folder / "people.csv"
     table.write_csv(source)
-    asked = _asked(rng)
+    options = _options(rng)
     kind = rng.choice(FORMATS)
     output = folder / f"safe.{kind}"
-    release = dc.anonymize(source, **asked, output=output)
+    release = dc.anonymize(source, **options, output=output)
     handed = [release.certificate(folder / "certificate.json")]
     handed += [release.report(folder / f"report{ending}", evaluate=False) for ending in rng.sample(REPORTS, 2)]
     texts = [file.read_text(encoding="utf-8") for file in handed] + [json.dumps(release.to_dict()), release.summary()]
-    told = {found for text in texts for found in re.findall(r"[0-9a-f]{64}", text)}
+    digests_found = {found for text in texts for found in re.findall(r"[0-9a-f]{64}", text)}
     target = rng.randrange(table.height)
     size = source.stat().st_size
     for guess in DIAGNOSES:
         values = table["diagnosis"].to_list()
         values[target] = guess
         content = table.with_columns(diagnosis=pl.Series(values)).write_csv().encode()
-        if told & digests(content, output.read_bytes()):
-            return Outcome("digest", f"{kind}, {asked['scheme']}", False, "a digest confirms a guess of a diagnosis")
+        if digests_found & digests(content, output.read_bytes()):
+            return Outcome("digest", f"{kind}, {options['scheme']}", False, "a digest confirms a guess of a diagnosis")
     sized = any(f"{size:,} bytes" in text or f'"bytes": {size}' in text for text in texts)
     seeded = any(str(release.job.get("seed", "no seed")) in text for text in texts)
-    detail = "the size of the input is told" if sized else "the seed is told" if seeded else ""
-    return Outcome("digest", f"{kind}, {asked['scheme']}", not (sized or seeded), detail)
+    detail = "it contains the size of the input" if sized else "it contains the seed" if seeded else ""
+    return Outcome("digest", f"{kind}, {options['scheme']}", not (sized or seeded), detail)
 
 
 def digests(content: bytes, output: bytes) -> set[str]:
-    """Return digests of a guess that whoever has the release could compute, with and without keys they could know."""
+    """Digests of a guess that an attacker could compute, with and without guessable keys."""
     plain = hashlib.sha256(content)
     written = hashlib.sha256(output)
     keys = (b"", bytes(32), output, written.digest(), written.hexdigest().encode(), b"discreet")
@@ -135,16 +135,16 @@ def digests(content: bytes, output: bytes) -> set[str]:
 
 
 def alter_the_certificate(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
-    """Alter a certificate in some places, with its digest left and made anew, and see whether it still verifies."""
+    """Alter a certificate, keeping or recomputing its digest, and check whether it still verifies."""
     source, released, key = folder / "people.csv", folder / "checked.csv", folder / "home" / "altered.key"
     table.write_csv(source)
-    asked = _asked(rng)
-    path = dc.anonymize(source, **asked, output=released).certificate(folder / "c.json", **_key(key))
+    options = _options(rng)
+    path = dc.anonymize(source, **options, output=released).certificate(folder / "c.json", **_key(key))
     honest = json.loads(path.read_text(encoding="utf-8"))
     altered = list(alterations(honest))
-    for what, told in rng.sample(altered, min(6, len(altered))):
-        broken = verifies(released, honest, told, folder, key)
-        yield Outcome("altered certificate", asked["scheme"], broken is None, f"{what}: {broken}")
+    for what, certificate in rng.sample(altered, min(6, len(altered))):
+        broken = verifies(released, honest, certificate, folder, key)
+        yield Outcome("altered certificate", options["scheme"], broken is None, f"{what}: {broken}")
 
 
 def _key(key: Path) -> dict[str, Any]:
@@ -153,12 +153,12 @@ def _key(key: Path) -> dict[str, Any]:
     return {"key": key} if "key" in inspect.signature(dc.verify).parameters else {}
 
 
-def verifies(released: Path, honest: Mapping[str, Any], told: Any, folder: Path, key: Path) -> str | None:
-    """Return how an altered certificate passes, if it does."""
+def verifies(released: Path, honest: Mapping[str, Any], certificate: Any, folder: Path, key: Path) -> str | None:
+    """How an altered certificate verifies; None if it does not."""
     for how, content, keyed in (
-        ("with its old digest", told, {}),
-        ("with the key", rewritten(told), _key(key)),
-        ("with a new digest", rewritten(told), {}),
+        ("with its old digest", certificate, {}),
+        ("with the key", rewritten(certificate), _key(key)),
+        ("with a new digest", rewritten(certificate), {}),
     ):
         if content == honest:
             continue
@@ -175,50 +175,50 @@ def verifies(released: Path, honest: Mapping[str, Any], told: Any, folder: Path,
     return None
 
 
-def rewritten(told: Any) -> Any:
-    """Return a certificate with its own digest made anew, as anybody can."""
-    if not isinstance(told, dict):
-        return told
-    rest = {name: value for name, value in told.items() if name != "sha256"}
-    first = told.get("format") == 1
+def rewritten(certificate: Any) -> Any:
+    """A certificate with its digest recomputed, as anybody can do."""
+    if not isinstance(certificate, dict):
+        return certificate
+    rest = {name: value for name, value in certificate.items() if name != "sha256"}
+    first = certificate.get("format") == 1
     text = json.dumps(rest, sort_keys=first, ensure_ascii=False, separators=(",", ":"))
     return {**rest, "sha256": hashlib.sha256(text.encode(errors="replace")).hexdigest()}
 
 
-def alterations(told: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every way to change one place of a certificate: other values, and fields and items that come and go."""
-    honest = json.dumps(told)
-    yield from ((what, other) for what, other in _altered(told) if json.dumps(other) != honest)
+def alterations(certificate: Any) -> Iterator[tuple[str, Any]]:
+    """All single changes of a certificate: other values, and added or removed fields and items."""
+    honest = json.dumps(certificate)
+    yield from ((what, other) for what, other in _altered(certificate) if json.dumps(other) != honest)
 
 
-def _altered(told: Any) -> Iterator[tuple[str, Any]]:
-    for path, value in _places(told):
+def _altered(certificate: Any) -> Iterator[tuple[str, Any]]:
+    for path, value in _paths(certificate):
         for number, other in enumerate(_others(value)):
-            yield f"{path} = #{number}", _with(told, path, other)
+            yield f"{path} = #{number}", _with(certificate, path, other)
         if path:
-            yield f"{path} gone", _without(told, path)
+            yield f"{path} gone", _without(certificate, path)
         if isinstance(value, dict):
-            yield f"{path} + field", _with(told, path, {**value, "note": "nothing"})
+            yield f"{path} + field", _with(certificate, path, {**value, "note": "nothing"})
             for name in value:
                 renamed = {f"{name}s" if each == name else each: item for each, item in value.items()}
-                yield f"{path} renames {name}", _with(told, path, renamed)
+                yield f"{path} renames {name}", _with(certificate, path, renamed)
             if len(value) > 1:
-                yield f"{path} reversed", _with(told, path, dict(reversed(value.items())))
+                yield f"{path} reversed", _with(certificate, path, dict(reversed(value.items())))
         if isinstance(value, list) and value:
-            yield f"{path} twice", _with(told, path, [*value, value[0]])
+            yield f"{path} twice", _with(certificate, path, [*value, value[0]])
             if len(value) > 1:
-                yield f"{path} reversed", _with(told, path, value[::-1])
+                yield f"{path} reversed", _with(certificate, path, value[::-1])
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
-        yield from _places(item, (*path, key))
+        yield from _paths(item, (*path, key))
 
 
 def _others(value: Any) -> Iterator[Any]:
-    """Yield other values for a place, of the same type and of others."""
+    """Other values for a field, of the same type and of others."""
     deep: Any = []
     for _ in range(50):
         deep = [deep]
@@ -233,51 +233,57 @@ def _others(value: Any) -> Iterator[Any]:
             yield from (value.replace(number, text, 1) for text in (str(int(number) + 1), "0", "9" * 4000))
 
 
-def _with(told: Any, path: tuple[Any, ...], other: Any) -> Any:
+def _with(certificate: Any, path: tuple[Any, ...], other: Any) -> Any:
     if not path:
         return other
-    changed = copy.deepcopy(told)
-    place = changed
+    changed = copy.deepcopy(certificate)
+    parent = changed
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = other
+        parent = parent[key]
+    parent[path[-1]] = other
     return changed
 
 
-def _without(told: Any, path: tuple[Any, ...]) -> Any:
-    changed = copy.deepcopy(told)
-    place = changed
+def _without(certificate: Any, path: tuple[Any, ...]) -> Any:
+    changed = copy.deepcopy(certificate)
+    parent = changed
     for key in path[:-1]:
-        place = place[key]
-    del place[path[-1]]
+        parent = parent[key]
+    del parent[path[-1]]
     return changed
 
 
-def true_statement(told: Mapping[str, Any], honest: Mapping[str, Any], released: Path) -> bool:
-    """Whether what a certificate says is so, counted from the CSV file in the most obvious way.
+def true_statement(certificate: Mapping[str, Any], honest: Mapping[str, Any], released: Path) -> bool:
+    """Whether the statements of a certificate are true, counted from the CSV file in plain Python.
 
-    Whoever writes a true certificate of their own, such as one that promises less, deceives nobody about the release.
+    A true certificate, such as one that promises less, deceives nobody about the release.
     """
     rows = list(csv.DictReader(io.StringIO(released.read_text(encoding="utf-8"))))
-    quasi = told["quasi_identifiers"]
+    quasi = certificate["quasi_identifiers"]
     classes: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
         classes.setdefault(tuple(row[column] for column in quasi), []).append(row)
     smallest = min(map(len, classes.values()), default=0)
-    columns = [*quasi, *told["sensitive"], *(each["name"] for each in told["unchanged"])]
+    columns = [*quasi, *certificate["sensitive"], *(each["name"] for each in certificate["unchanged"])]
     known = [*honest["quasi_identifiers"], *honest["sensitive"], *(each["name"] for each in honest["unchanged"])]
-    figures = (len(rows), len(classes), smallest) == (told["rows"], told["classes"], told["smallest_class"])
+    figures = (len(rows), len(classes), smallest) == (
+        certificate["rows"],
+        certificate["classes"],
+        certificate["smallest_class"],
+    )
     return bool(
         figures
         and sorted(columns) == sorted(known)
-        and all(each["unique"] == _alone([row[each["name"]] for row in rows]) for each in told["unchanged"])
-        and told["output"] == hashlib.sha256(released.read_bytes()).hexdigest()
-        and all(_holds(promise, classes, smallest, honest, told, released) for promise in told["promises"])
+        and all(each["unique"] == _alone([row[each["name"]] for row in rows]) for each in certificate["unchanged"])
+        and certificate["output"] == hashlib.sha256(released.read_bytes()).hexdigest()
+        and all(
+            _holds(promise, classes, smallest, honest, certificate, released) for promise in certificate["promises"]
+        )
     )
 
 
 def _alone(values: list[str]) -> str:
-    """Return the share of the rows that are alone with their value, in the words of a certificate."""
+    """The share of rows with a unique value, as a certificate states it."""
     known = [value for value in values if value]
     if len(values) < 100:
         return "not told of so few rows"
@@ -288,7 +294,7 @@ def _alone(values: list[str]) -> str:
 
 
 def _farthest(classes: Mapping[Any, list[dict[str, str]]], original: Path) -> float:
-    """Return by how much the diagnoses of a class differ at most from those of all people, each from each equally."""
+    """The largest distance between the diagnoses of a class and of the whole table (equal ground distance)."""
     people = list(csv.DictReader(io.StringIO(original.read_text(encoding="utf-8"))))
     whole = Counter(person["diagnosis"] for person in people)
     distances = [0.0]
@@ -303,7 +309,7 @@ def _holds(
     classes: Mapping[Any, Any],
     smallest: int,
     honest: Mapping[str, Any],
-    told: Mapping[str, Any],
+    certificate: Mapping[str, Any],
     released: Path,
 ) -> bool:
     number = re.match(r"([a-z+-]+)\(([\d.]+)", promise["model"])
@@ -311,19 +317,19 @@ def _holds(
         return promise in honest["promises"]
     if number[1] == "t":
         return promise["reached"] is None and _farthest(classes, released.with_name("people.csv")) <= float(number[2])
-    if number[1] not in ("k", "distinct-l"):  # known to be measured rightly, and enough for what is promised
+    if number[1] not in ("k", "distinct-l"):  # known to be measured correctly
         measured = {each["reached"] for each in honest["promises"] if each["model"].startswith(number[1] + "(")}
         enough = float(promise["reached"]) - float(number[2])
         return promise["reached"] in measured and (enough <= 1e-9 if number[1] == "l+" else enough >= -1e-9)
     reached = smallest
     if number[1] == "distinct-l":
-        unknown = {told["unknown"]}
+        unknown = {certificate["unknown"]}
         reached = min((len({row["diagnosis"] for row in rows} - unknown) for rows in classes.values()), default=0)
     return bool(reached >= float(number[2]) and reached == promise["reached"])
 
 
 def look_into_pickles(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
-    """Pickle what holds a release, and look for values of people who were left out and for the seed."""
+    """Pickle objects that hold a release, and search for values of suppressed rows and for the seed."""
     frames = {
         "polars": lambda: table,
         "polars lazy": table.lazy,
@@ -332,15 +338,15 @@ def look_into_pickles(rng: random.Random, table: pl.DataFrame, folder: Path) -> 
         "file": lambda: folder / "people.csv",
     }
     kind = rng.choice(list(frames))
-    asked = {**_asked(rng), "engine": "auto"}
-    release = dc.anonymize(frames[kind](), **asked)
+    options = {**_options(rng), "engine": "auto"}
+    release = dc.anonymize(frames[kind](), **options)
     _ = release.blocks, release.neighbours
     held = _clean(release) and str(release.job.get("seed", "no seed")).encode() not in pickle.dumps(release)
     yield Outcome("pickle", f"release, {kind}", held, "it holds values of the original table, or the seed")
-    step = dc.Anonymizer(**_asked(rng, "full-domain") | {"engine": "auto"}).fit(table)
+    step = dc.Anonymizer(**_options(rng, "full-domain") | {"engine": "auto"}).fit(table)
     yield Outcome("pickle", "anonymizer", _clean(step), "it holds values of the original table")
-    told = {name: asked[name] for name in ("identifiers", "quasi_identifiers", "sensitive")}
-    front = dc.pareto(table, **told, suppression="budget(10%)")
+    roles = {name: options[name] for name in ("identifiers", "quasi_identifiers", "sensitive")}
+    front = dc.pareto(table, **roles, suppression="budget(10%)")
     yield Outcome("pickle", "front", _clean(front) and _clean(front.points), "it holds values of the original table")
 
 
@@ -359,17 +365,17 @@ def _leaves(thing: Any) -> Any:
 
 
 def release_twice(rng: random.Random, table: pl.DataFrame, folder: Path) -> Iterator[Outcome]:
-    """Make a release without a seed, repeat it by the job that was kept, and then make another of the same table."""
+    """Make a release without a seed, repeat it from its job, and then make another one of the same table."""
     source = folder / "twice.csv"
     table.write_csv(source)
     scheme, kind = rng.choice(["local", "local", "full-domain"]), rng.choice(["csv", "parquet", "jsonl"])
-    asked = {**_asked(rng, scheme), "engine": "auto"}
+    options = {**_options(rng, scheme), "engine": "auto"}
     first, again, other = (folder / f"{name}.{kind}" for name in ("first", "again", "other"))
-    release = dc.anonymize(source, **asked, output=first)
-    repeated = dc.anonymize(source, **asked, seed=release.job.get("seed"), output=again)
+    release = dc.anonymize(source, **options, output=first)
+    repeated = dc.anonymize(source, **options, seed=release.job.get("seed"), output=again)
     same = "seed" in release.job and first.read_bytes() == again.read_bytes()
     yield Outcome("repeated", f"{kind}, {scheme}", same, "the job does not give the same bytes again")
     quiet = not any("RELEASED BEFORE" in note for note in (*release.notes, *repeated.notes))
-    second = dc.anonymize(source, **{**asked, "privacy": ["k(6)"]}, output=other)
+    second = dc.anonymize(source, **{**options, "privacy": ["k(6)"]}, output=other)
     loud = other.read_bytes() == first.read_bytes() or any("RELEASED BEFORE" in note for note in second.notes)
     yield Outcome("two releases", f"{kind}, {scheme}", quiet and loud, "a second release of the table goes unnoticed")

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from discreet.cli import program
-from discreet.samples import write_sample
+from discreet.pipeline.sample_file import write_sample
 
 Run = Callable[..., Result]
 

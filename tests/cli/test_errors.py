@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+import discreet
 from discreet.cli import program
-from discreet.cli._spelling import _OPTIONS
+from discreet.cli._options import spell_as_option
+from discreet.errors import Argument
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 
@@ -24,7 +27,7 @@ CASES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no such option": ((*INPUT, *OK, "--qqi", "a"), 2, "No such option"),
     "no input": (("anonymize",), 2, "Missing argument 'INPUT'"),
     "no qi": ((*INPUT, "-k", "5", "-o", "safe.csv"), 2, "Name them with --qi"),
-    "no privacy": ((*INPUT, "--qi", "sex", "-o", "safe.csv"), 2, "ask for it, as in -k 5"),
+    "no privacy": ((*INPUT, "--qi", "sex", "-o", "safe.csv"), 2, "Name a privacy model, as in -k 5"),
     "no output": ((*INPUT, "--qi", "sex", "-k", "5"), 2, "Name a file with -o"),
     "k of zero": ((*INPUT, "--qi", "sex", "-k", "0", "-o", "safe.csv"), 2, "at least 1"),
     "negative k": ((*INPUT, "--qi", "sex", "-k", "-1", "-o", "safe.csv"), 2, "at least 1"),
@@ -143,9 +146,12 @@ def test_dry_runs_find_the_same_errors(case: str, run: Run, folder: Path) -> Non
     assert {file.name for file in folder.iterdir()} == {"people.csv", "sub.csv"}
 
 
-def test_arguments_are_spelled_as_options_that_there_are() -> None:
+def test_arguments_in_messages_are_spelled_as_options_that_there_are() -> None:
     known = {name for command in program.commands.values() for option in command.params for name in option.opts}
-    assert set(_OPTIONS.values()) <= known
+    source = Path(discreet.__file__).parent
+    named = {name for file in source.rglob("*.py") for name in re.findall(r'Argument\("(\w+)"', file.read_text())}
+    assert {"missing", "min_levels", "models", "keep"} <= named
+    assert {spell_as_option(Argument(name)) for name in named} <= known
 
 
 def fails(error: BaseException) -> Callable[..., None]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from discreet import _replacing
 from discreet.cli import program
+from discreet.runtime import atomic_write as _replacing
 
 TABLE = "name,age,zip\n" + "".join(f"p{i},{20 + i % 4},0213{i % 2}\n" for i in range(24))
 
@@ -46,7 +46,7 @@ def test_columns_that_may_tell_who_somebody_is_are_pointed_out(folder: Path) -> 
         program, ["anonymize", "a.csv", "--qi", "age", "-k", "2", "-o", "safe.csv", "--keep", "name"]
     )
     assert result.exit_code == 0
-    assert "warning: Kept as confirmed, though it could tell who somebody is: 'name'." in result.output
+    assert "warning: Kept as confirmed, though it could identify people: 'name'." in result.output
     assert "about a person: 'zip'; name such columns as identifiers" in result.output
 
 

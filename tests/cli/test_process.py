@@ -21,7 +21,7 @@ SLOW_SOLVER = """
     import dataclasses, sys, time
     from discreet.cli import main
     from discreet.solve import SOLVERS, Budget
-    from discreet.solve.lattice import LatticeSolver
+    from discreet.solve.lattice.solver import LatticeSolver
 
     @SOLVERS.register
     @dataclasses.dataclass(frozen=True)

@@ -51,7 +51,7 @@ def test_info_takes_as_long_for_each_of_many_columns(
     """What is looked at grows with the columns, and not with their square: plans see one column each."""
     looked_at = {}
     lazy, scan = pl.DataFrame.lazy, pl.scan_parquet
-    monkeypatch.setattr("discreet.engines._polars.WIDE", 20)
+    monkeypatch.setattr("discreet.engines.polars.source.WIDE", 20)
     for columns in (25, 200):
         table = pl.DataFrame({f"c{i}": ["a", "b", None] for i in range(columns)})
         getattr(table, {"csv": "write_csv", "jsonl": "write_ndjson"}.get(kind, "write_parquet"))(folder / f"t.{kind}")

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from discreet.counts import CountTable, Histogram
-from discreet.engines import _people, count, open_source
+from discreet.engines import SensitiveOptions, count, open_source
+from discreet.engines import population as _people
 from discreet.errors import DataError
 from discreet.schema import Hierarchy, Schema
 
@@ -60,7 +61,7 @@ def test_counts_agree_with_counting_rows(seed: int, missing: Any) -> None:
     rows = random_rows(rng, int(rng.integers(1, 60)))
     frame = pl.DataFrame(rows, schema_overrides={"a": pl.String, "b": pl.Int64, "c": pl.String, "t": pl.Int64})
     schema = Schema.make(frame.columns, (), TREE, ["s", "t"], "label")
-    counted = count(open_source(frame), schema, missing_sensitive=missing)
+    counted = count(open_source(frame), schema, sensitive=SensitiveOptions(missing=missing))
     table = counted.table
     keys = [tuple(row[c] for c in "abc") for row in rows]
     tuples = decoded(table, counted.domains)
@@ -125,7 +126,9 @@ def test_a_hierarchy_orders_a_sensitive_column() -> None:
     tree = Hierarchy.from_rows([["flu", "lung", "*"], ["ulcer", "gut", "*"], ["cough", "lung", "*"], ["x", "gut", "*"]])
     frame = pl.DataFrame({"q": ["1", "2", "1"], "s": ["cough", "ulcer", "flu"]})
     schema = Schema.make(frame.columns, (), ["q"], ["s"])
-    histogram = count(open_source(frame), schema, hierarchies={"s": tree}).table.sensitive["s"]
+    histogram = count(open_source(frame), schema, sensitive=SensitiveOptions(hierarchies={"s": tree})).table.sensitive[
+        "s"
+    ]
     assert histogram.cardinality == 3
     assert histogram.labels == ("flu", "cough", "ulcer")
     assert histogram.ancestors.tolist() == [[0, 1, 2], [0, 0, 1], [0, 0, 0]]

@@ -16,13 +16,14 @@ import pytest
 
 import discreet as dc
 from databases import DATABASES, PASSWORD, Server, fill
-from discreet._places import TableUrl, is_url, shown
 from discreet.engines import open_source
-from discreet.engines.database import _postgres, _sqlite
-from discreet.engines.database._connect import connect
-from discreet.engines.database._session import Session, quoted
+from discreet.engines.sql import postgres as _postgres
+from discreet.engines.sql import sqlite as _sqlite
+from discreet.engines.sql.connect import connect
+from discreet.engines.sql.session import Session, quoted
 from discreet.errors import AuditError, DataError, DiscreetError, MissingColumnError, OutputError, UsageError
-from discreet.release._publish import Promises
+from discreet.pipeline.publish import Promises
+from discreet.runtime.locations import TableUrl, is_url, shown
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 
@@ -139,7 +140,7 @@ def test_from_anywhere_to_anywhere(kind: str, place: Place, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", DATABASES)
 def test_rows_do_not_leave_the_database(kind: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.engines._look import FETCHED
+    from discreet.engines.column_profile import FETCHED
 
     source = fill(place(kind, "people"), pl.concat([people()] * 20))
     fetched = []
@@ -355,7 +356,7 @@ def test_an_older_table_is_replaced(kind: str, place: Place) -> None:
 @pytest.mark.parametrize("kind", DATABASES)
 def test_a_table_that_changes_while_it_is_read(kind: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     source = fill(place(kind, "people"), people())
-    import discreet.release._anonymize as flow
+    import discreet.pipeline.anonymize as flow
 
     solve = flow._solve
 

@@ -16,11 +16,11 @@ from click.testing import CliRunner
 
 import discreet as dc
 from conftest import make_file
-from discreet._temporary import private_folder
 from discreet.cli import program
 from discreet.engines import Engine, open_table
 from discreet.errors import DataError, DiscreetError, UsageError
 from discreet.job import Job
+from discreet.runtime.private_folders import private_folder
 from lazy import duckdb, rows_of, spark
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
@@ -113,7 +113,7 @@ def test_on_the_command_line(people: pl.DataFrame, tmp_path: Path, monkeypatch: 
         ({"name": "duckbd"}, "did you mean 'duckdb'"),
         ({"name": "auto", "memory_limit": "4GB"}, "Only DuckDB has a memory limit"),
         ({"name": "duckdb", "memory_limit": "lots"}, "a size such as 4GB, not 'lots'"),
-        ({"name": "polars", "spark": "local"}, "goes with the engine spark"),
+        ({"name": "polars", "spark": "local"}, "needs the engine spark"),
     ],
 )
 def test_choices_that_make_no_sense(choice: dict[str, Any], sentence: str) -> None:
@@ -137,7 +137,7 @@ def test_frames_are_worked_on_by_their_own_engine(people: pl.DataFrame) -> None:
 def test_files_an_engine_does_not_read(people: pl.DataFrame, tmp_path: Path) -> None:
     duckdb()
     for kind in ("csv.bz2", "xlsx"):
-        with pytest.raises(UsageError, match="of a form that duckdb does not read"):
+        with pytest.raises(UsageError, match="has a format that duckdb cannot read"):
             dc.anonymize(make_file(kind, people, tmp_path), **JOB, engine="duckdb")
     (tmp_path / "short.csv").write_text("sex,zip\nm,1\nf\n")
     with pytest.raises(DataError, match=r"'short\.csv' cannot be read by duckdb; leave the engine out"):
@@ -171,7 +171,7 @@ def large(tmp_path: Path) -> Path:
 
 def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) -> None:
     duckdb()
-    from discreet.engines._duckdb import _spill_folder
+    from discreet.engines.relation.duckdb import _spill_folder
 
     folder = _spill_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -187,7 +187,7 @@ def test_what_a_killed_process_left_on_disk_is_cleared_up(tmp_path: Path, monkey
     """What another process still works with stays."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     script = (
-        "import os, sys, signal\nfrom discreet._temporary import private_folder\n"
+        "import os, sys, signal\nfrom discreet.runtime.private_folders import private_folder\n"
         "with private_folder() as folder:\n"
         "    (folder / 'rows').write_text('17')\n    print(folder, flush=True)\n    sys.stdin.read()\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

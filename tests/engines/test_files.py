@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.engines import Format, format_of, open_source, open_table, write_table
-from discreet.engines._csv import sniff
+from discreet.engines.files.dialect import sniff
 from discreet.errors import DataError, DiscreetError, UsageError
 
 

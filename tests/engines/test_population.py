@@ -195,7 +195,7 @@ def test_wrong_weights(kind: str, wrong: str, place: Any) -> None:
         data: Any = fill(place(kind, "t"), table)
     else:
         data = table if kind == "polars" else make_relation(kind, table)
-    text = "make them numbers" if (kind, wrong) == ("ibis-sqlite", "text") else "in 1 row; mend them"
+    text = "make them numbers" if (kind, wrong) == ("ibis-sqlite", "text") else "in 1 row; correct them"
     with pytest.raises((DataError, UsageError), match=text):
         dc.anonymize(data, quasi_identifiers={"q": "flat"}, weights="w", privacy="k-map(1)")
 
@@ -222,7 +222,7 @@ def test_weights_of_other_types(kind: str, place: Any) -> None:
         assert release.audit.checks[0].reached == (3.0 if name == "whole" else 3.25)
     days = pl.DataFrame({"q": ["a"], "w": pl.Series(["2020-01-01"]).str.to_date()})
     if kind not in (*DATABASES, "ibis-sqlite"):
-        with pytest.raises(DataError, match="Column 'w' is no number"):
+        with pytest.raises(DataError, match="Column 'w' does not hold numbers"):
             dc.anonymize(
                 days if kind == "polars" else make_relation(kind, days),
                 quasi_identifiers=["q"],

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from discreet._places import TableUrl, is_url, shown
-from discreet.engines import _spark_table
+from discreet.engines.relation import write as _spark_table
 from discreet.errors import AuditError, DataError, OutputError, UsageError
-from discreet.release._publish import Promises
+from discreet.pipeline.publish import Promises
+from discreet.runtime.locations import TableUrl, is_url, shown
 from lazy import arrow_for_spark, rows_of, spark
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20)", "sex": "flat"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 
 import numpy as np
 import polars as pl
@@ -96,12 +97,12 @@ def test_linkage_in_small_pieces(seed, monkeypatch):
     _, original, released, *_ = random_release(seed)
     asked = {"quasi_identifiers": HIERARCHIES, "sensitive": ["ill"]}
     whole = attacks(original, released, **asked)
-    monkeypatch.setattr("discreet.evaluate._covering._AT_ONCE", 7)
+    monkeypatch.setattr("discreet.evaluate.candidates._AT_ONCE", 7)
     assert attacks(original, released, **asked).to_dict() == whole.to_dict()
 
 
 def test_linkage_of_some_people_only(monkeypatch):
-    monkeypatch.setattr("discreet.evaluate._attacks._linkage._PAIRS", 200)
+    monkeypatch.setattr(sys.modules["discreet.evaluate.attacks.linkage"], "_PAIRS", 200)
     people, original, released, *_ = random_release(3)
     found = [attacks(original, released, quasi_identifiers=HIERARCHIES, seed=7).linkage for _ in range(2)]
     assert found[0] == found[1]

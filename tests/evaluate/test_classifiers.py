@@ -12,10 +12,10 @@ import pytest
 import discreet as dc
 import naive_utility as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
-from discreet.evaluate import _classifiers as inner
 from discreet.evaluate import utility
-from discreet.evaluate._features import Encoder
-from discreet.evaluate._tables import read_pair
+from discreet.evaluate.utility import classifiers as inner
+from discreet.evaluate.utility.features import Encoder
+from discreet.evaluate.utility.table_pair import read_pair
 
 WORK = {"Government": ["State", "Local", "Federal"], "Self-employed": ["Inc", "Not-inc"]}
 GROUP = {leaf: group for group, leaves in WORK.items() for leaf in leaves}
@@ -62,18 +62,18 @@ def test_the_area_is_that_of_the_definition(seed):
 @pytest.mark.parametrize(("n", "folds"), [(40, 5), (37, 5), (6, 2)])
 def test_folds_deal_every_label_evenly(n, folds):
     labels = np.array([random.Random(n).randrange(3) for _ in range(n)])
-    fold = inner.deal(labels, folds, seed=1)
+    fold = inner.split_folds(labels, folds, seed=1)
     assert np.ptp(np.bincount(fold, minlength=folds)) <= 1
     for label in range(3):
         assert np.ptp(np.bincount(fold[labels == label], minlength=folds)) <= 1
-    assert (fold == inner.deal(labels, folds, seed=1)).all()
+    assert (fold == inner.split_folds(labels, folds, seed=1)).all()
 
 
 def encoded(original, released):
     """Released and original rows, both in the words of the release."""
     pair = read_pair(original, released, quasi_identifiers=QUASI)
     encoder = Encoder(pair.after, np.arange(released.height))
-    return [encoder(cells, np.arange(cells["age"].places.size)) for cells in (pair.after, pair.before)]
+    return [encoder(cells, np.arange(cells["age"].codes.size)) for cells in (pair.after, pair.before)]
 
 
 def test_a_group_is_what_its_values_are():
@@ -148,7 +148,7 @@ def test_rows_held_out():
     assert learnt(original, shuffled, held_out=stranger).height == 1
     with pytest.raises(MissingColumnError, match="work"):
         learnt(original, shuffled, held_out=others.drop("work"))
-    with pytest.raises(DataError, match="held out has no rows"):
+    with pytest.raises(DataError, match="held-out table has no rows"):
         learnt(original, shuffled, held_out=others.head(0))
 
 
@@ -157,7 +157,7 @@ def test_labels():
     original = table(200)
     half = original.with_columns(y=pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("*")).otherwise(pl.col("y")))
     assert learnt(original, half).row(0, named=True)["accuracy"] > 0.7
-    with pytest.raises(UsageError, match="No released row tells one value of column 'y'"):
+    with pytest.raises(UsageError, match="No released row has a single value of column 'y'"):
         learnt(original, original.with_columns(y=pl.lit("*")))
     with pytest.raises(UsageError, match="more than 100 different values"):
         learnt(original.with_columns(y=pl.int_range(pl.len())), original.with_columns(y=pl.int_range(pl.len())))

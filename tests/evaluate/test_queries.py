@@ -263,9 +263,9 @@ def test_values_nobody_knows():
         ({"dimensions": ["name"]}, "cannot restrict column 'name'"),
         ({"sum_of": "age", "dimensions": ["age"]}, "cannot restrict column 'age'"),
         ({"sum_of": "city"}, "'city' holds no numbers"),
-        ({"workload": [{"wage": 3}]}, "'wage', which is no quasi-identifier"),
-        ({"workload": [{"city": "Rome"}]}, "'city' for something"),
-        ({"workload": [{"city": "[1, 2]"}]}, "'city' for something"),
+        ({"workload": [{"wage": 3}]}, "'wage', which is not a quasi-identifier"),
+        ({"workload": [{"city": "Rome"}]}, "'city' to something"),
+        ({"workload": [{"city": "[1, 2]"}]}, "'city' to something"),
         ({"workload": [{"age": "[2024-01-01, 2024-01-02]"}]}, "'age' holds numbers"),
     ],
 )

@@ -60,7 +60,7 @@ def test_without_hierarchies_rounded_numbers_are_said_to_be_unclear(release: Any
         assert report.unclear == ("age",)
         assert "LM" not in report.costs["cost"].to_list()
         assert report.attributes.filter(column="age")["loss"].item() is None
-        assert "of 'age' stand for cannot be told" in report.summary()
+        assert "of 'age' stand for cannot be derived" in report.summary()
         assert report.to_dict()["unclear"] == ["age"]
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import naive
 import naive_risk as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import risk
-from discreet.evaluate._risk._records import expected_risk
+from discreet.evaluate.risk.records import expected_risk
 
 QUASI = ("age", "sex", "zip", "job")
 
@@ -95,7 +96,7 @@ def test_a_population_without_the_people():
     report = risk(data, quasi_identifiers=["age"], population=people)
     assert report.population.outside == 2
     assert report.journalist.highest == 0.5
-    assert "lacks people of 2 rows" in report.summary()
+    assert "has too few people for 2 rows" in report.summary()
 
 
 @pytest.mark.parametrize("fraction", [0.01, 0.2, 0.5, 0.7, 0.95])
@@ -124,7 +125,7 @@ def test_weights_tell_the_population():
     assert risk(release).journalist is not None
     with pytest.raises(UsageError, match="either a table or estimated by weights"):
         risk(data, quasi_identifiers="age", weights="w", population=50)
-    with pytest.raises(DataError, match="in 1 row; mend them"):
+    with pytest.raises(DataError, match="in 1 row; correct them"):
         risk(data.with_columns(w=pl.Series([1.0, None, 1, 1, 1, 1])), quasi_identifiers="age", weights="w")
 
 
@@ -181,7 +182,7 @@ def test_distinction_and_separation_of_a_worked_example():
 
 
 def test_too_many_combinations(monkeypatch):
-    monkeypatch.setattr("discreet.evaluate._risk._combinations._BUDGET", 100)
+    monkeypatch.setattr(sys.modules["discreet.evaluate.risk.combinations"], "_BUDGET", 100)
     rows, _ = random_rows(3)
     report = risk(framed(rows), quasi_identifiers=list(QUASI))
     assert report.columns.depth == 1

@@ -11,11 +11,11 @@ import pytest
 
 import naive_risk as plain
 from discreet.evaluate import estimate_uniques
-from discreet.problem._uniques._numerics import digamma, digammas, root
-from discreet.problem._uniques._pitman import fit, pitman
-from discreet.problem._uniques._snb import fit as snb_fit
-from discreet.problem._uniques._snb import snb
-from discreet.problem._uniques._zayatz import zayatz
+from discreet.problem.uniqueness.numerics import digamma, digammas, root
+from discreet.problem.uniqueness.pitman import fit, pitman
+from discreet.problem.uniqueness.snb import fit as snb_fit
+from discreet.problem.uniqueness.snb import snb
+from discreet.problem.uniqueness.zayatz import zayatz
 
 
 def arrays(sizes):

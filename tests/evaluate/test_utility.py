@@ -237,7 +237,7 @@ def test_rows_in_another_order_are_not_linked():
     assert {"DM", "LM", "CM", "NCP"} <= known
     assert known.isdisjoint({"HDM", "entropy"})
     assert report.cost("LM") == pytest.approx(plain.loss(rows))
-    assert "cannot be told" in report.summary()
+    assert "row of each released row is unknown" in report.summary()
     moved = [table.attributes["total_variation"].to_list() for table in (report, measured(original, released))]
     assert moved[0] == pytest.approx(moved[1])
 

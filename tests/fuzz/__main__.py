@@ -1,4 +1,4 @@
-"""Run random jobs until there are enough or the time is over, and say how they ended.
+"""Run random jobs up to a number or a time limit, and print how they ended.
 
 A job that fails is made as small as it goes and written down with the seed that repeats it: ``--first SEED --jobs 1``.
 """
@@ -21,7 +21,7 @@ from fuzz.shrink import shrink
 
 
 def broken(case: Case) -> Broken | None:
-    """What is wrong with a case, if anything is."""
+    """The failure of a case; None if it passes."""
     try:
         check(case, deep=True)
     except Broken as found:
@@ -30,12 +30,12 @@ def broken(case: Case) -> Broken | None:
 
 
 def report(case: Case, found: Broken) -> None:
-    """Write a failing case down, as small as it goes."""
+    """Print a failing case, shrunk as far as possible."""
 
     def fails(smaller: Case) -> bool:
         try:
             other = broken(smaller)
-        except Exception:  # the smaller case makes no sense
+        except Exception:  # the smaller case is not valid
             return False
         return other is not None and other.what == found.what
 
@@ -55,8 +55,8 @@ def main() -> int:
         "--compare", type=int, default=0, help="so many jobs also as plain Python and with bounds checks"
     )
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
-    told = parser.parse_args()
-    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
+    options = parser.parse_args()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of the user
     warnings.simplefilter("error")
     for category in (DeprecationWarning, ResourceWarning):
         warnings.filterwarnings("ignore", category=category)
@@ -64,12 +64,12 @@ def main() -> int:
     met: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     begun, cpu = time.monotonic(), time.process_time()
-    for seed in range(told.first, told.first + told.jobs):
-        if time.monotonic() - begun > told.seconds or sum(failures.values()) >= told.most:
+    for seed in range(options.first, options.first + options.jobs):
+        if time.monotonic() - begun > options.seconds or sum(failures.values()) >= options.most:
             break
-        case = make_case(seed, large=not told.tiny)
+        case = make_case(seed, large=not options.tiny)
         try:
-            end = check(case, deep=seed % told.deep == 0)
+            end = check(case, deep=seed % options.deep == 0)
         except KeyboardInterrupt:
             break
         except Broken as found:
@@ -84,23 +84,25 @@ def main() -> int:
             met.update(members(case))
         if seed % 50 == 0:
             print(f"\r{sum(ends.values()):,} jobs", end="", file=sys.stderr, flush=True)
-    print(f"\rseeds {told.first} to {told.first + sum(ends.values()) - 1}, {time.process_time() - cpu:.0f} s of CPU")
+    print(
+        f"\rseeds {options.first} to {options.first + sum(ends.values()) - 1}, {time.process_time() - cpu:.0f} s of CPU"
+    )
     print(f"{sum(ends.values()):,} jobs:", ", ".join(f"{count:,} {end}" for end, count in sorted(ends.items())))
     for kind in FAMILIES:
         each = [f"{name} {met[f'{kind} {name}']:,}" for name in known(kind)]
         print(f"  {kind:12}", ", ".join(each))
-    print(f"  {'behind it':12}", ", ".join(f"{name} {met[name]:,}" for name in ("weights", "population")))
+    print(f"  {'population':12}", ", ".join(f"{name} {met[name]:,}" for name in ("weights", "population")))
     unknown = [name for name in known("privacy") if name not in {*CONDITIONS, *OF_TABLE, *OF_PEOPLE}]
     if unknown:
         print("  not known to the auditor, and checked by discreet's own audit alone:", ", ".join(unknown))
-    if told.compare:
-        differ = compare(told.first, told.compare)
+    if options.compare:
+        differ = compare(options.first, options.compare)
         failures.update(differ)
     return 1 if failures else 0
 
 
 def members(case: Case) -> list[str]:
-    """The members of each family a case is made of."""
+    """The members of each family in a case."""
     found = [f"privacy {part.name}" for part in case.privacy] + [f"suppression {case.suppression.name}"]
     found += [f"scheme {name}" for name in {part.name for part in case.schemes.values()}]
     found += [f"cost {case.cost.name}"] if case.cost else []

@@ -1,4 +1,4 @@
-"""Whether a released table keeps its promises and is true, from the definitions alone. Imports nothing of discreet.
+"""Checks the promises and the truth of a released table by the definitions. Imports nothing of discreet.
 
 Rows are dicts. A row of the original table has its number in ``rid``, and a released row still has it. A class is all
 released rows with the same quasi-identifiers. What is wrong is returned as a list of sentences; none is good.
@@ -29,7 +29,7 @@ NEAR = 1e-9
 
 
 def same(value):
-    """A value as text that is the same in every kind of file and frame; None if it is missing."""
+    """A value as normalized text, equal in every kind of file and frame; None if missing."""
     if value is None or value == "" or value != value:
         return None
     if isinstance(value, bool):
@@ -45,7 +45,7 @@ def same(value):
 
 
 def classes_of(rows, quasi):
-    """The classes of released rows, as lists of rows."""
+    """Equivalence classes of released rows, as lists of rows."""
     found = defaultdict(list)
     for row in rows:
         found[tuple(same(row[name]) for name in quasi)].append(row)
@@ -56,23 +56,23 @@ def classes_of(rows, quasi):
 # among them), counts in the whole table, arguments, hierarchy
 
 
-def k_anonymity(counts, size, known, whole, told, tree):
-    return size >= told["k"]
+def k_anonymity(counts, size, known, whole, arguments, tree):
+    return size >= arguments["k"]
 
 
-def distinct_l(counts, size, known, whole, told, tree):
-    return len(counts) >= told["l"]
+def distinct_l(counts, size, known, whole, arguments, tree):
+    return len(counts) >= arguments["l"]
 
 
-def entropy_l(counts, size, known, whole, told, tree):
+def entropy_l(counts, size, known, whole, arguments, tree):
     shown = sum(counts.values())
     entropy = -sum(n / shown * math.log(n / shown) for n in counts.values())
-    return entropy >= math.log(told["l"]) - NEAR
+    return entropy >= math.log(arguments["l"]) - NEAR
 
 
-def recursive_cl(counts, size, known, whole, told, tree):
+def recursive_cl(counts, size, known, whole, arguments, tree):
     n = sorted(counts.values(), reverse=True)
-    return bool(n) and n[0] < told["c"] * sum(n[told["l"] - 1 :])
+    return bool(n) and n[0] < arguments["c"] * sum(n[arguments["l"] - 1 :])
 
 
 def thresholds(whole, theta, by):
@@ -84,36 +84,36 @@ def thresholds(whole, theta, by):
     return {value: theta if n <= average else min(1, theta * n / average) for value, n in whole.items()}
 
 
-def l_plus(counts, size, known, whole, told, tree):
-    most = thresholds(whole, told["theta"], told.get("by"))
+def l_plus(counts, size, known, whole, arguments, tree):
+    most = thresholds(whole, arguments["theta"], arguments.get("by"))
     return all(n / known <= most[value] + NEAR for value, n in counts.items())
 
 
-def alpha_k(counts, size, known, whole, told, tree):
-    return size >= told["k"] and all(n / known <= told["alpha"] + NEAR for n in counts.values())
+def alpha_k(counts, size, known, whole, arguments, tree):
+    return size >= arguments["k"] and all(n / known <= arguments["alpha"] + NEAR for n in counts.values())
 
 
-def beta_likeness(counts, size, known, whole, told, tree):
+def beta_likeness(counts, size, known, whole, arguments, tree):
     total = sum(whole.values())
     for value, n in counts.items():
         p = whole[value] / total
-        most = min(told["beta"], -math.log(p)) if told.get("form") == "enhanced" else told["beta"]
+        most = min(arguments["beta"], -math.log(p)) if arguments.get("form") == "enhanced" else arguments["beta"]
         if n / known > p * (1 + most) + NEAR:
             return False
     return True
 
 
-def delta_disclosure(counts, size, known, whole, told, tree):
+def delta_disclosure(counts, size, known, whole, arguments, tree):
     total = sum(whole.values())
-    return all(abs(math.log(n / known / (whole[value] / total))) < told["delta"] for value, n in counts.items())
+    return all(abs(math.log(n / known / (whole[value] / total))) < arguments["delta"] for value, n in counts.items())
 
 
-def t_closeness(counts, size, known, whole, told, tree):
+def t_closeness(counts, size, known, whole, arguments, tree):
     shown, total = sum(counts.values()), sum(whole.values())
     if not shown:
         return True
     extra = {value: counts.get(value, 0) / shown - n / total for value, n in whole.items()}
-    distance = told.get("distance", "equal")
+    distance = arguments.get("distance", "equal")
     if distance == "equal":
         moved = sum(abs(e) for e in extra.values()) / 2
     elif distance == "ordered":
@@ -125,25 +125,25 @@ def t_closeness(counts, size, known, whole, told, tree):
         moved /= max(len(order) - 1, 1)
     else:
         height = len(next(iter(tree.values()))) - 1
-        moved = 0.0  # the mean over the levels below the root of half the difference of the shares of their nodes
+        moved = 0.0  # per level below the root: half the sum of the differences of shares; then the mean
         for level in range(height):
             shares = defaultdict(float)
             for value, e in extra.items():
                 shares[tree[value][level]] += e
             moved += sum(abs(share) for share in shares.values()) / 2 / height
-    return moved <= told["t"] + NEAR
+    return moved <= arguments["t"] + NEAR
 
 
-def k_map(counts, size, known, whole, told, tree):
-    mean = told["k"] * told["fraction"]
-    least = told.get("significance", 0.05)
-    if told.get("estimator") == "truncated":
+def k_map(counts, size, known, whole, arguments, tree):
+    mean = arguments["k"] * arguments["fraction"]
+    least = arguments.get("significance", 0.05)
+    if arguments.get("estimator") == "truncated":
         least *= 1 - math.exp(-mean)
 
     def at_least(rows):
         return 1 - sum(math.exp(-mean) * mean**i / math.factorial(i) for i in range(rows))
 
-    return size >= told["k"] or at_least(size) <= least + NEAR
+    return size >= arguments["k"] or at_least(size) <= least + NEAR
 
 
 CONDITIONS = {
@@ -160,51 +160,51 @@ CONDITIONS = {
 }
 
 
-def population_uniqueness(sizes, told):
-    """By Zayatz' model, and by every other where no row stands alone; see ``unknown`` for the rest."""
+def population_uniqueness(sizes, arguments):
+    """By Zayatz' model, and by every other model if no row is unique; see ``unknown`` for the rest."""
     if 1 not in sizes:
         return True
-    people = max(told["population"], sum(sizes))
-    return naive_risk.zayatz(Counter(sizes), people) / people <= told["share"] + NEAR
+    people = max(arguments["population"], sum(sizes))
+    return naive_risk.zayatz(Counter(sizes), people) / people <= arguments["share"] + NEAR
 
 
 OF_TABLE = {
     "population-uniqueness": population_uniqueness,
-    "average-risk": lambda sizes, told: not sizes or len(sizes) / sum(sizes) <= told["risk"] + NEAR,
-    "sample-uniqueness": lambda sizes, told: not sizes or sizes.count(1) / sum(sizes) <= told["share"] + NEAR,
+    "average-risk": lambda sizes, arguments: not sizes or len(sizes) / sum(sizes) <= arguments["risk"] + NEAR,
+    "sample-uniqueness": lambda sizes, arguments: not sizes or sizes.count(1) / sum(sizes) <= arguments["share"] + NEAR,
 }
 
 
 OF_PEOPLE = {
-    "k-map": lambda people, size, told: people >= told["k"] * (1 - NEAR),
-    "delta-presence": lambda people, size, told: (
-        told["least"] * people * (1 - NEAR) <= size <= told["most"] * people * (1 + NEAR)
+    "k-map": lambda people, size, arguments: people >= arguments["k"] * (1 - NEAR),
+    "delta-presence": lambda people, size, arguments: (
+        arguments["least"] * people * (1 - NEAR) <= size <= arguments["most"] * people * (1 + NEAR)
     ),
 }
 
 
-def asks_for_people(name, told):
-    """Whether a promise is about the people of the population that have the values of a class."""
-    return name in OF_PEOPLE and told.get("fraction") is None
+def asks_for_people(name, arguments):
+    """Whether a promise counts people of the population."""
+    return name in OF_PEOPLE and arguments.get("fraction") is None
 
 
 def known_values(values, missing):
-    """How often each sensitive value occurs; a missing one only if it is one more value."""
+    """Counts of sensitive values; missing ones only if they count as a value."""
     counts = Counter(map(same, values))
     if missing == "unknown":
         counts.pop(None, None)
     return counts
 
 
-def unknown(name, told, sizes=(1,)):
-    """Whether this auditor cannot tell if a promise is kept."""
-    if name == "population-uniqueness":  # the fits of the other models are no plain arithmetic
-        return told["model"] != "zayatz" and 1 in sizes
+def unknown(name, arguments, sizes=(1,)):
+    """Whether this auditor cannot check a promise."""
+    if name == "population-uniqueness":  # the other models need numerical fits
+        return arguments["model"] != "zayatz" and 1 in sizes
     return name not in CONDITIONS and name not in OF_TABLE and name not in OF_PEOPLE
 
 
 def broken_promises(original, released, quasi, models, trees, hidden=None, people=None, missing="unknown"):
-    """Every promise a released table breaks.
+    """The promises that a released table breaks.
 
     ``models`` are names with arguments; ``trees`` maps sensitive columns to ``{value: path}`` in their order;
     ``hidden`` is what stands for a sensitive value made unknown; ``people`` says how many people of the population
@@ -213,20 +213,20 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
     found = []
     groups = classes_of(released, quasi)
     sizes = [len(group) for group in groups]
-    for name, told in models:
-        if unknown(name, told, sizes):
-            continue  # the run says so
+    for name, arguments in models:
+        if unknown(name, arguments, sizes):
+            continue  # reported by the run
         if name in OF_TABLE:
-            if not OF_TABLE[name](sizes, told):
-                found.append(f"the table breaks {name} {told}")
+            if not OF_TABLE[name](sizes, arguments):
+                found.append(f"the table breaks {name} {arguments}")
             continue
-        if asks_for_people(name, told):
+        if asks_for_people(name, arguments):
             counted = [] if people is None else [(people(group), len(group)) for group in groups]
-            bad = [each for each in counted if not OF_PEOPLE[name](*each, told)]
+            bad = [each for each in counted if not OF_PEOPLE[name](*each, arguments)]
             if bad:
-                found.append(f"classes of (people, rows) {bad[:3]} break {name} {told}")
+                found.append(f"classes of (people, rows) {bad[:3]} break {name} {arguments}")
             continue
-        column = told.get("attribute")
+        column = arguments.get("attribute")
         whole = known_values((row[column] for row in original), missing) if column else {}
         for group in groups:
             values = known_values((row[column] for row in group), missing) if column else {}
@@ -234,14 +234,14 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
             if column and not counts and hidden is not None:
                 continue
             known = sum(values.values())
-            if not CONDITIONS[name](counts, len(group), known, whole, told, trees.get(column)):
-                found.append(f"a class of {len(group)} rows breaks {name} {told}: {dict(counts)}")
+            if not CONDITIONS[name](counts, len(group), known, whole, arguments, trees.get(column)):
+                found.append(f"a class of {len(group)} rows breaks {name} {arguments}: {dict(counts)}")
                 break
     return found
 
 
 def lies(original, released, quasi, others, *, dropped, hidden=None, in_order=True):
-    """What a released table says that is not so: rows that are none, values that changed, identifiers."""
+    """False statements of a released table: invented rows, changed values, identifiers."""
     found = []
     by_number = {row["rid"]: row for row in original}
     numbers = [int(row["rid"]) for row in released]

@@ -1,4 +1,4 @@
-"""What must hold of each case: the auditor finds nothing, the oracle nothing better, and what must not matter does not.
+"""The checks of each case: the auditor finds nothing, the oracle nothing better, and the result is invariant.
 
 ``check`` returns how a case ended, or raises ``Broken`` with a sentence that begins with the name of the check.
 """
@@ -27,11 +27,11 @@ __all__ = ["Broken", "Ran", "check", "digest", "run"]
 
 NEAR = 1e-7
 WRITTEN = ("csv", "parquet", "jsonl", "csv by duckdb")
-"""Cases whose release is written to a file."""
+"""Kinds of data whose release is written to a file."""
 
 
-class Broken(AssertionError):  # noqa: N818 - it is what a check says
-    """Something that must hold does not; ``what`` names the check."""
+class Broken(AssertionError):  # noqa: N818 - reads as the outcome of a check
+    """A check failed; ``what`` names it."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(f"{what}: {why}")
@@ -39,7 +39,7 @@ class Broken(AssertionError):  # noqa: N818 - it is what a check says
 
 
 class Ran:
-    """How a job ended: a release with its rows, or an error."""
+    """Outcome of a job: a release with its rows, or an error."""
 
     def __init__(self, release=None, rows=None, error=None):
         self.release, self.rows, self.error = release, rows, error
@@ -49,20 +49,20 @@ class Ran:
         if self.release is not None:
             return "released"
         if isinstance(self.error, InfeasibleError) and self.error.topic == InfeasibleError.topic:
-            return "infeasible"  # after a search; what could publish no row is refused, though an empty table may do
+            return "infeasible"  # after a search; an empty release is refused
         return "stopped" if isinstance(self.error, InterruptedRun) else "refused"
 
 
 def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
-    """Do the job; everything but an error of discreet is a failure."""
+    """Run the job; every exception that is not a DiscreetError is a failure."""
     with tempfile.TemporaryDirectory(prefix="fuzz") as name:
         folder = Path(name)
         try:
-            told = {**options_of(case, folder), **changes}
+            options = {**options_of(case, folder), **changes}
             data = data_of(case, folder, table)
             if isinstance(data, Path):
-                told = {"output": folder / f"safe{data.suffix}", "order": "keep", **told}
-            release = dc.anonymize(data, **told)
+                options = {"output": folder / f"safe{data.suffix}", "order": "keep", **options}
+            release = dc.anonymize(data, **options)
             return Ran(release, rows_of(release, case))
         except DiscreetError as error:
             _one_sentence(error)
@@ -99,7 +99,7 @@ def rows_of(release, case: Case) -> list[dict]:
 
 
 def digest(ran: Ran) -> str:
-    """What came out, as one word: the same for the same result."""
+    """Digest of the result."""
     if ran.release is None:
         return f"{ran.ended} {type(ran.error).__name__}"
     rows = hashlib.sha256(repr(ran.rows).encode()).hexdigest()[:16]
@@ -107,7 +107,7 @@ def digest(ran: Ran) -> str:
 
 
 def check(case: Case, *, deep: bool = False) -> str:
-    """Do the job and look at everything; ``deep`` also does it in other ways that must come to the same."""
+    """Run the job and all checks; ``deep`` also repeats it in ways that must not change the result."""
     ran = run(case)
     meanings = {name: meaning(case, name) for name in case.quasi}
     made = oracle.plain(case, meanings)
@@ -131,7 +131,7 @@ def check(case: Case, *, deep: bool = False) -> str:
 
 
 def meaning(case: Case, name: str):
-    """The rows of a hierarchy as ``naive`` has them, or None where discreet made it by itself."""
+    """The rows of a hierarchy for ``naive``; None if discreet made it automatically."""
     column = case.quasi[name]
     if case.options.get("missing") == "suppress":
         values = [row[name] for row in case.original()]
@@ -163,7 +163,7 @@ def missing(case: Case) -> str:
 
 
 def people_like(case: Case, ran: Ran, meanings):
-    """A function that says how many people have the released values of a class; None where that is not known."""
+    """Function that counts the people who match a class; None if that is not known."""
     original = {row["rid"]: row for row in case.original()}
     if case.weights is not None:
         return lambda group: sum(original[row["rid"]]["w"] for row in group)
@@ -240,7 +240,7 @@ def oracle_limit(case, n):
 
 
 def check_global(case: Case, ran: Ran, meanings) -> None:
-    """Equal values are released alike, by a level or a partition the scheme allows."""
+    """Equal values are released equally, by a level or partition that the scheme allows."""
     original = {row["rid"]: row for row in case.original()}
     for name, rows in meanings.items():
         shown: dict = {}
@@ -281,7 +281,7 @@ def check_global(case: Case, ran: Ran, meanings) -> None:
 
 
 def occurring(case, name):
-    """The values of a column, with those only the population has."""
+    """The values of a column in the table and in the population."""
     return {same(row[name]) for row in [*case.original(), *(case.people() or ())]}
 
 
@@ -297,7 +297,7 @@ def shown_blocks(case, ran, name):
 
 
 def allowed(scheme, block, rows, present):
-    """Whether a block could be one the scheme allows, seen from the values that occur."""
+    """Whether the scheme allows a block, judged by the values that occur."""
     import naive
 
     place = {same(row[0]): i for i, row in enumerate(rows) if same(row[0]) in present}
@@ -312,7 +312,7 @@ def allowed(scheme, block, rows, present):
 
 
 def check_local(case: Case, ran: Ran, made) -> None:
-    """Each class shows what covers its values, and nothing wider."""
+    """Each class shows the smallest cover of its values."""
     if case.schemes[next(iter(case.quasi))].arguments.get("show", "cover") != "cover" or made.cost == "score":
         return
     place = {row["rid"]: i for i, row in enumerate(made.rows)}
@@ -330,20 +330,20 @@ def check_local(case: Case, ran: Ran, made) -> None:
 
 
 def check_cost(case: Case, ran: Ran, made) -> None:
-    """The cost is what the definitions say, given what was released."""
+    """The cost equals that computed from the release by the definitions."""
     if case.scheme == "local":
         return
     names = list(case.quasi)
     untold = [name for name in names if case.quasi[name].given is None and not case.quasi[name].numeric]
     if made.cost == "NCP" and untold:
-        return  # without a hierarchy a block counts its own values, which naive does not know
+        return  # without a hierarchy, a block counts its own values; naive does not support that
     spare = any(len(rows) > len({row[name] for row in made.rows}) for name, rows in made.table.hierarchies.items())
     levels = []
     for name in names:
         level = ran.release.levels.get(name)
         if level is None:
             if spare:
-                return  # which blocks values that do not occur are in is not told
+                return  # the blocks of values that do not occur are not known
             texts = {same(row[0]): row[0] for row in made.table.hierarchies[name]}
             level = frozenset(frozenset(texts[v] for v in block) for block in shown_blocks(case, ran, name))
         levels.append(level)
@@ -356,7 +356,7 @@ def check_cost(case: Case, ran: Ran, made) -> None:
 
 
 def check_best(case: Case, ran: Ran, made) -> None:
-    """Nothing is better than what is proven to be the best, and the bound is below everything."""
+    """Nothing is better than a proven optimum, and no bound exceeds the optimum."""
     if case.scheme == "local" or not comparable(case, made):
         return
     least = oracle.best(made)
@@ -382,7 +382,7 @@ def check_infeasible(case: Case, made) -> None:
 
 
 def comparable(case, made):
-    """Whether trying everything means the same as what was solved."""
+    """Whether the oracle solves the same problem."""
     untold = any(column.given is None and not column.numeric for column in case.quasi.values())
     if case.scheme == "local":
         return made.cost in ("LM", "NCP")
@@ -390,7 +390,7 @@ def comparable(case, made):
 
 
 def check_audit(case: Case) -> None:
-    """The audit of the raw table says of each promise what the auditor says."""
+    """discreet's audit of the raw table agrees with the auditor on each promise."""
     original = case.original()
     trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
     given = {name: column.given for name, column in case.sensitive.items() if isinstance(column.given, list)}
@@ -416,7 +416,7 @@ def check_audit(case: Case) -> None:
 
 
 def check_what_does_not_matter(case: Case, ran: Ran) -> None:
-    """The same job gives the same rows; order of rows and columns, threads and the kind of frame do not matter."""
+    """The same job gives the same rows; row and column order, threads and the kind of frame do not matter."""
     again = run(case)
     _expect(
         again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}"
@@ -442,7 +442,7 @@ def check_what_does_not_matter(case: Case, ran: Ran) -> None:
 
 
 def check_shuffle(case: Case) -> None:
-    """Rows that are written in random order are the same rows."""
+    """Rows written in random order are the same rows."""
     written = case if case.frame in WRITTEN else replace(case, frame="parquet")
     kept, mixed = run(written), run(written, order="random")
     _expect(kept.ended == mixed.ended, "shuffle", f"{kept.ended}, and in random order {mixed.ended}")
@@ -455,7 +455,7 @@ def _by_number(rows):
 
 
 def _alike(case, first, second, what, *, rows=True):
-    """Cost and status are the same where the best is found; a heuristic must only give something valid."""
+    """Cost and status are the same for exact solvers; a heuristic must only give a valid release."""
     if second.release is None:
         raise Broken(what, f"no release: {second.error}")
     a, b = first.release, second.release

@@ -33,7 +33,7 @@ DTYPES = {"text": pl.String, "integer": pl.Int64, "decimal": pl.Float64, "date":
 
 @dataclass(frozen=True)
 class Part:
-    """One choice: the name of the member, its arguments and its text form."""
+    """One choice: a member of a family, its arguments and its text form."""
 
     name: str
     arguments: dict
@@ -63,20 +63,20 @@ class Case:
 
     @property
     def scheme(self) -> str | None:
-        """The name of the scheme if all columns have the same."""
+        """Name of the scheme if it is the same for all columns."""
         names = {part.name for part in self.schemes.values()}
         return names.pop() if len(names) == 1 else None
 
     @property
     def exact(self) -> bool:
-        """Whether the solver, left alone, finds the best."""
+        """Whether the solver is exact."""
         if self.solver is None:
             return self.scheme != "local"
         plain = self.solver.arguments.get("top", 1) == 1 and not self.solver.arguments.get("extra")
         return known("solver")[self.solver.name].exact and plain
 
     def original(self) -> list[dict]:
-        """The rows of the table, each with its number; without those that are left out for a missing value."""
+        """The rows with their numbers, without those dropped for a missing value."""
         columns = {name: column.values for name, column in {**self.quasi, **self.sensitive}.items()}
         if self.label is not None:
             columns["y"] = self.label
@@ -88,7 +88,7 @@ class Case:
         return rows
 
     def people(self) -> list[dict] | None:
-        """The people of the population, or None if there is no table of them; without those that are left out."""
+        """The people of the population, without those dropped; None if there is no population table."""
         columns = {name: column.people for name, column in self.quasi.items() if column.people is not None}
         if not columns:
             return None
@@ -98,7 +98,7 @@ class Case:
         return rows
 
     def __str__(self) -> str:
-        """Write everything down, so that it can be done again by hand."""
+        """Description from which the case can be reproduced by hand."""
         table = {"rid": list(range(self.rows))}
         for name, column in {**self.quasi, **self.sensitive}.items():
             table[name] = column.values
@@ -107,8 +107,8 @@ class Case:
         if self.weights is not None:
             table["w"] = self.weights
         lines = [f"seed {self.seed}, as {self.frame}", f"table = pl.DataFrame({table!r}, strict=False)"]
-        told = {name: value for name, value in options_of(self, None).items() if value not in (None, {}, ())}
-        lines += [f"  {name}={value!r}" for name, value in told.items()]
+        options = {name: value for name, value in options_of(self, None).items() if value not in (None, {}, ())}
+        lines += [f"  {name}={value!r}" for name, value in options.items()]
         return "\n".join(lines)
 
 
@@ -168,7 +168,7 @@ def _distinct_l(rng, case):
 
 
 def _k_map(rng, case):
-    if case["behind"] and rng.random() < 0.8:
+    if case["population"] and rng.random() < 0.8:
         return {"k": rng.choice((1, 2, 3, 4, 6, 9))}
     return {
         "k": rng.randint(1, 9), "fraction": rng.choice((0.01, 0.1, 0.5, 1.0)),
@@ -281,12 +281,12 @@ DRAWN = {
 
 
 def known(kind):
-    """The members of a family by name, in an order that does not depend on what was imported first."""
+    """The members of a family, sorted by name."""
     return dict(sorted(FAMILIES[kind].members().items()))
 
 
 def by_fields(rng, member, case):
-    """Arguments for a member nothing is known about, by the names and types of its fields."""
+    """Arguments for a member without a rule, by the names and types of its fields."""
     types = typing.get_type_hints(member)
     found = {}
     for item in dataclasses.fields(member):
@@ -312,7 +312,7 @@ def by_fields(rng, member, case):
 
 
 def make_part(rng, kind, name, case):
-    """A member of a family with arguments; several are drawn if the first are refused."""
+    """A member of a family with random arguments, drawn again if they are refused."""
     member = known(kind)[name]
     drawn = DRAWN[kind].get(name)
     has_fields = any(item.init for item in dataclasses.fields(member))
@@ -329,20 +329,20 @@ def make_part(rng, kind, name, case):
 
 
 def make_case(seed: int, *, large: bool = True) -> Case:
-    """The case of a seed. Without ``large`` ones every table has at most twelve rows."""
+    """The case of a seed; without ``large``, tables have at most twelve rows."""
     rng = random.Random(f"case {seed}")
     n = rng.choice((1, 2, 3, *range(3, 13), *range(6, 13), *((16, 30, 60, 250) if large else ())))
     columns = rng.choice((1, 1, 2, 2, 2, 3, 3, 4))
     missing = rng.random() < 0.5
-    behind = rng.choice(("weights", "population", "population")) if rng.random() < 0.15 else None
-    others = rng.choice((0, 3, n, 3 * n, 9 * n)) if behind == "population" else None
+    population = rng.choice(("weights", "population", "population")) if rng.random() < 0.15 else None
+    others = rng.choice((0, 3, n, 3 * n, 9 * n)) if population == "population" else None
     quasi = {f"q{i}": quasi_identifier(rng, n, missing=missing, others=others) for i in range(columns)}
     sensitive = {f"s{i}": sensitive_column(rng, n) for i in range(rng.choice((0, 1, 1, 1, 2)))}
     label = [rng.choice("abc") for _ in range(n)] if rng.random() < 0.4 else None
-    told = {"n": n, "quasi": quasi, "sensitive": sensitive, "behind": behind}
-    solver, schemes, suppression, cost = _fitting(rng, told, label)
-    weights = [rng.choice((1, 1.5, 2, 2.25, 7, 20)) for _ in range(n)] if behind == "weights" else None
-    privacy = _privacy(rng, told, schemes, suppression, solver)
+    facts = {"n": n, "quasi": quasi, "sensitive": sensitive, "population": population}
+    solver, schemes, suppression, cost = _fitting(rng, facts, label)
+    weights = [rng.choice((1, 1.5, 2, 2.25, 7, 20)) for _ in range(n)] if population == "weights" else None
+    privacy = _privacy(rng, facts, schemes, suppression, solver)
     options: dict[str, Any] = {"seed": rng.randint(0, 5)}
     if rng.random() < 0.15:
         options["missing"] = rng.choice(("suppress", "error"))
@@ -360,38 +360,38 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     return Case(seed, quasi, sensitive, label, privacy, cost, suppression, schemes, solver, options, frame, weights)
 
 
-def _fitting(rng, told, label):
-    """A solver, schemes, suppression and cost; most of the time such that they go together."""
+def _fitting(rng, facts, label):
+    """A solver, schemes, suppression and cost, most of the time a compatible combination."""
     careless = rng.random() < 0.1
-    behind = told["behind"] is not None and not careless  # people behind the table are counted by few solvers
-    solvers = [name for name, one in known("solver").items() if one.sees_population or not behind]
-    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(solvers), told)
+    counts_people = facts["population"] is not None and not careless  # few solvers count people of a population
+    solvers = [name for name, one in known("solver").items() if one.sees_population or not counts_people]
+    solver = None if rng.random() < 0.5 else make_part(rng, "solver", rng.choice(solvers), facts)
     member = known("solver")[solver.name] if solver else None
     names = list(known("scheme")) if member is None or careless else sorted(member.schemes)
-    if behind:
+    if counts_people:
         names = ["subtree"] if solver and "full-domain" not in names else ["full-domain"]
-    one = make_part(rng, "scheme", rng.choice(names), told)
-    schemes = dict.fromkeys(told["quasi"], one)
+    one = make_part(rng, "scheme", rng.choice(names), facts)
+    schemes = dict.fromkeys(facts["quasi"], one)
     if rng.random() < 0.25 and (careless or one.name != "local"):
         schemes = (
             {
-                name: make_part(rng, "scheme", rng.choice([n for n in names if n != "local" or careless]), told)
+                name: make_part(rng, "scheme", rng.choice([n for n in names if n != "local" or careless]), facts)
                 for name in schemes
             }
             if names != ["local"]
             else schemes
         )
     kinds = list(known("suppression")) if careless else _kinds(member, schemes)
-    if behind:
+    if counts_people:
         kinds = [name for name in kinds if name in ("none", "budget", "class-records")]
-    kind = make_part(rng, "suppression", rng.choice((*kinds, *(k for k in kinds if k in ("none", "budget")))), told)
+    kind = make_part(rng, "suppression", rng.choice((*kinds, *(k for k in kinds if k in ("none", "budget")))), facts)
     costs = [name for name, cost in known("cost").items() if careless or _cost_fits(cost, member, schemes, kind, label)]
-    cost = make_part(rng, "cost", rng.choice(costs), told) if costs else None
+    cost = make_part(rng, "cost", rng.choice(costs), facts) if costs else None
     return solver, schemes, kind, cost
 
 
 def _kinds(member, schemes):
-    """The suppression kinds that the solver, or one that can search these schemes, applies."""
+    """The suppression kinds supported by the solver, or by any solver for these schemes."""
     names = {part.name for part in schemes.values()}
     able = (
         [member] if member else [one for one in known("solver").values() if names <= one.schemes and not one.baseline]
@@ -418,7 +418,7 @@ def _cost_fits(cost, solver, schemes, kind, label):
     return not cost.needs_hierarchy or names == {"full-domain"}
 
 
-def _privacy(rng, told, schemes, suppression, solver):
+def _privacy(rng, facts, schemes, suppression, solver):
     whole_table = all(part.name == "full-domain" for part in schemes.values())
     whole_table = whole_table and (
         solver is None or (known("solver")[solver.name].sees_table and solver.name != "incognito")
@@ -428,22 +428,22 @@ def _privacy(rng, told, schemes, suppression, solver):
     names = []
     for name, member in known("privacy").items():
         careless = rng.random() < 0.05
-        fits = told["sensitive"] or not member.looks_at_sensitive
+        fits = facts["sensitive"] or not member.looks_at_sensitive
         fits = fits and (not member.of_table or (whole_table and not parts))
-        fits = fits and (told["behind"] or name != "delta-presence")
+        fits = fits and (facts["population"] or name != "delta-presence")
         if parts and member.looks_at_sensitive and suppression.name != "class-values":
             fits = fits and (member.limits_values or (member.favors_even and not kind.hides_values))
         if careless or fits:
             names.append(name)
     chosen = rng.sample(names, min(len(names), rng.choice((1, 1, 1, 2, 3))))
-    if told["behind"] and rng.random() < 0.9:
+    if facts["population"] and rng.random() < 0.9:
         chosen[0] = rng.choice(("k-map", "delta-presence"))
     elif rng.random() < 0.4 and "k" not in chosen:
         chosen[0] = "k"
     elif whole_table and not parts and rng.random() < 0.1:
         chosen[0] = "population-uniqueness"
-    made = [make_part(rng, "privacy", name, told) for name in chosen]
-    return [part for part in made if part is not None] or [make_part(rng, "privacy", "k", told)]
+    made = [make_part(rng, "privacy", name, facts) for name in chosen]
+    return [part for part in made if part is not None] or [make_part(rng, "privacy", "k", facts)]
 
 
 # --- what to hand to the tool -----------------------------------------------------------------------------------------
@@ -467,7 +467,7 @@ def people_of(case: Case) -> pl.DataFrame:
 
 
 def data_of(case: Case, folder: Path, table: pl.DataFrame | None = None) -> Any:
-    """The table as the kind of data the case asks for."""
+    """The table as the kind of data of the case."""
     table = table_of(case) if table is None else table
     if case.frame == "lazy":
         return table.lazy()
@@ -488,8 +488,8 @@ def data_of(case: Case, folder: Path, table: pl.DataFrame | None = None) -> Any:
 
 
 def options_of(case: Case, folder: Path | None) -> dict[str, Any]:
-    """The job as ``anonymize`` takes it; hierarchies that are files are written to the folder."""
-    told: dict[str, Any] = {
+    """Arguments of ``anonymize``; hierarchies given as files are written to the folder."""
+    options: dict[str, Any] = {
         "identifiers": ["name"],
         "quasi_identifiers": {name: _hierarchy(name, column, folder) for name, column in case.quasi.items()},
         "sensitive": {name: _hierarchy(name, column, folder) for name, column in case.sensitive.items()},
@@ -501,19 +501,19 @@ def options_of(case: Case, folder: Path | None) -> dict[str, Any]:
         **case.options,
     }
     if case.cost is not None:
-        told["cost"] = case.cost.text
+        options["cost"] = case.cost.text
     schemes = {name: part.text for name, part in case.schemes.items()}
-    told["scheme"] = next(iter(schemes.values())) if len(set(schemes.values())) == 1 else schemes
+    options["scheme"] = next(iter(schemes.values())) if len(set(schemes.values())) == 1 else schemes
     if case.weights is not None:
-        told["weights"] = "w"
+        options["weights"] = "w"
     if any(column.people is not None for column in case.quasi.values()):
-        told["population"] = people_of(case) if folder else people_of(case).to_dict(as_series=False)
+        options["population"] = people_of(case) if folder else people_of(case).to_dict(as_series=False)
         if folder and case.seed % 3 == 0:  # it need not be of the same kind
-            told["population"] = folder / "everybody.parquet"
-            people_of(case).write_parquet(told["population"])
+            options["population"] = folder / "everybody.parquet"
+            people_of(case).write_parquet(options["population"])
     if case.frame == "csv by duckdb":
-        told["engine"] = "duckdb"
-    return told
+        options["engine"] = "duckdb"
+    return options
 
 
 def _hierarchy(name, column, folder):

@@ -1,4 +1,4 @@
-"""What a release costs and what the best one costs, by trying everything, where that is feasible.
+"""Cost of a release, and of the optimum by exhaustive search where that is feasible.
 
 Built on ``naive`` and on the conditions of the auditor; imports nothing of discreet.
 """
@@ -53,11 +53,11 @@ class Plain:
         return Counter(same(self.rows[row][column]) for row in members)
 
     def ok(self, members, levels=None):
-        """Whether all conditions on one class hold; members are places of rows."""
+        """Whether all conditions on one class hold; members are row indices."""
         return all(self._holds(part, members, levels) for part in self.case.privacy if part.name not in OF_TABLE)
 
     def people_like(self, members, levels):
-        """How many people of the population have the released values of a class."""
+        """Number of people of the population that match a class."""
         if self.case.weights is not None:
             return sum(self.rows[row]["w"] for row in members)
         wanted = self._shown(self.rows[members[0]], levels)
@@ -96,7 +96,7 @@ def tree_of(column):
 
 
 def plain(case, meanings):
-    """The plain form, or None where it is not known what a hierarchy means or there is no such cost."""
+    """The plain form; None if a hierarchy or the cost is not supported."""
     if any(rows is None for rows in meanings.values()):
         return None
     made = Plain(case, meanings)
@@ -104,7 +104,7 @@ def plain(case, meanings):
 
 
 def price(made, levels, published, suppressed, unknown=0):
-    """What a recoding costs; classes and suppressed rows are places of rows."""
+    """Cost of a recoding; classes and suppressed rows are row indices."""
     total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **made.options)
     return total + (unknown * naive.value_penalty(made.table, made.cost, **made.options) if unknown else 0)
 
@@ -113,7 +113,7 @@ def price(made, levels, published, suppressed, unknown=0):
 
 
 def choices(made, most):
-    """For each quasi-identifier the levels or partitions that are allowed; None if there are too many."""
+    """The allowed levels or partitions of each quasi-identifier; None if there are too many."""
     case, found, space = made.case, [], 1
     lowest = case.options.get("min_levels", {})
     highest = {**case.options.get("max_levels", {}), **case.options.get("keep_at_least", {})}
@@ -133,7 +133,7 @@ def choices(made, most):
 
 
 def between(blocks, rows, low, high):
-    """Whether a partition is no finer than one level and no coarser than another."""
+    """Whether a partition lies between two levels."""
     block_of = {leaf: number for number, block in enumerate(blocks) for leaf in block}
     together = all(
         block_of[a[0]] == block_of[b[0]] for a, b in itertools.combinations(rows, 2) if low and a[low] == b[low]
@@ -143,11 +143,11 @@ def between(blocks, rows, low, high):
 
 
 def best(made, most=200):
-    """The least cost of all recodings, ``inf`` if none is allowed; None if there are too many to try."""
+    """The least cost of all recodings, ``inf`` if none is feasible; None if there are too many."""
     if made.unknown_members():
         return None
     if made.kind == "violating-records" and len(made.rows) > _MOST_ROWS:
-        return None  # which records of a class go is tried in every way
+        return None  # all choices of suppressed records are tried
     each = choices(made, most)
     if each is None:
         return None
@@ -160,7 +160,7 @@ def best(made, most=200):
 
 
 def outcome(made, levels):
-    """What a recoding costs, or None if it is not allowed."""
+    """Cost of a recoding; None if it is not feasible."""
     found = naive.classes(made.table, levels)
     if made.kind == "pre-sampling":
         return after_pre_sampling(made, levels)
@@ -175,8 +175,8 @@ def outcome(made, levels):
         if column in made.case.sensitive:
             nothing = "" if made.missing == "value" else None
             table = table._replace(rows=[{**row, column: same(row[column]) or nothing} for row in table.rows])
-        told = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
-        return told.cost
+        result = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
+        return result.cost
     fine = [made.ok(members, levels) for members in found]
     published = [members for members, ok in zip(found, fine, strict=True) if ok]
     gone = [row for members, ok in zip(found, fine, strict=True) if not ok for row in members]
@@ -186,7 +186,7 @@ def outcome(made, levels):
 
 
 def as_model(made, part):
-    """A model for ``naive``, whose missing value is the empty text where it is a value."""
+    """A model for ``naive``; a missing value that counts as a value is the empty text."""
 
     def ok(counts):
         counts = {value or None: n for value, n in counts.items()}
@@ -213,9 +213,9 @@ def as_model(made, part):
 
 
 def after_pre_sampling(made, levels):
-    told = made.case.suppression.arguments
-    coarse = [min(told.get("level", 0), len(rows[0]) - 1) for rows in made.table.hierarchies.values()]
-    stay = {row for members in naive.classes(made.table, coarse) if len(members) >= told["k"] for row in members}
+    arguments = made.case.suppression.arguments
+    coarse = [min(arguments.get("level", 0), len(rows[0]) - 1) for rows in made.table.hierarchies.values()]
+    stay = {row for members in naive.classes(made.table, coarse) if len(members) >= arguments["k"] for row in members}
     published = [[row for row in members if row in stay] for members in naive.classes(made.table, levels)]
     published = [members for members in published if members]
     if not published or not all(made.ok(members, levels) for members in published) or not made.table_holds(published):
@@ -228,7 +228,7 @@ def after_pre_sampling(made, levels):
 
 
 def spread(made, name, values):
-    """What a group that holds these values of an attribute loses of each of them."""
+    """Loss of each of the values of an attribute in a group."""
     rows = made.table.hierarchies[name]
     values = set(values)
     if len(values) == 1:
@@ -250,7 +250,7 @@ def spread(made, name, values):
 
 
 def local_price(made, groups, gone):
-    """What a local recoding costs; groups are lists of places of rows."""
+    """Cost of a local recoding; groups are lists of row indices."""
     weights = made.options.get("weights", {})
     total = 0.0
     for members in groups:
@@ -262,7 +262,7 @@ def local_price(made, groups, gone):
 
 
 def best_local(made, most=7):
-    """The least cost of all groupings of at most so many rows; None if there are more."""
+    """The least cost of all local recodings; None if there are too many rows."""
     if len(made.rows) > most or made.unknown_members():
         return None
     least = math.inf

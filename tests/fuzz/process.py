@@ -1,4 +1,4 @@
-"""The same cases in processes whose kernels are compiled with bounds checks, or run as plain Python: equal results."""
+"""The same cases in processes with bounds-checked kernels, or with kernels as plain Python: equal results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ for seed in map(int, sys.argv[1:]):
 
 
 def results(seeds: list[int], mode: str) -> dict[int, str]:
-    """What comes out of the jobs of some seeds, small tables all, in a process of its own."""
+    """Results of the jobs of some seeds on small tables, in a separate process."""
     tests = str(Path(__file__).parents[1])
     path = os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -41,7 +41,7 @@ def results(seeds: list[int], mode: str) -> dict[int, str]:
 
 
 def compare(first: int, count: int) -> dict[str, int]:
-    """Do some jobs in every mode, and return how often another mode comes to something else."""
+    """Run some jobs in every mode, and count the differing results."""
     seeds = list(range(first, first + count))
     wanted, wrong = results(seeds, "as always"), {}
     for mode in list(MODES)[1:]:

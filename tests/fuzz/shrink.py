@@ -12,7 +12,7 @@ __all__ = ["shrink"]
 
 
 def shrink(case: Case, fails: Callable[[Case], bool], tries: int = 300) -> Case:
-    """Return a smaller case that still fails; ``fails`` says whether one does."""
+    """Shrink a case while it still ``fails``."""
     smaller = True
     while smaller:
         smaller = False
@@ -27,7 +27,7 @@ def shrink(case: Case, fails: Callable[[Case], bool], tries: int = 300) -> Case:
 
 
 def simpler_cases(case: Case) -> Iterator[Case]:
-    """Cases with something left out, the largest parts first."""
+    """Smaller cases, with the largest parts removed first."""
     if case.frame != "polars":
         yield replace(case, frame="polars")
     for name in case.options:
@@ -92,7 +92,7 @@ def with_people(case: Case, some: list[int]) -> Case:
 def with_values(column: Column, rows: list[int]) -> Column:
     values = [column.values[i] for i in rows]
     meaning = column.rows
-    told = isinstance(column.given, list) or str(column.given).startswith("ordered")
-    if meaning is not None and not told:
+    explicit = isinstance(column.given, list) or str(column.given).startswith("ordered")
+    if meaning is not None and not explicit:
         meaning = [row for row in meaning if row[0] in {*values, *(column.people or ())}]
     return replace(column, values=values, rows=meaning)

@@ -1,6 +1,6 @@
-"""Random columns with their hierarchies, in plain Python: values, what to tell the tool, and what that means.
+"""Random columns with their hierarchies in plain Python: values, the form given to discreet, and its meaning.
 
-A hierarchy is told as a text form or as rows of names. What it means is ``rows``: for each leaf the leaf itself and
+A hierarchy is given as a text form or as rows of names. What it means is ``rows``: for each leaf the leaf itself and
 what it belongs to at each level, the last one the root; None where it is made automatically.
 """
 
@@ -24,13 +24,13 @@ DAY = datetime.date(1950, 1, 1)
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its values row by row, what type it has, what to tell about its hierarchy, and what that means."""
+    """A column: its values, its type, the hierarchy as given, and its meaning."""
 
     values: list
     kind: str  # text, integer, decimal, date or boolean
     given: object = None  # a text form, rows of names, or None
     rows: list | None = None  # leaf and groups, without the leaf of missing values; None if not known
-    file: bool = field(default=False)  # rows are told as a file
+    file: bool = field(default=False)  # given as a file
     people: list | None = None  # the values of the population, person by person, where there is one
 
     @property
@@ -39,12 +39,12 @@ class Column:
 
     @property
     def needs_tree(self) -> bool:
-        """Whether no hierarchy was told."""
+        """Whether no hierarchy was given."""
         return self.given is None
 
     @property
     def everything(self) -> list:
-        """The values of the table and of the population behind it."""
+        """The values of the table and of the population."""
         return [*self.values, *(self.people or ())]
 
     def leaves(self) -> list:
@@ -58,7 +58,7 @@ class Column:
 
 
 def pick(rng, values, n):
-    """So many values of a pool, some more often than others."""
+    """Values of a pool, some more frequent than others."""
     pool = list(values)
     weights = [rng.choice((1, 1, 2, 6)) for _ in pool]
     return rng.choices(pool, weights, k=n)
@@ -128,7 +128,7 @@ def yes_or_no(rng, n):
 
 
 def by_levels(values, keys):
-    """What each value belongs to at each level; ``keys`` are functions of a value, from fine to coarse."""
+    """Group of each value at each level; ``keys`` are functions of a value, from fine to coarse."""
     return [(value, *((level, key(value)) for level, key in enumerate(keys)), "*") for value in sorted(set(values))]
 
 
@@ -217,7 +217,7 @@ KINDS = {
 
 
 def quasi_identifier(rng, n, *, missing, others=None):
-    """A column others could know; at times some values are missing.
+    """A random quasi-identifier; sometimes with missing values.
 
     With a population the table is its first people, and there are so many ``others`` besides.
     """
@@ -227,7 +227,7 @@ def quasi_identifier(rng, n, *, missing, others=None):
 
 
 def with_missing(rng, column):
-    """The column with some values gone; what no longer occurs is no leaf of a hierarchy made from the values."""
+    """The column with some values missing; hierarchies made from the values lose leaves that no longer occur."""
     values = [None if rng.random() < 0.2 else value for value in column.values]
     rows = column.rows
     if rows is not None and isinstance(column.given, str) and not column.given.startswith("ordered"):
@@ -238,7 +238,7 @@ def with_missing(rng, column):
 
 
 def sensitive_column(rng, n):
-    """A column nobody should learn: text, at times with a hierarchy, or numbers; some values may be missing."""
+    """A random sensitive column: text, sometimes with a hierarchy, or numbers; possibly with missing values."""
     kind = rng.choice(("text", "text", "tree", "integer"))
     if kind == "integer":
         values = pick(rng, range(1, rng.randint(2, 5) + 1), n)

@@ -1,14 +1,23 @@
-"""Every registered member keeps its family's contract; one without an example here fails."""
+"""Every member keeps its family's contract: the examples it gives, and edge cases that are listed here."""
 
 from __future__ import annotations
 
 import pytest
 
+from discreet.problem.axes import AXES
 from discreet.problem.costs import COSTS
 from discreet.problem.privacy import PRIVACY
 from discreet.problem.schemes import SCHEMES
 from discreet.problem.suppression import SUPPRESSION
-from discreet.testing import CostContract, PrivacyModelContract, SchemeContract, SuppressionContract
+from discreet.testing import (
+    AxisContract,
+    CostContract,
+    PrivacyModelContract,
+    SchemeContract,
+    SuppressionContract,
+    check_description,
+    contract_parts,
+)
 
 MODELS = {
     "k": ["k(1)", "k(2)", "k(5)"],
@@ -86,47 +95,57 @@ KINDS = {
     "class-values": ["class-values"],
     "violating-values": ["violating-values"],
 }
-SCHEME_FORMS = {name: [name] for name in SCHEMES.members()}
 
 
 @pytest.mark.parametrize(
-    ("family", "examples"),
-    [(PRIVACY, MODELS), (COSTS, COST_FORMS), (SUPPRESSION, KINDS), (SCHEMES, SCHEME_FORMS)],
-    ids=["privacy", "costs", "suppression", "schemes"],
+    ("family", "member"),
+    [
+        (family, member)
+        for family in (PRIVACY, COSTS, SUPPRESSION, SCHEMES, AXES)
+        for member in family.members().values()
+    ],
+    ids=lambda case: getattr(case, "__name__", ""),
 )
-def test_every_member_has_examples(family, examples):
-    assert set(examples) == set(family.members())
-    for name, forms in examples.items():
-        for form in forms:
-            assert family.make(form).name == name
-    for member in family.members().values():
-        assert member.__doc__
+def test_every_member_describes_itself(family, member):
+    check_description(member, family)
+    if family not in (SUPPRESSION, SCHEMES, AXES):
         assert ">>>" in member.__doc__, f"{member.__name__} shows no example"
+    if family is PRIVACY:
+        assert member.prevents.endswith(".")
+        assert member.illustration.endswith(".")
 
 
-def forms_of(examples):
-    return [form for forms in examples.values() for form in forms]
+def forms_of(family, more):
+    """The examples of all members, and more forms of some."""
+    own = [part.text for part in contract_parts(family)]
+    return list(dict.fromkeys([*own, *(form for forms in more.values() for form in forms)]))
 
 
 class TestPrivacyModels(PrivacyModelContract):
-    @pytest.fixture(params=forms_of(MODELS))
+    @pytest.fixture(params=forms_of(PRIVACY, MODELS))
     def model(self, request):
         return PRIVACY.make(request.param)
 
 
 class TestCosts(CostContract):
-    @pytest.fixture(params=forms_of(COST_FORMS))
+    @pytest.fixture(params=forms_of(COSTS, COST_FORMS))
     def cost(self, request):
         return COSTS.make(request.param)
 
 
 class TestSuppression(SuppressionContract):
-    @pytest.fixture(params=forms_of(KINDS))
+    @pytest.fixture(params=forms_of(SUPPRESSION, KINDS))
     def kind(self, request):
         return SUPPRESSION.make(request.param)
 
 
 class TestSchemes(SchemeContract):
-    @pytest.fixture(params=forms_of(SCHEME_FORMS))
+    @pytest.fixture(params=forms_of(SCHEMES, {}))
     def scheme(self, request):
         return SCHEMES.make(request.param)
+
+
+class TestAxes(AxisContract):
+    @pytest.fixture(params=forms_of(AXES, {}))
+    def axis(self, request):
+        return AXES.make(request.param)

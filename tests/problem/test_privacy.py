@@ -10,8 +10,8 @@ import pytest
 
 import naive
 from discreet.errors import InfeasibleError, UsageError
-from discreet.problem._uniques import estimate_uniques
 from discreet.problem.privacy import PRIVACY
+from discreet.problem.uniqueness import estimate_uniques
 from discreet.testing import PrivacyModelContract, all_histograms, as_classes, as_groups, classes_of, random_table
 from tables import random_sample
 

@@ -11,8 +11,8 @@ import naive
 from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
 from discreet.problem import SCHEMES
 from discreet.solve import Budget
-from discreet.solve._recoded import evaluate_blocks
-from discreet.solve.cuts import CutsSolver
+from discreet.solve._recoding import evaluate_blocks
+from discreet.solve.cuts.solver import CutsSolver
 from tables import random_sample
 
 SWITCHES = [
@@ -85,7 +85,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, monkeypatch):
             continue
         looks = int(rng.integers(1, 6))
         monkeypatch.setattr(Budget, "exhausted", after(looks))
-        monkeypatch.setattr("discreet.solve.cuts._AT_A_TIME", 1e-9)
+        monkeypatch.setattr("discreet.solve.cuts.solver._AT_A_TIME", 1e-9)
         found = CutsSolver(incumbent=bool(rng.integers(0, 2))).solve(problem, Budget())
         monkeypatch.undo()
         assert found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, context

@@ -12,8 +12,8 @@ from cases import plain_cost
 from discreet.problem import Problem
 from discreet.problem.axes import AXES
 from discreet.solve import Budget
-from discreet.solve._looks import CompiledLooks, PlainLooks, has_compiled_looks
-from discreet.solve.front import exact_front
+from discreet.solve.front.evaluate import CompiledFrontEvaluator, FrontEvaluator, has_compiled_front
+from discreet.solve.front.search import exact_front
 from fronts import EVERY, FORMS, SUPPRESSIONS, Clock, drawn, expected, rounded, whole, worth
 from tables import count_table
 
@@ -55,7 +55,7 @@ def test_larger_lattices(cost, suppression):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("cost", ["LM", "DM", "CM", "NCP", "C_AVG"])
 def test_stopped_at_any_moment_what_is_proven_is_true(form, cost, monkeypatch):
-    monkeypatch.setattr("discreet.solve.front._AT_ONCE", 8)
+    monkeypatch.setattr("discreet.solve.front.search._AT_ONCE", 8)
     rng = np.random.default_rng([FORMS.index(form), len(cost), 11])
     stopped = 0
     for round_ in range(6):
@@ -92,25 +92,25 @@ def test_a_time_limit_of_nothing_still_finds_something():
     assert exact_front(problem, [AXES.make("k")], halted).points
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     _, problem, _ = drawn(np.random.default_rng(4), "DM", "budget(2)", rows=(30, 30), attributes=(4, 4), height=(3, 3))
     seen = []
     found = exact_front(problem, [AXES.make("k")], Budget(), seen.append)
-    assert [told.evaluated for told in seen] == sorted(told.evaluated for told in seen)
+    assert [now.evaluated for now in seen] == sorted(now.evaluated for now in seen)
     assert (seen[-1].evaluated, seen[-1].open, seen[-1].points) == (found.examined, 0, len(found.points))
 
 
 @pytest.mark.parametrize("cost", ["LM", "NCP"])
 def test_room_is_made_for_more(cost, monkeypatch):
     """Of evaluated nodes, and of points: one more of 100 values is put together with the others on each level."""
-    monkeypatch.setattr("discreet.solve.front._FIRST", 2)
+    monkeypatch.setattr("discreet.solve.front.set_up._FIRST", 2)
     tree = [(str(i), *("*" if i <= level else str(i) for level in range(1, 100))) for i in range(100)]
     rows = [{"q": str(i)} for i in range(100) for _ in range(i + 1)]
     problem = Problem.build(count_table(naive.Table(rows, {"q": tree})), privacy="k(1)", cost=cost)
     found = exact_front(problem, [AXES.make("k")], Budget())
-    looks = PlainLooks(problem, [AXES.make("k")])
-    every = [looks.look(np.array([level])) for level in range(100)]
-    best = {look.values[0]: look.loss for look in sorted(every, key=lambda look: -look.loss)}
+    evaluator = FrontEvaluator(problem, [AXES.make("k")])
+    every = [evaluator.evaluate(np.array([level])) for level in range(100)]
+    best = {node.values[0]: node.loss for node in sorted(every, key=lambda node: -node.loss)}
     assert len(found.points) > 64
     assert found.examined > 64
     assert [(point.values[0], point.loss) for point in found.points] == [
@@ -119,20 +119,21 @@ def test_room_is_made_for_more(cost, monkeypatch):
 
 
 @pytest.mark.parametrize("cost", EVERY)
-def test_both_ways_to_look_agree(cost):
+def test_both_evaluators_agree(cost):
     rng = np.random.default_rng([EVERY.index(cost), 17])
     grid = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
     for round_ in range(12):
         _, problem, vectors = drawn(rng, cost, SUPPRESSIONS[round_ % 6], rows=(1, 20), attributes=(1, 4))
         axes = [AXES.make("k")]
-        if not has_compiled_looks(problem, axes):
+        if not has_compiled_front(problem, axes):
             assert cost in ("NCP", "C_AVG", "ambiguity")
             return
-        compiled, plain = CompiledLooks(problem, grid), PlainLooks(problem, axes, grid)
+        compiled, plain = CompiledFrontEvaluator(problem, grid), FrontEvaluator(problem, axes, grid)
         for levels in vectors[:: max(1, len(vectors) // 12)]:
-            a, b = (looks.look(np.array(levels)) for looks in (compiled, plain))
+            a, b = (evaluator.evaluate(np.array(levels)) for evaluator in (compiled, plain))
             assert (a.values, a.lost, a.classes) == (b.values, b.lost, b.classes)
             assert a.loss == pytest.approx(b.loss, rel=1e-9, abs=1e-9)
             assert a.total == pytest.approx(b.total, rel=1e-9, abs=1e-9)
-            np.testing.assert_allclose(a.profile, b.profile, rtol=1e-9, atol=1e-9)
+            for field in ("value", "extra"):
+                np.testing.assert_allclose(a.profile[field], b.profile[field], rtol=1e-9, atol=1e-9)
             np.testing.assert_array_equal(a.worse, b.worse)

@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dc
 import naive
-from discreet.problem.axes._promises import axes_and_promises
+from discreet.problem.axes import axes_and_promises
 from unknown_values import AGES, MODELS, QUASI, SEXES, VALUES, counts_in_order, frame, kept, people
 
 AXES = {

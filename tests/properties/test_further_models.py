@@ -8,8 +8,8 @@ import pytest
 import naive
 from cases import FURTHER_MODELS, built, plain_cost, plain_models
 from discreet.solve import Budget
-from discreet.solve.cuts import CutsSolver
-from discreet.solve.lattice import LatticeSolver
+from discreet.solve.cuts.solver import CutsSolver
+from discreet.solve.lattice.solver import LatticeSolver
 from tables import random_sample
 
 

@@ -11,7 +11,7 @@ import naive
 from cases import COSTS, MODELS, SCORES, built, plain_cost, plain_models
 from discreet.problem import Problem
 from discreet.solve import Budget
-from discreet.solve.lattice import LatticeSolver
+from discreet.solve.lattice.solver import LatticeSolver
 from tables import random_sample
 
 SUPPRESSIONS = ["none", "class-records", "budget(0.2)", "budget(2)"]

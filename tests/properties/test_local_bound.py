@@ -11,10 +11,13 @@ import pytest
 from discreet.counts import CodedAttribute, CountTable
 from discreet.problem import Problem
 from discreet.problem.costs.certainty import Certainty
-from discreet.solve import _local_bound, _local_cells, _local_task
 from discreet.solve._base import Budget
-from discreet.solve._local_bound import nearest_bound, price_bound
-from discreet.solve._local_task import Shares, Task, make_task, price
+from discreet.solve.local import bound_cells as _bound_cells
+from discreet.solve.local import bounds as _bounds
+from discreet.solve.local import task as _task
+from discreet.solve.local.bounds import nearest_bound, price_bound
+from discreet.solve.local.pricing import price
+from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 from tables import labelled_rows, random_node_weights
 
 KINDS = ("range", "range with missing", "tree", "numbers in a tree", "set")
@@ -45,7 +48,7 @@ def random_attribute(rng: random.Random, name: str, kind: str, values: int) -> C
     )
 
 
-def random_task(seed: int, *, most_rows: int = 8, node_weights: bool = False) -> Task:
+def random_task(seed: int, *, most_rows: int = 8, node_weights: bool = False) -> LocalTask:
     rng = random.Random(seed)
     m = rng.randint(1, 4)
     kinds = [rng.choice(KINDS) for _ in range(m)]
@@ -86,17 +89,17 @@ def random_task(seed: int, *, most_rows: int = 8, node_weights: bool = False) ->
     )
 
 
-def all_groups(task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def all_groups(task: LocalTask) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The tuple of each row; for each set of rows, a number with a bit for each row, its cost and its size."""
     table = task.problem.table
     row = np.repeat(np.arange(table.tuples), table.weights)
     member = (np.arange(1, 2**row.size)[:, None] >> np.arange(row.size)) & 1
     group, where = np.nonzero(member)
-    classes = price(task, Shares(row[where], group, np.ones(group.size, dtype=np.int64))).classes
+    classes = price(task, LocalGrouping(row[where], group, np.ones(group.size, dtype=np.int64))).classes
     return row, np.append(0.0, task.problem.cost.published(classes)), np.append(0, classes.sizes)
 
 
-def least_cost(task: Task) -> float:
+def least_cost(task: LocalTask) -> float:
     """The cheapest of all groupings; infinite if there is none."""
     row, cost, size = all_groups(task)
     penalty, limit, everything = task.points.penalty, task.problem.limit, 2**row.size
@@ -118,7 +121,7 @@ def least_cost(task: Task) -> float:
     return float(best[limit, everything - 1])
 
 
-def check(task: Task, seed: int) -> tuple[float, float, float]:
+def check(task: LocalTask, seed: int) -> tuple[float, float, float]:
     """Check both bounds and the prices; returns the bounds and the best cost."""
     best, near = least_cost(task), nearest_bound(task, Budget())
     bound, prices = price_bound(task, Budget())
@@ -154,12 +157,12 @@ def test_no_grouping_is_below_the_bounds_with_node_weights(part):
 @pytest.mark.parametrize("part", range(4))
 def test_bounds_hold_where_values_share_cells(part, monkeypatch):
     for module, name, value in (
-        (_local_task, "_TABLE", 0),  # ranges and trees as of many values
-        (_local_task, "BITS", 2),
-        (_local_cells, "BITS", 2),
-        (_local_cells, "_CELLS", (1, 2, 3)[part % 3]),
-        (_local_bound, "_WIDTHS", (2, 3)),
-        (_local_bound, "_VISITS", 2),
+        (_task, "_TABLE_LEAVES", 0),  # ranges and trees as of many values
+        (_task, "BITS", 2),
+        (_bound_cells, "BITS", 2),
+        (_bound_cells, "_CELLS", (1, 2, 3)[part % 3]),
+        (_bounds, "_WIDTHS", (2, 3)),
+        (_bounds, "_VISITS", 2),
     ):
         monkeypatch.setattr(module, name, value)
     seeds = range(part * 200, part * 200 + 200)

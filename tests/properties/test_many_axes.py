@@ -9,7 +9,7 @@ import naive
 from cases import plain_cost
 from discreet.problem.axes import AXES
 from discreet.solve import Budget
-from discreet.solve._many_axes import front_of_many
+from discreet.solve.front.several_axes import front_of_many
 from fronts import EVERY, SUPPRESSIONS, Clock, drawn, expected, rounded, whole, worth
 
 FORMS = [
@@ -29,7 +29,7 @@ def resolved(problem, forms):
 @pytest.mark.parametrize("cost", EVERY)
 @pytest.mark.parametrize("forms", FORMS, ids=" ".join)
 def test_equals_exhaustive_evaluation(forms, cost, monkeypatch):
-    monkeypatch.setattr("discreet.solve._many_axes._AT_ONCE", 2)
+    monkeypatch.setattr("discreet.solve.front.several_axes._AT_ONCE", 2)
     rng = np.random.default_rng([FORMS.index(forms), EVERY.index(cost), 23])
     for round_ in range(9):
         suppression = SUPPRESSIONS[round_ % 6]
@@ -60,7 +60,7 @@ def test_nodes_are_left_out(suppression):
 @pytest.mark.parametrize("forms", FORMS, ids=" ".join)
 @pytest.mark.parametrize("cost", ["LM", "DM", "C_AVG"])
 def test_stopped_at_any_moment_what_is_proven_is_true(forms, cost, monkeypatch):
-    monkeypatch.setattr("discreet.solve._many_axes._AT_ONCE", 3)
+    monkeypatch.setattr("discreet.solve.front.several_axes._AT_ONCE", 3)
     rng = np.random.default_rng([FORMS.index(forms), len(cost), 31])
     stopped = 0
     for suppression in SUPPRESSIONS:

@@ -15,9 +15,9 @@ from cases import KINDS, MODELS, built, plain_models
 from discreet.problem import SCHEMES, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve import SOLVERS, Budget
-from discreet.solve._local_task import make_task
-from discreet.solve._paper_partitions import Published, search_as_published
-from discreet.solve._recoded import evaluate_blocks
+from discreet.solve._recoding import evaluate_blocks
+from discreet.solve.local.task import make_task
+from discreet.solve.published.li_li.search import LiLiTechniques, li_li_search
 from local_tables import audited, random_local_table
 from tables import classes_of, labelled_rows, random_node_weights, random_sample
 
@@ -124,7 +124,7 @@ def test_the_published_search_over_partitions(scheme):
             continue
         models = plain_models(["k(2)"], sample)
         want = naive.search_cuts(sample.naive, models, kind, problem.limit, "NCP", "s0", scheme=scheme, **options)
-        found = search_as_published(problem, Published("bottom-up"), Budget(seed=1), None)
+        found = li_li_search(problem, LiLiTechniques("bottom-up"), Budget(seed=1), None)
         assert found.cost == pytest.approx(want.cost if want.feasible else np.inf, rel=1e-9, abs=1e-9), seed
         solved += want.feasible
     assert solved > 30

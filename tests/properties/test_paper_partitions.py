@@ -14,11 +14,11 @@ from discreet.counts import CodedAttribute, CountTable
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES, Problem
 from discreet.solve import Budget
-from discreet.solve import _paper_partitions as paper
-from discreet.solve._catalogue import Catalogue
-from discreet.solve._paper_judge import _Arrays, judge_of
-from discreet.solve._paper_partitions import Published, search_as_published
-from discreet.solve._recoded import evaluate_blocks
+from discreet.solve._recoding import evaluate_blocks
+from discreet.solve.published.li_li import search as paper
+from discreet.solve.published.li_li.catalogue import Catalogue
+from discreet.solve.published.li_li.evaluation import ArrayEvaluator, evaluator_for
+from discreet.solve.published.li_li.search import LiLiTechniques, li_li_search
 from tables import random_sample
 
 NAMES = ("full-domain", "subtree", "guided-ordered", "guided-set", "ordered", "set")
@@ -36,8 +36,8 @@ def few_seeds(monkeypatch):
 def some_switches(rng, direction):
     """All techniques, or each as a coin falls."""
     if rng.random() < 0.3:
-        return Published(direction)
-    return Published(direction, **{name: bool(rng.random() < 0.6) for name in TECHNIQUES})
+        return LiLiTechniques(direction)
+    return LiLiTechniques(direction, **{name: bool(rng.random() < 0.6) for name in TECHNIQUES})
 
 
 def some_schemes(rng, sample, scheme):
@@ -91,7 +91,7 @@ def test_against_all_partitions(scheme, direction):
         name, options = plain_cost(cost, privacy)
         models = plain_models(privacy, sample)
         want, space = tried(sample, problem.schemes, models, kind.split("(")[0], problem.limit, name, options)
-        found = search_as_published(problem, switches, Budget(seed=1), None)
+        found = li_li_search(problem, switches, Budget(seed=1), None)
         assert found.complete, (context, switches)
         assert found.cost == pytest.approx(want, rel=1e-9, abs=1e-9), (context, switches)
         assert found.lower_bound == found.cost, (context, switches)
@@ -122,18 +122,18 @@ def test_a_bound_holds_for_all_below(kind, direction):
             continue
         problem, context = made[1], made[-1]
         catalogue = Catalogue(problem, direction)
-        judge = judge_of(problem, catalogue)
-        plain = _Arrays(problem, catalogue)
+        evaluator = evaluator_for(problem, catalogue)
+        plain = ArrayEvaluator(problem, catalogue)
         node = list(catalogue.root)
         for _ in range(4):
-            judged = judge.look(np.array([node], dtype=np.int32))
-            again = plain.look(np.array([node], dtype=np.int32))
-            assert judged.cost[0] == pytest.approx(again.cost[0], rel=1e-9, abs=1e-9), context
-            assert judged.bound[0] == pytest.approx(again.bound[0], rel=1e-9, abs=1e-9), context
+            evaluated = evaluator.evaluate(np.array([node], dtype=np.int32))
+            again = plain.evaluate(np.array([node], dtype=np.int32))
+            assert evaluated.cost[0] == pytest.approx(again.cost[0], rel=1e-9, abs=1e-9), context
+            assert evaluated.bound[0] == pytest.approx(again.bound[0], rel=1e-9, abs=1e-9), context
             below = [every_state(catalogue, i, state) for i, state in enumerate(node)]
             costs = [evaluate_blocks(problem, catalogue.blocks(each)).cost for each in itertools.product(*below)]
-            assert judged.bound[0] <= min(costs) * (1 + 1e-9) + 1e-9, context
-            assert judged.cost[0] == pytest.approx(costs[0], rel=1e-9, abs=1e-9), context
+            assert evaluated.bound[0] <= min(costs) * (1 + 1e-9) + 1e-9, context
+            assert evaluated.cost[0] == pytest.approx(costs[0], rel=1e-9, abs=1e-9), context
             compared += 1
             i = int(rng.integers(0, len(node)))
             ways = catalogue.applicators(i, node[i])
@@ -165,7 +165,7 @@ def test_bounds_of_a_search_that_was_stopped(direction, monkeypatch):
         if made is None or space_of(made[1]) > 2000:
             continue
         problem, context = made[1], made[-1]
-        best = search_as_published(problem, Published(), Budget(seed=1), None)
+        best = li_li_search(problem, LiLiTechniques(), Budget(seed=1), None)
         if math.isinf(best.cost):
             continue
         switches = some_switches(rng, direction)
@@ -173,7 +173,7 @@ def test_bounds_of_a_search_that_was_stopped(direction, monkeypatch):
             patch.setattr(Budget, "exhausted", after(int(rng.integers(0, 8))))
             patch.setattr(paper, "_AT_ONCE", 3)
             patch.setattr(paper, "_REPORT", 0.0)
-            found = search_as_published(problem, switches, Budget(seed=2), None)
+            found = li_li_search(problem, switches, Budget(seed=2), None)
         assert found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, (context, switches)
         assert found.cost >= best.cost * (1 - 1e-9) - 1e-9, (context, switches)
         assert found.cost == evaluate_blocks(problem, found.blocks).cost
@@ -196,9 +196,9 @@ def test_every_technique_counts_what_it_does():
         sample = random_sample(seed, rows=(20, 40), attributes=(2, 3), leaves=(3, 5), spare=0)
         for kind in ("none", "class-records"):
             problem = Problem.build(sample.counts, privacy="k(3)", cost="DM", suppression=kind, scheme="ordered")
-            full = search_as_published(problem, Published(), Budget(seed=1), None).counters
-            bare = search_as_published(
-                problem, Published(**dict.fromkeys(TECHNIQUES, False)), Budget(seed=1), None
+            full = li_li_search(problem, LiLiTechniques(), Budget(seed=1), None).counters
+            bare = li_li_search(
+                problem, LiLiTechniques(**dict.fromkeys(TECHNIQUES, False)), Budget(seed=1), None
             ).counters
             assert bare["visited"] == bare["evaluated"] - 1 or bare["visited"] == bare["evaluated"]
             assert bare["visited"] == math.prod(1 << a.leaves - 1 for a in sample.counts.attributes)
@@ -217,7 +217,7 @@ def test_stopped_before_anything_was_found():
     budget.stop.set()
     for more, allowed in (({}, True), ({"max_levels": {"q0": 0}}, False)):
         problem = example(privacy="k(12)", scheme="set", **more)
-        found = search_as_published(problem, Published(seeding=False), budget, None)
+        found = li_li_search(problem, LiLiTechniques(seeding=False), budget, None)
         assert found.complete != allowed  # that nothing is allowed is seen at once
         assert (found.blocks is not None) == math.isfinite(found.cost) == allowed
         assert found.lower_bound <= found.cost
@@ -230,9 +230,9 @@ def test_a_search_that_may_keep_little_is_stopped(node_order, monkeypatch):
     monkeypatch.setattr(paper, "_MOST_KEPT", 10)
     monkeypatch.setattr(paper, "_AT_ONCE", 2)
     problem = example(scheme="set", suppression="class-records")
-    found = search_as_published(problem, Published(seeding=False, node_order=node_order), Budget(), None)
+    found = li_li_search(problem, LiLiTechniques(seeding=False, node_order=node_order), Budget(), None)
     monkeypatch.undo()
-    best = search_as_published(problem, Published(), Budget(seed=1), None)
+    best = li_li_search(problem, LiLiTechniques(), Budget(seed=1), None)
     assert best.complete
     assert not found.complete
     assert found.lower_bound <= best.cost <= found.cost
@@ -240,14 +240,14 @@ def test_a_search_that_may_keep_little_is_stopped(node_order, monkeypatch):
 
 def test_progress_is_told():
     told = []
-    search_as_published(example(scheme="ordered"), Published("top-down"), Budget(seed=1), told.append)
+    li_li_search(example(scheme="ordered"), LiLiTechniques("top-down"), Budget(seed=1), told.append)
     assert told
     assert told[-1].best <= told[0].best
 
 
 def test_the_same_seed_leads_the_same_way():
     problem = example(scheme="set", suppression="class-records")
-    runs = [search_as_published(problem, Published(), Budget(seed=3), None) for _ in range(2)]
+    runs = [li_li_search(problem, LiLiTechniques(), Budget(seed=3), None) for _ in range(2)]
     assert runs[0].counters == runs[1].counters
     assert all(np.array_equal(a, b) for a, b in zip(runs[0].blocks, runs[1].blocks, strict=True))
 
@@ -255,7 +255,7 @@ def test_the_same_seed_leads_the_same_way():
 def test_more_attributes_than_there_are_slots_for():
     """Classes are found by hashing where their keys are too many; where they do not fit a number, in another way."""
     rng = np.random.default_rng(1)
-    for leaves, judged_by in ((300, "_Compiled"), (3000, "_Arrays")):
+    for leaves, name in ((300, "CompiledEvaluator"), (3000, "ArrayEvaluator")):
         attribute = CodedAttribute(
             "a", np.array([range(leaves), [0] * leaves], dtype=np.int32), np.ones(leaves, dtype=np.int64)
         )
@@ -265,10 +265,10 @@ def test_more_attributes_than_there_are_slots_for():
         table = CountTable(tuple(names), codes, np.ones(200, dtype=np.int64))
         problem = Problem.build(table, privacy="k(2)", cost="DM", suppression="class-records", scheme="subtree")
         catalogue = Catalogue(problem, "bottom-up")
-        judge = judge_of(problem, catalogue)
-        assert type(judge).__name__ == judged_by
+        evaluator = evaluator_for(problem, catalogue)
+        assert type(evaluator).__name__ == name
         node = np.array([catalogue.root], dtype=np.int32)
-        found, want = judge.look(node), _Arrays(problem, catalogue).look(node)
+        found, want = evaluator.evaluate(node), ArrayEvaluator(problem, catalogue).evaluate(node)
         assert (found.cost[0], found.bound[0]) == (want.cost[0], want.bound[0])
 
 
@@ -277,7 +277,7 @@ def test_what_it_cannot_search_is_refused(cost, suppression):
     table = random_sample(1, rows=(10, 10), values=(4, 4)).counts
     problem = Problem.build(table, privacy="l+(0.5)", cost=cost, suppression=suppression)
     with pytest.raises(UnsupportedCombinationError):
-        search_as_published(problem, Published(), Budget(), None)
+        li_li_search(problem, LiLiTechniques(), Budget(), None)
 
 
 def test_inclusions():
@@ -289,7 +289,7 @@ def test_inclusions():
         best = {}
         for name in NAMES:
             problem = Problem.build(sample.counts, privacy="k(2)", cost=cost, suppression=kind, scheme=name)
-            best[name] = search_as_published(problem, Published(), Budget(seed=1), None).cost
+            best[name] = li_li_search(problem, LiLiTechniques(), Budget(seed=1), None).cost
         for smaller, larger in [
             ("full-domain", "subtree"),
             ("subtree", "guided-ordered"),

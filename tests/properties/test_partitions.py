@@ -11,11 +11,15 @@ import pytest
 import naive
 from cases import MODELS, built, plain_cost, plain_models
 from discreet.problem import Problem
-from discreet.solve import Budget, _paper_partitions, _partition_bounds, _partition_search, _sets
-from discreet.solve._recoded import evaluate_blocks
-from discreet.solve.cuts import CutsSolver
-from discreet.solve.lattice import LatticeSolver
-from discreet.solve.partitions import PartitionsSolver
+from discreet.solve import Budget
+from discreet.solve._recoding import evaluate_blocks
+from discreet.solve.cuts.solver import CutsSolver
+from discreet.solve.lattice.solver import LatticeSolver
+from discreet.solve.partitions import bounds as _partition_bounds
+from discreet.solve.partitions import search as _partition_search
+from discreet.solve.partitions import sets as _sets
+from discreet.solve.partitions.solver import PartitionsSolver
+from discreet.solve.published.li_li import search as _li_li_search
 from tables import Sample, count_table, random_sample
 
 NAMES = ("full-domain", "subtree", "guided-ordered", "guided-set", "ordered", "set")
@@ -215,7 +219,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
 
 def test_the_same_as_other_solvers(monkeypatch):
     """Levels as the lattice has them, cuts as the search over cuts, anything as the published search."""
-    monkeypatch.setattr(_paper_partitions, "_SEEDS", 5)
+    monkeypatch.setattr(_li_li_search, "_SEEDS", 5)
     rng = np.random.default_rng(11)
     compared = dict.fromkeys(("lattice", "cuts", "paper"), 0)
     for number in range(100):

@@ -14,8 +14,8 @@ from discreet.counts import Population
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import Budget
-from discreet.solve.annealing import AnnealingSolver
-from discreet.solve.lattice import LatticeSolver
+from discreet.solve.lattice.solver import LatticeSolver
+from discreet.solve.published.annealing import AnnealingSolver
 from tables import Sample, random_sample
 
 MODELS = ("k-map(3)", "k-map(6)", "delta-presence(0, 0.5)", "delta-presence(0.2, 0.6)", "delta-presence(0.4, 1)")

@@ -11,8 +11,8 @@ from cases import built, plain_cost
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.solve import Budget
-from discreet.solve.incognito import IncognitoSolver
-from discreet.solve.lattice import LatticeSolver
+from discreet.solve.lattice.solver import LatticeSolver
+from discreet.solve.published.incognito import IncognitoSolver
 from tables import random_sample
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.schema import Type, auto, make_domain
+from discreet import auto
+from discreet.schema import Type, make_domain
 
 
 def names(values, rows=None):

@@ -10,22 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet import dates, flat, groups, intervals, mask, ordered, ranges
 from discreet.errors import DataError, UsageError
-from discreet.schema import (
-    Builder,
-    Hierarchy,
-    LevelBuilder,
-    Type,
-    blocks_of_text,
-    dates,
-    flat,
-    groups,
-    intervals,
-    make_domain,
-    mask,
-    ordered,
-    ranges,
-)
+from discreet.schema import Builder, Hierarchy, LevelBuilder, Type, blocks_of_text, make_domain
 
 
 def plain_number(number: Fraction) -> str:

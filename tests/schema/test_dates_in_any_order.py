@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from discreet.schema import flat, make_domain
+from discreet import flat
+from discreet.schema import make_domain
 
 
 @pytest.mark.parametrize("values", [["2020-1-1", "2020-01-01"], ["2020-01-01", "2020-1-1"]])

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet import flat, groups, intervals, mask, ordered
 from discreet.errors import DataError, UsageError
-from discreet.schema import Domain, Hierarchy, Type, flat, groups, intervals, make_domain, mask, ordered
+from discreet.schema import Domain, Hierarchy, Type, make_domain
 
 WORK = Hierarchy.from_rows(
     [["State", "Gov", "*"], ["Private", "Private", "*"], ["Local", "Gov", "*"], ["Never", "None", "*"]]

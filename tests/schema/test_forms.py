@@ -6,21 +6,9 @@ import polars as pl
 import pytest
 import yaml
 
+from discreet import auto, dates, flat, groups, intervals, mask, ordered, ranges
 from discreet.errors import DataError, UsageError
-from discreet.schema import (
-    Hierarchy,
-    as_hierarchy,
-    auto,
-    dates,
-    flat,
-    groups,
-    hierarchy_from_text,
-    intervals,
-    make_domain,
-    mask,
-    ordered,
-    ranges,
-)
+from discreet.schema import Hierarchy, as_hierarchy, hierarchy_from_text, make_domain
 
 BUILDERS = [
     intervals(5, 10, 20, 40),

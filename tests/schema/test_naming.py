@@ -21,10 +21,14 @@ def test_cut_points_become_ends_of_released_values() -> None:
     assert domain.naming is Naming.BY_VALUES
     named = domain.named_by(flags(domain, "90000", "10"))
     for level in range(1, domain.height):
-        shown = {name for name, there in zip(named.released(level), named.there[domain.codes], strict=True) if there}
+        shown = {
+            name
+            for name, there in zip(named.released(level), named.released_leaves[domain.codes], strict=True)
+            if there
+        }
         ends = {end for name in shown for end in name.strip("[]").split(", ")}
         assert ends <= {"1", "2", "3", "4", "5", "6", "7", "8", "9", "5000"}
-        assert len(shown) == len({domain.ancestors[level, leaf] for leaf in np.flatnonzero(named.there)})
+        assert len(shown) == len({domain.ancestors[level, leaf] for leaf in np.flatnonzero(named.released_leaves)})
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_leaves_that_are_not_there_decide_nothing() -> None:
     labels = [["1", "2", "3", "4"], ["*"]]
     ancestors = np.array([[0, 1, 2, 3], [0, 0, 0, 0]])
     there = np.array([True, False, True, True])
-    names = block_names(labels, ancestors, np.array([0, 1, 0, 2]), ranges=True, there=there)
+    names = block_names(labels, ancestors, np.array([0, 1, 0, 2]), ranges=True, released=there)
     assert names == ["[1, 3]", "2", "4"]  # no released value lies between 1 and 3
     assert block_names(labels, ancestors, np.array([0, 1, 0, 2]), ranges=True) == ["{1, 3}", "2", "4"]
 
@@ -75,10 +79,10 @@ def test_leaves_that_are_not_there_decide_nothing() -> None:
 def test_blocks_that_are_not_released_have_names_of_their_own() -> None:
     labels = [["a", "b", "c"], ["b", "c"], ["*"]]
     ancestors = np.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]])
-    names = block_names(labels, ancestors, np.array([0, 0, 1]), there=np.array([True, True, False]))
+    names = block_names(labels, ancestors, np.array([0, 0, 1]), released=np.array([True, True, False]))
     assert names[0] == "b"
     assert len(set(names)) == 2
     tree = dc.groups({"c": ["a", "b"], "d": ["c"]}).hierarchy
-    names = block_names(tree.labels, tree.ancestors, np.array([0, 0, 1]), there=np.array([True, True, False]))
+    names = block_names(tree.labels, tree.ancestors, np.array([0, 0, 1]), released=np.array([True, True, False]))
     assert names[0] == "c"  # whether a suppressed value has the same name does not show
     assert names[1] != "c"

@@ -7,8 +7,9 @@ from datetime import date
 import polars as pl
 import pytest
 
+from discreet import intervals
 from discreet.errors import DataError, MissingColumnError, UsageError
-from discreet.schema import ColumnFacts, Hierarchy, Role, Schema, Type, detect, intervals
+from discreet.schema import ColumnFacts, Hierarchy, Role, Schema, Type, detect
 
 COLUMNS = ["name", "age", "zip", "disease", "income", "note"]
 
@@ -52,9 +53,10 @@ def test_a_sensitive_column_may_be_the_class_attribute():
     assert schema.role("income") is Role.SENSITIVE
 
 
-def test_hierarchy_files_are_relative_to_the_job(tmp_path):
+def test_hierarchy_files_are_relative_to_the_current_folder(tmp_path, monkeypatch):
     Hierarchy.from_rows([["1", "x"]]).to_csv(tmp_path / "age.csv")
-    schema = Schema.make(COLUMNS, (), {"age": "age.csv", "zip": ["94110"]}, base=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    schema = Schema.make(COLUMNS, (), {"age": "age.csv", "zip": ["94110"]})
     assert schema.quasi_identifiers["age"].source == "age.csv"
 
 

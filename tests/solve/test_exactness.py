@@ -10,8 +10,8 @@ import pytest
 
 import discreet as dc
 from discreet.errors import OutputError
-from discreet.kernels._numba import PLAIN
-from discreet.solve import Solution, _warm_up
+from discreet.solve import Solution, _kernel_loading
+from discreet.solve.kernels.jit import PLAIN
 
 
 def test_large_costs_are_told_apart():
@@ -80,23 +80,23 @@ def test_kernels_that_cannot_be_kept_are_compiled_for_one_run(monkeypatch):
     """What others keep is not thrown away for that."""
     thrown, tries = [], []
     kernel = SimpleNamespace(_cache="on disk", enable_caching=None)
-    monkeypatch.setattr(_warm_up, "_forget_own", lambda: thrown.append(1))
-    monkeypatch.setattr(_warm_up, "_kernels", lambda: [kernel])
+    monkeypatch.setattr(_kernel_loading, "_delete_cached", lambda: thrown.append(1))
+    monkeypatch.setattr(_kernel_loading, "_imported_kernels", lambda: [kernel])
 
     def full_disk():
         tries.append(1)
         if kernel._cache == "on disk":
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    _warm_up.warm_up(full_disk)
+    _kernel_loading.warm_up(full_disk)
     assert (len(tries), thrown) == (2, [])
 
 
 @pytest.mark.skipif(PLAIN, reason="kernels are plain Python")
 def test_every_kernel_is_found():
-    from discreet.kernels import classes
+    from discreet.solve.kernels import classes
 
-    assert any(found is classes.class_ids for found in _warm_up._kernels())
+    assert any(found is classes.class_ids for found in _kernel_loading._imported_kernels())
 
 
 def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypatch):
@@ -107,7 +107,7 @@ def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypa
         for name in ("a.nbi", "a.1.nbc"):
             (folder / name).write_bytes(b"")
     kept = [SimpleNamespace(_cache=SimpleNamespace(cache_path=path)) for path in (str(own), None)]
-    monkeypatch.setattr(_warm_up, "_kernels", lambda: kept)
+    monkeypatch.setattr(_kernel_loading, "_imported_kernels", lambda: kept)
     tries = []
 
     def damaged():
@@ -115,5 +115,5 @@ def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypa
         if len(tries) == 1:
             raise EOFError
 
-    _warm_up.warm_up(damaged)
+    _kernel_loading.warm_up(damaged)
     assert (len(tries), len(list(own.iterdir())), len(list(other.iterdir()))) == (2, 0, 2)

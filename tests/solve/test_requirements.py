@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
-from discreet.kernels.requirements import holds, tally
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy import PRIVACY
 from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.solve._requirements import make_requirement
+from discreet.solve.kernels.requirements import holds, tally
 
 HISTOGRAMS = 250
 
@@ -149,7 +149,7 @@ def test_what_has_no_compiled_form_is_said():
     problem = Problem.build(table, privacy=[_Stricter(2, "s0"), "distinct-l(2, s0)"], scheme="local")
     requirement = make_requirement(problem)
     assert not requirement.complete
-    assert requirement.kind.size == 1
+    assert requirement.model.size == 1
 
 
 def test_a_tuple_with_two_values_is_refused():
@@ -158,5 +158,5 @@ def test_a_tuple_with_two_values_is_refused():
     offsets = secret.offsets[[0, *range(2, table.tuples + 1)]]
     merged = Histogram("s0", secret.cardinality, offsets, secret.values, secret.counts)
     shorter = CountTable(table.attributes, table.codes[:, 1:], table.weights[1:], {"s0": merged})
-    with pytest.raises(AssertionError, match="told apart"):
+    with pytest.raises(AssertionError, match="one sensitive value"):
         make_requirement(Problem.build(shorter, privacy="distinct-l(2)", scheme="local"))

@@ -65,7 +65,7 @@ def running_browser() -> Iterator[Any]:
     """Start Chromium, or say why the tests cannot run."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the browser is driven by Playwright")
     from discreet.errors import UsageError
-    from discreet.release._browser import find_browser
+    from discreet.report.formats.pdf import find_browser
 
     try:
         found = find_browser()
@@ -134,7 +134,7 @@ class Visit:
         """Make a project of made-up people."""
         self.go("#/")
         self.page.get_by_label("Rows").select_option(str(rows))
-        self.click("Try it with this")
+        self.click("Try it")
         self.page.wait_for_url("**/#/p/*/data")
         self.page.get_by_role("heading", name="What is in your table?").wait_for()
 
@@ -144,7 +144,7 @@ class Visit:
         chosen.click()
         self.page.locator(f"[data-column='{column}'].{role}").wait_for()
 
-    def told(self, path: str) -> Any:
+    def fetch(self, path: str) -> Any:
         """Ask the studio itself, as the page would."""
         return self.page.request.get(self.studio.at(path)).json()
 

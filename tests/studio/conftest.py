@@ -61,12 +61,12 @@ class Visitor:
         """Return a job once nothing is under way any more, or something is so."""
         given_up = time.monotonic() + PATIENCE
         while time.monotonic() < given_up:
-            told = self.get(f"/jobs/{job}").json()
-            under_way = [told["state"], *told["evaluation"].values()]
-            if until(told) if until is not None else not {"waiting", "running"} & set(under_way):
-                return told
+            fields = self.get(f"/jobs/{job}").json()
+            under_way = [fields["state"], *fields["evaluation"].values()]
+            if until(fields) if until is not None else not {"waiting", "running"} & set(under_way):
+                return fields
             time.sleep(0.05)
-        raise AssertionError(f"the job is still {told['state']}")
+        raise AssertionError(f"the job is still {fields['state']}")
 
 
 @pytest.fixture

@@ -32,30 +32,30 @@ def project(visitor: Any) -> str:
 
 
 def test_about(visitor: Any) -> None:
-    told = visitor.get("/about").json()
-    assert told["limits"]["page"] == 200
-    assert {each["name"] for each in told["samples"]} == {"people"}
-    assert told["vocabulary"]["privacy"][0]["prevents"]
+    fields = visitor.get("/about").json()
+    assert fields["limits"]["page"] == 200
+    assert {each["name"] for each in fields["samples"]} == {"people"}
+    assert fields["vocabulary"]["privacy"][0]["prevents"]
 
 
 def test_the_vocabulary_is_what_the_library_knows() -> None:
-    told = vocabulary()
+    fields = vocabulary()
     families = {"privacy": PRIVACY, "costs": COSTS, "suppression": SUPPRESSION, "schemes": SCHEMES, "axes": AXES}
     for name, family in families.items():
-        names = [entry["name"] for entry in told[name]]
+        names = [entry["name"] for entry in fields[name]]
         left_out = {"suppression": {"pre-sampling"}, "privacy": {"delta-presence"}}.get(name, set())
         assert set(names) == set(family.members()) - left_out
-        for entry in told[name]:
+        for entry in fields[name]:
             defaults = [_default(parameter) for parameter in entry["parameters"]]
             text = f"{entry['name']}({', '.join(defaults)})" if defaults else entry["name"]
             family.make(text)
-    assert {entry["name"] for entry in told["solvers"]} - {"auto"} <= set(SOLVERS.members())
-    for entry in told["builders"]:
+    assert {entry["name"] for entry in fields["solvers"]} - {"auto"} <= set(SOLVERS.members())
+    for entry in fields["builders"]:
         assert entry["name"] in BUILDERS
-    for entry in told["privacy"]:
+    for entry in fields["privacy"]:
         assert entry["prevents"]
         assert entry["example"]
-    for entries in told.values():
+    for entries in fields.values():
         for entry in entries:
             assert entry["title"]
             assert entry["text"].endswith(".")
@@ -66,9 +66,9 @@ def _default(parameter: dict[str, Any]) -> str:
 
 
 def test_a_table_and_what_is_suggested(visitor: Any) -> None:
-    told = visitor.table(PEOPLE)
-    assert told["rows"] == 40
-    columns = {column["name"]: column for column in told["columns"]}
+    fields = visitor.table(PEOPLE)
+    assert fields["rows"] == 40
+    columns = {column["name"]: column for column in fields["columns"]}
     assert {name: column["role"] for name, column in columns.items()} == {
         "id": "identifier",
         "age": "quasi-identifier",
@@ -83,10 +83,10 @@ def test_a_table_and_what_is_suggested(visitor: Any) -> None:
     assert columns["id"]["stops"]
     assert columns["id"]["direct"]
     assert columns["sex"]["warning"] is None
-    assert set(told["hierarchies"]) == {"age", "sex", "city"}
-    assert all(each["ok"] and each["automatic"] for each in told["hierarchies"].values())
-    assert told["can_undo"] is False
-    assert told["goals"]["privacy"] == ["k(5)", "distinct-l(3, diagnosis)"]
+    assert set(fields["hierarchies"]) == {"age", "sex", "city"}
+    assert all(each["ok"] and each["automatic"] for each in fields["hierarchies"].values())
+    assert fields["can_undo"] is False
+    assert fields["goals"]["privacy"] == ["k(5)", "distinct-l(3, diagnosis)"]
 
 
 def test_protecting_a_column_switches_a_diversity_on(visitor: Any, project: str) -> None:
@@ -94,10 +94,10 @@ def test_protecting_a_column_switches_a_diversity_on(visitor: Any, project: str)
     before = visitor.get(path).json()["goals"]["privacy"]
 
     def promised(body: dict[str, Any]) -> list[str]:
-        told = visitor.patch(path, body).json()
-        of = {column["name"]: column["promised"] for column in told["columns"]}
-        assert {text for texts in of.values() for text in texts} == set(told["goals"]["privacy"]) - {"k(5)"}
-        found: list[str] = told["goals"]["privacy"]
+        fields = visitor.patch(path, body).json()
+        of = {column["name"]: column["promised"] for column in fields["columns"]}
+        assert {text for texts in of.values() for text in texts} == set(fields["goals"]["privacy"]) - {"k(5)"}
+        found: list[str] = fields["goals"]["privacy"]
         return found
 
     # No more different values are promised than there are: sex has two.
@@ -117,8 +117,10 @@ def test_protecting_a_column_switches_a_diversity_on(visitor: Any, project: str)
 def test_a_column_without_values_to_tell_apart_gets_no_diversity(visitor: Any) -> None:
     frame = pl.DataFrame({"age": [20, 30, 40] * 10, "same": ["x"] * 30, "a, b": ["u", "v", "w"] * 10})
     path = f"/projects/{visitor.table(frame)['id']}"
-    told = visitor.patch(path, {"roles": {"age": "quasi-identifier", "same": "sensitive", "a, b": "sensitive"}}).json()
-    assert told["goals"]["privacy"] == ["k(5)", "distinct-l(3, 'a, b')"]
+    fields = visitor.patch(
+        path, {"roles": {"age": "quasi-identifier", "same": "sensitive", "a, b": "sensitive"}}
+    ).json()
+    assert fields["goals"]["privacy"] == ["k(5)", "distinct-l(3, 'a, b')"]
     assert visitor.post(f"{path}/check").json()["ok"]
 
 
@@ -130,23 +132,23 @@ def test_a_column_that_singles_people_out_needs_a_decision(visitor: Any) -> None
             "age": [20 + n % 5 for n in range(300)],
         }
     )
-    told = visitor.table(frame)
-    path = f"/projects/{told['id']}"
-    assert all(column["suggested"] != "insensitive" for column in told["columns"] if column["name"] != "age")
+    fields = visitor.table(frame)
+    path = f"/projects/{fields['id']}"
+    assert all(column["suggested"] != "insensitive" for column in fields["columns"] if column["name"] != "age")
     roles = {"weight": "insensitive", "born": "identifier", "age": "quasi-identifier"}
-    told = visitor.patch(path, {"roles": roles}).json()
-    columns = {column["name"]: column for column in told["columns"]}
+    fields = visitor.patch(path, {"roles": roles}).json()
+    columns = {column["name"]: column for column in fields["columns"]}
     assert columns["weight"]["undecided"]
     check = visitor.post(f"{path}/check").json()
     assert not check["ok"]
     assert (check["kind"], check["columns"]) == ("UndecidedColumnError", ["weight"])
-    told = visitor.patch(path, {"keep": {"weight": True}}).json()
-    assert told["undo_label"] == "release 'weight' as it is"
+    fields = visitor.patch(path, {"keep": {"weight": True}}).json()
+    assert fields["undo_label"] == "release 'weight' unchanged"
     assert visitor.post(f"{path}/check").json()["ok"]
     # The decision is about the column as it is: with another role it is forgotten.
     visitor.patch(path, {"roles": {"weight": "identifier"}})
-    told = visitor.patch(path, {"roles": {"weight": "insensitive"}}).json()
-    assert {column["name"]: column["undecided"] for column in told["columns"]}["weight"]
+    fields = visitor.patch(path, {"roles": {"weight": "insensitive"}}).json()
+    assert {column["name"]: column["undecided"] for column in fields["columns"]}["weight"]
     visitor.patch(path, {"keep": {"weight": True}})
     visitor.patch(path, {"keep": {"weight": False}})
     assert not visitor.post(f"{path}/check").json()["ok"]
@@ -175,9 +177,9 @@ def test_columns_in_numbers(visitor: Any, project: str) -> None:
         ("York", 10),
     ]
     numbers = visitor.table(pl.DataFrame({"n": range(1000), "note": [f"n{n}" for n in range(1000)]}))["id"]
-    told = visitor.get(f"/projects/{numbers}/column", name="n").json()
-    assert len(told["histogram"]) == 40
-    assert sum(bar["count"] for bar in told["histogram"]) == 1000
+    fields = visitor.get(f"/projects/{numbers}/column", name="n").json()
+    assert len(fields["histogram"]) == 40
+    assert sum(bar["count"] for bar in fields["histogram"]) == 1000
     note = visitor.get(f"/projects/{numbers}/column", name="note").json()
     assert len(note["histogram"]) == 40
     assert sum(bar["count"] for bar in note["histogram"]) == 1000
@@ -188,13 +190,13 @@ def test_columns_in_numbers(visitor: Any, project: str) -> None:
 def test_columns_with_awkward_names(visitor: Any) -> None:
     names = ["..", "a/b", "x?y=1&z", "%2e%2e", "=cmd|' /C calc'!A0", "<script>", "né"]
     frame = pl.DataFrame({name: ["a", "b", "c"] for name in names})
-    told = visitor.table(frame)
-    assert [column["name"] for column in told["columns"]] == names
+    fields = visitor.table(frame)
+    assert [column["name"] for column in fields["columns"]] == names
     for name in names:
-        assert visitor.get(f"/projects/{told['id']}/column", name=name).json()["distinct"] == 3
-        answer = visitor.post(f"/projects/{told['id']}/hierarchy", {"builder": "flat"}, column=name)
+        assert visitor.get(f"/projects/{fields['id']}/column", name=name).json()["distinct"] == 3
+        answer = visitor.post(f"/projects/{fields['id']}/hierarchy", {"builder": "flat"}, column=name)
         assert answer.json()["column"] == name
-        exported = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column=name)
+        exported = visitor.get(f"/projects/{fields['id']}/hierarchy.csv", column=name)
         assert exported.text == "a;*\nb;*\nc;*\n"
         assert "/" not in exported.headers["content-disposition"].partition("filename=")[2]
 
@@ -202,11 +204,11 @@ def test_columns_with_awkward_names(visitor: Any) -> None:
 def test_changes_are_undone_and_done_again(visitor: Any, project: str) -> None:
     path = f"/projects/{project}"
     first = visitor.get(path).json()
-    told = visitor.patch(path, {"roles": {"sex": "insensitive", "age": "sensitive"}}).json()
-    assert told["undo_label"] == "change roles"
-    told = visitor.patch(path, {"goals": {"privacy": ["k(3)", "distinct-l(2, diagnosis)"]}}).json()
-    told = visitor.post(f"{path}/hierarchy", {"builder": "flat"}, column="city").json()
-    told = visitor.patch(path, {"name": "Trial"}).json()
+    fields = visitor.patch(path, {"roles": {"sex": "insensitive", "age": "sensitive"}}).json()
+    assert fields["undo_label"] == "change roles"
+    fields = visitor.patch(path, {"goals": {"privacy": ["k(3)", "distinct-l(2, diagnosis)"]}}).json()
+    fields = visitor.post(f"{path}/hierarchy", {"builder": "flat"}, column="city").json()
+    fields = visitor.patch(path, {"name": "Trial"}).json()
     last = visitor.get(path).json()
     assert last["name"] == "Trial"
     for _ in range(4):
@@ -235,8 +237,8 @@ def test_a_change_that_changes_nothing_is_none(visitor: Any, project: str) -> No
 def test_there_is_one_class(visitor: Any, project: str) -> None:
     path = f"/projects/{project}"
     visitor.patch(path, {"roles": {"sex": "class"}})
-    told = visitor.patch(path, {"roles": {"city": "class"}}).json()
-    roles = {column["name"]: column["role"] for column in told["columns"]}
+    fields = visitor.patch(path, {"roles": {"city": "class"}}).json()
+    roles = {column["name"]: column["role"] for column in fields["columns"]}
     assert (roles["sex"], roles["city"]) == ("insensitive", "class")
 
 
@@ -286,22 +288,22 @@ def test_changes_that_make_no_sense(visitor: Any, project: str, body: Any, field
 
 def test_hierarchies(visitor: Any, project: str) -> None:
     path = f"/projects/{project}/hierarchy"
-    told = visitor.get(path, column="age").json()
-    assert told["automatic"]
-    assert told["check"] == {"ok": True, "message": None}
-    assert told["tree"]["count"] == 40
-    told = visitor.post(path, {"builder": "intervals(5, 10)"}, column="age").json()
-    assert (told["form"], told["height"]) == ("intervals(5, 10)", 3)
-    told = visitor.post(
+    fields = visitor.get(path, column="age").json()
+    assert fields["automatic"]
+    assert fields["check"] == {"ok": True, "message": None}
+    assert fields["tree"]["count"] == 40
+    fields = visitor.post(path, {"builder": "intervals(5, 10)"}, column="age").json()
+    assert (fields["form"], fields["height"]) == ("intervals(5, 10)", 3)
+    fields = visitor.post(
         path, {"edit": {"op": "rename", "level": 1, "name": "[20, 25)", "to": "young"}}, column="age"
     ).json()
-    assert told["edited"]
-    assert "young" in [child["name"] for node in told["tree"]["children"] for child in node["children"]]
+    assert fields["edited"]
+    assert "young" in [child["name"] for node in fields["tree"]["children"] for child in node["children"]]
     exported = visitor.get(f"{path}.csv", column="age").text
-    told = visitor.post(path, {"builder": "auto"}, column="age").json()
-    assert told["automatic"]
-    told = visitor.post(path, {"csv": exported}, column="age").json()
-    assert told["edited"]
+    fields = visitor.post(path, {"builder": "auto"}, column="age").json()
+    assert fields["automatic"]
+    fields = visitor.post(path, {"csv": exported}, column="age").json()
+    assert fields["edited"]
     assert visitor.get(f"{path}.csv", column="age").text == exported
     assert visitor.get(f"/projects/{project}").json()["undo_label"] == "import the hierarchy of 'age'"
 
@@ -331,33 +333,33 @@ def test_hierarchies_that_do_not_fit(visitor: Any, project: str, body: Any) -> N
     assert visitor.get(f"/projects/{project}").json() == before
 
 
-def test_a_type_that_breaks_a_hierarchy_is_told(visitor: Any, project: str) -> None:
+def test_a_type_that_breaks_a_hierarchy_is_reported(visitor: Any, project: str) -> None:
     visitor.post(f"/projects/{project}/hierarchy", {"builder": "mask(digits=2)"}, column="city")
     visitor.patch(f"/projects/{project}", {"types": {"city": "integer"}})
-    told = visitor.get(f"/projects/{project}/hierarchy", column="city").json()
-    project_told = visitor.get(f"/projects/{project}").json()
-    assert project_told["hierarchies"]["city"]["ok"] is told["check"]["ok"]
+    fields = visitor.get(f"/projects/{project}/hierarchy", column="city").json()
+    project_fields = visitor.get(f"/projects/{project}").json()
+    assert project_fields["hierarchies"]["city"]["ok"] is fields["check"]["ok"]
     visitor.post(f"/projects/{project}/hierarchy", {"builder": "auto"}, column="city")
     assert visitor.patch(f"/projects/{project}", {"types": {"city": None}}).json()["hierarchies"]["city"]["ok"]
 
 
 def test_check_says_what_would_be_done(visitor: Any, project: str) -> None:
     path = f"/projects/{project}"
-    told = visitor.post(f"{path}/check").json()
-    assert told["ok"], told
-    assert (told["solver"], told["exact"], told["rows"]) == ("lattice", True, 40)
-    assert "proves" in told["why"]
-    assert told["privacy"][0]["words"] == "Every person is one of at least 5 who look the same."
+    fields = visitor.post(f"{path}/check").json()
+    assert fields["ok"], fields
+    assert (fields["solver"], fields["exact"], fields["rows"]) == ("lattice", True, 40)
+    assert "proves" in fields["why"]
+    assert fields["privacy"][0]["words"] == "Every person is one of at least 5 who look the same."
     visitor.patch(path, {"goals": {"scheme": "local"}})
     assert visitor.post(f"{path}/check").json()["solver"] == "local"
     visitor.patch(path, {"goals": {"privacy": ["k(100)"]}})
-    told = visitor.post(f"{path}/check").json()
-    assert told["ok"] is False
-    assert "100" in told["message"]
+    fields = visitor.post(f"{path}/check").json()
+    assert fields["ok"] is False
+    assert "100" in fields["message"]
     visitor.patch(path, {"roles": dict.fromkeys(["age", "sex", "city"], "insensitive")})
-    told = visitor.post(f"{path}/check").json()
-    assert told["ok"] is False
-    assert told["message"]
+    fields = visitor.post(f"{path}/check").json()
+    assert fields["ok"] is False
+    assert fields["message"]
 
 
 def test_projects_come_and_go(visitor: Any, studio: Any) -> None:
@@ -371,10 +373,10 @@ def test_projects_come_and_go(visitor: Any, studio: Any) -> None:
 def test_samples(visitor: Any) -> None:
     answer = visitor.post("/projects", {"sample": "people", "rows": 300})
     assert answer.status_code == 201
-    told = answer.json()
-    assert told["rows"] == 300
-    assert all(each["ok"] for each in told["hierarchies"].values())
-    assert told["hierarchies"]["zip"]["form"] == "mask(digits=5)"
+    fields = answer.json()
+    assert fields["rows"] == 300
+    assert all(each["ok"] for each in fields["hierarchies"].values())
+    assert fields["hierarchies"]["zip"]["form"] == "mask(digits=5)"
     for body in ({"sample": "dogs"}, {"sample": "people", "rows": 0}, {"sample": "people", "rows": "all"}, {}):
         assert visitor.post("/projects", body).status_code == 422
 
@@ -415,14 +417,14 @@ JSON = st.recursive(
 def test_whatever_is_sent_there_is_an_answer(visitor: Any, studio: Any, body: Any, of: str) -> None:
     known = studio.projects("link")
     project = known[0].id if known else visitor.table(PEOPLE)["id"]
-    told = {of: body} if of else body
+    fields = {of: body} if of else body
     answers = [
-        visitor.patch(f"/projects/{project}", told),
-        visitor.client.post(f"/api/projects/{project}/hierarchy", params={"column": "age"}, json=told),
-        visitor.client.post("/api/projects", json=told),
+        visitor.patch(f"/projects/{project}", fields),
+        visitor.client.post(f"/api/projects/{project}/hierarchy", params={"column": "age"}, json=fields),
+        visitor.client.post("/api/projects", json=fields),
     ]
     for answer in answers:
-        assert answer.status_code in (200, 422), (told, answer.text)
+        assert answer.status_code in (200, 422), (fields, answer.text)
         if answer.status_code == 422:
             assert answer.json()["error"]["message"]
     assert visitor.get(f"/projects/{project}").status_code == 200

@@ -47,8 +47,8 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     for column in REMOVED:
         visit.role(column, "identifier")
     visit.role("income", "insensitive")
-    visit.click("Release income as it is: I have decided")
-    page.get_by_text("It is released as it is: you decided so.").wait_for()
+    visit.click("I have decided: release income unchanged")
+    page.get_by_text("Released unchanged, as you decided.").wait_for()
 
     # Goals: the slider and a promise about the secret, both kept over a reload in the middle.
     visit.click("Hierarchies", "link")
@@ -56,12 +56,12 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     slider = page.get_by_role("slider", name="How many people look the same, at least")
     slider.focus()
     slider.press("ArrowRight")
-    page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
+    page.get_by_text("Anyone who looks for a person finds at least 6 rows").wait_for()
     # A promise about the secret is on by itself, and only about the column that is still protected.
     page.locator(".promised").get_by_text("distinct-l(3, diagnosis)").wait_for()
     assert page.locator(".promised").get_by_text("income").count() == 0
     page.reload()
-    page.get_by_text("Whoever looks for a person finds at least 6 rows").wait_for()
+    page.get_by_text("Anyone who looks for a person finds at least 6 rows").wait_for()
     assert page.get_by_role("switch", name="No group gives itself away").is_checked()
 
     # Every trade-off; reload while it runs.
@@ -83,26 +83,27 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     page.reload()
     page.get_by_role("heading", name=f"k = {k:,}").wait_for()
     visit.click("Make this release")
-    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    page.get_by_text("Done: proven optimal.").wait_for()
     visit.click("Explore the result")
 
     # Explore: columns, the cut, and the table before and after.
     page.get_by_role("heading", name="Row by row").wait_for()
     page.get_by_role("radio", name=re.compile("^education")).click()
-    page.get_by_role("img", name="Hierarchy of education with the values of the release").wait_for()
+    page.get_by_role("img", name="Tree of education with the released values").wait_for()
     page.get_by_role("heading", name="One step finer, one step coarser").wait_for()
+    page.locator(".compare tbody tr").nth(14).wait_for()
     assert page.locator(".compare tbody tr").count() == 15
     assert page.locator(".compare td.changed").count() > 0
-    visit.click("Further")
+    visit.click("Next page")
     page.get_by_text("16 to 30 of 2,000").wait_for()
 
     # Risk and utility are measured by themselves.
-    page.get_by_role("navigation", name="Back and on").get_by_role("link", name="Risk & utility").click()
-    page.get_by_role("heading", name="Crowds in the release").wait_for()
+    page.get_by_role("navigation", name="Previous and next step").get_by_role("link", name="Risk & utility").click()
+    page.get_by_role("heading", name="Groups in the release").wait_for()
     page.get_by_role("heading", name="What was kept").wait_for()
 
     # Release: what is handed over and what is kept, and each file by itself.
-    page.get_by_role("navigation", name="Back and on").get_by_role("link", name="Release").click()
+    page.get_by_role("navigation", name="Previous and next step").get_by_role("link", name="Release").click()
     page.get_by_text("Audit passed.").wait_for()
     page.get_by_role("button", name="Show", exact=True).first.click()
     report = page.frame_locator("iframe.report")
@@ -132,8 +133,8 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     audit = dc.audit(safe, quasi_identifiers=QUASI, sensitive="diagnosis", privacy=promises)
     assert audit.passed, audit.summary()
     assert pl.read_parquet(tmp_path / "data.parquet").height == audit.rows
-    told = pl.read_csv(safe, infer_schema=False)
-    assert set(told.columns) == {*QUASI, "income", "diagnosis"}
+    released = pl.read_csv(safe, infer_schema=False)
+    assert set(released.columns) == {*QUASI, "income", "diagnosis"}
     command = [sys.executable, "-m", "discreet", "audit", str(safe)]
     by_promise = subprocess.run([*command, "--qi", ",".join(QUASI), "-k", str(k)], capture_output=True, text=True)
     assert by_promise.returncode == 0, by_promise.stdout + by_promise.stderr
@@ -155,7 +156,7 @@ def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit, tmp_path: Path) 
     for column in columns:
         visit.role(column, "quasi-identifier")
     visit.step("goals")
-    page.get_by_text("More ways to join values").click()
+    page.get_by_text("More schemes").click()
     page.locator("[data-scheme=set] input").check()  # more sets than can be searched in a lifetime
     page.get_by_label("Time").select_option("")
     page.get_by_text("Ready to run.").wait_for()
@@ -167,9 +168,9 @@ def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit, tmp_path: Path) 
     page.locator(".chart .best").wait_for()
     visit.click("Stop and keep the best so far")
     page.get_by_text(re.compile("^Done: a valid release")).wait_for()
-    told = visit.told(f"api/jobs/{job}")
-    assert (told["state"], told["status"]) == ("done", "feasible")
-    result = visit.told(f"api/jobs/{job}/result")
+    state = visit.fetch(f"api/jobs/{job}")
+    assert (state["state"], state["status"]) == ("done", "feasible")
+    result = visit.fetch(f"api/jobs/{job}/result")
     assert result["audit"]["passed"]
     assert result["lower_bound"] < result["cost"]
     visit.click("Explore the result")
@@ -183,16 +184,16 @@ def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
     exact = page.locator(".k-ends input")
     exact.fill("9999999")
     exact.press("Enter")
-    page.get_by_text(f"This takes a number from 2 to {ROWS:,}; 5 stays.").first.wait_for()
+    page.get_by_text(f"Enter a number from 2 to {ROWS:,}. The value 5 was kept.").first.wait_for()
     page.get_by_role("radio", name="Nobody").click()
     page.get_by_label("How coarse birth_date may become").select_option("0")
     visit.click("Find the best release")
     failed = page.locator(".status .notice.bad")
     failed.wait_for()
     assert "birth_date" in failed.inner_text()
-    failed.get_by_role("button", name=re.compile("^Let birth_date up to level")).click()
+    failed.get_by_role("button", name=re.compile("^Allow birth_date up to level")).click()
     page.get_by_role("heading", name="What do you promise, and what matters?").wait_for()
-    assert visit.told(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
+    assert visit.fetch(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
 
 
 def test_columns_that_single_people_out_need_a_decision(visit: Visit, tmp_path: Path) -> None:
@@ -207,17 +208,17 @@ def test_columns_that_single_people_out_need_a_decision(visit: Visit, tmp_path: 
     for column, role in (("age", "quasi-identifier"), ("sex", "quasi-identifier"), ("disease", "sensitive")):
         visit.role(column, role)
     visit.role("weight", "insensitive")
-    page.get_by_text("weight could tell who somebody is.").wait_for()
+    page.get_by_text("weight could identify people.").wait_for()
     visit.step("goals")
-    page.locator(".plan").get_by_text("weight could tell who somebody is.").wait_for()
+    page.locator(".plan").get_by_text("weight could identify people.").wait_for()
     assert page.get_by_role("button", name="Find the best release").is_disabled()
-    visit.click("Release weight as it is: I have decided")
+    visit.click("I have decided: release weight unchanged")
     page.get_by_text("Ready to run.").wait_for()
     visit.click("Find the best release")
-    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    page.get_by_text("Done: proven optimal.").wait_for()
     visit.click("Explore the result")
-    kept = page.get_by_role("region", name="Released as they are").last
-    kept.get_by_text("you decided").wait_for()
+    kept = page.get_by_role("region", name="Released unchanged").last
+    kept.get_by_text("your decision").wait_for()
     assert "weight" in kept.inner_text()
     assert "'weight'" in page.locator("[data-warnings]").inner_text()
 
@@ -231,7 +232,7 @@ def test_columns_that_single_people_out_need_a_decision(visit: Visit, tmp_path: 
     slider.press("End")
     page.locator(".plan").get_by_text("This table was released before").wait_for()
     visit.click("Find the best release")
-    page.get_by_text("Done: nothing better exists, proven.").wait_for()
+    page.get_by_text("Done: proven optimal.").wait_for()
     visit.step("release")
     page.get_by_text("THIS TABLE WAS RELEASED BEFORE").wait_for()
 
@@ -247,10 +248,10 @@ def test_secrets_are_protected_one_by_one(visit: Visit) -> None:
     model.get_by_label("Different values, at least").last.fill("4")
     model.get_by_label("Different values, at least").last.press("Enter")
     promised.get_by_text("distinct-l(4, diagnosis)").wait_for()
-    visit.click("Promise this no longer about income")
+    visit.click("Remove this promise about income")
     page.get_by_text("Nothing is promised about income, which you want to protect.").wait_for()
     assert promised.get_by_text("distinct-l(4, diagnosis)").count() == 1
-    visit.click("Also about income")
+    visit.click("Also for income")
     promised.get_by_text("distinct-l(3, income)").wait_for()
     page.get_by_role("switch", name="No group gives itself away").uncheck()
     page.get_by_text("Nothing is promised about income and diagnosis, which you want to protect.").wait_for()
@@ -265,18 +266,18 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     visit.sample(ROWS)
     visit.step("hierarchies", "?column=education")
-    tree = page.get_by_role("tree", name="Hierarchy of education")
+    tree = page.get_by_role("tree", name="Tree of education")
     tree.wait_for()
 
     def under(group: str) -> list[str]:
-        found = visit.told(f"api/projects/{visit.project}/hierarchy?column=education")["tree"]["children"]
+        found = visit.fetch(f"api/projects/{visit.project}/hierarchy?column=education")["tree"]["children"]
         return next(([child["name"] for child in node["children"]] for node in found if node["name"] == group), [])
 
     def item(name: str) -> Any:
         return tree.get_by_role("treeitem", name=re.compile(f"^{re.escape(name)},"))
 
-    def wait(said: str) -> None:
-        page.get_by_text(said).first.wait_for()
+    def wait(message: str) -> None:
+        page.get_by_text(message).first.wait_for()
 
     # By dragging.
     item("Vocational").drag_to(item("Higher"))
@@ -307,7 +308,7 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     visit.click("Group")
     page.get_by_role("textbox", name="Name").fill("University")
     page.get_by_role("dialog").get_by_role("button", name="Group").click()
-    wait("University is a group now.")
+    wait("University is now a group.")
     assert under("University") == ["Bachelor", "Master"]
     item("University").click()
     item("Higher").click(modifiers=["Control"])
@@ -316,9 +317,9 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
     wait("Merged into High.")
     assert set(under("High")) == {"Bachelor", "Master", "Doctorate"}
-    visit.click("Put a level in above level 1")
+    visit.click("Insert a level above level 1")
     page.get_by_text("Level 2", exact=True).wait_for()
-    visit.click("Take level 2 out")
+    visit.click("Remove level 2")
     page.get_by_text("Level 2", exact=True).wait_for(state="detached")
     # By typing into the table.
     visit.click("Table", "radio")
@@ -326,7 +327,7 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     cell.fill("Highest")
     cell.press("Enter")
     wait("Renamed to Highest.")
-    # Out and in again, and a rule that does not fit is told at once.
+    # Export, import again, and a rule that does not fit is reported at once.
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Export").click()
     exported = tmp_path / "education.csv"
@@ -336,7 +337,7 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     with page.expect_file_chooser() as chooser:
         visit.click("Import")
     chooser.value.set_files(exported)
-    wait("The hierarchy was read from the file.")
+    wait("The tree was imported.")
     assert set(under("Top")) == {"Bachelor", "Master", "Doctorate"}
     visit.expected.append("422")
     page.get_by_label("Rule").select_option("ordered")
@@ -353,8 +354,8 @@ def test_files_of_ones_own(visit: Visit, tmp_path: Path) -> None:
     page.wait_for_url("**/#/p/*/data")
     page.get_by_text("<i>0</i>").first.wait_for()  # values are text, never markup
     assert page.locator("main i i").count() == 0
-    visit.click("Look into age")
-    page.get_by_role("dialog").get_by_role("img", name="How the values of age are spread").wait_for()
+    visit.click("Show age")
+    page.get_by_role("dialog").get_by_role("img", name="Distribution of age").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     bad = tmp_path / "bad.csv"
@@ -384,7 +385,7 @@ def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
                 )
                 assert page.evaluate(f"{clipped}.length") == 0, (step, width)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        visit.click("Colours as on your system; switch to light")
+        visit.click("System colours; switch to light")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
         page.reload()
         page.get_by_role("heading", level=1).wait_for()
@@ -392,14 +393,14 @@ def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
 
 
 def test_an_axis_over_mere_rounding(visit: Visit) -> None:
-    """A best cost and a bound may differ by less than numbers can be told apart by."""
+    """Best cost and bound may differ by less than the axis can resolve."""
     counted = "([low, high]) => import('/static/format.js').then((format) => format.ticks(low, high).length)"
     for low, high in ((6480.842105263157, 6480.842105263158), (1e15, 1e15 + 0.125), (3.0, 3.0), (0.0, 1e-12), (0, 7)):
         assert visit.page.evaluate(counted, [low, high]) <= 12
 
 
 def test_everything_has_a_name(visit: Visit) -> None:
-    """What can be used can be told by a screen reader, and reached by the Tab key."""
+    """Every control has a name for screen readers and can be reached by the Tab key."""
     page = visit.page
     visit.sample(ROWS)
     for step in ("data", "hierarchies", "goals", "run"):

@@ -65,8 +65,8 @@ def new_project(visitor: Any) -> str:
 
 def run(visitor: Any, project: str, **body: Any) -> str:
     job: str = visitor.post(f"/projects/{project}/jobs", {"kind": "release", **body}).json()["id"]
-    told = visitor.wait(job)
-    assert told["state"] == "done", told["message"]
+    fields = visitor.wait(job)
+    assert fields["state"] == "done", fields["message"]
     return job
 
 
@@ -83,8 +83,8 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def warned(visitor: Any, job: str) -> bool:
-    told = visitor.get(f"/jobs/{job}/result").json()["warnings"]
-    return any("RELEASED BEFORE" in text for text in told)
+    fields = visitor.get(f"/jobs/{job}/result").json()["warnings"]
+    return any("RELEASED BEFORE" in text for text in fields)
 
 
 @pytest.fixture(scope="module")
@@ -150,11 +150,11 @@ def test_nothing_else_can_be_downloaded(made: tuple[Any, str, str], name: str) -
 
 def test_every_point_keeps_every_promise_of_the_goals(made: tuple[Any, str, str], front: str) -> None:
     visitor, project, _ = made
-    told = visitor.get(f"/jobs/{front}/result").json()
-    assert told["promises"] == GOALS["privacy"]
-    assert len(told["points"]) > 2
-    assert min(point["k"] for point in told["points"]) >= 5
-    for point in told["points"]:
+    fields = visitor.get(f"/jobs/{front}/result").json()
+    assert fields["promises"] == GOALS["privacy"]
+    assert len(fields["points"]) > 2
+    assert min(point["k"] for point in fields["points"]) >= 5
+    for point in fields["points"]:
         job = run(visitor, project, job=front, point=point["number"])
         result = visitor.get(f"/jobs/{job}/result").json()
         assert {each["model"] for each in result["promises"]} >= {"k(5)", "distinct-l(3, illness)"}
@@ -165,7 +165,9 @@ def test_every_point_keeps_every_promise_of_the_goals(made: tuple[Any, str, str]
         assert audit.passed, audit.summary()
 
 
-def test_a_second_release_of_a_table_is_told_once_the_first_was_downloaded(long_studio: tuple[Any, Studio]) -> None:
+def test_a_second_release_of_a_table_gets_a_warning_once_the_first_was_downloaded(
+    long_studio: tuple[Any, Studio],
+) -> None:
     visitor, _ = long_studio
     other = PEOPLE.with_columns(age=pl.col("age") + 1)  # a table that no other test downloaded
     project = visitor.table(other)["id"]
@@ -197,11 +199,11 @@ def test_undecided_columns_stop_before_any_search(long_studio: tuple[Any, Studio
     project = visitor.table(frame)["id"]
     visitor.patch(f"/projects/{project}", {"roles": {**ROLES, "weight": "insensitive"}})
     for kind in ("release", "front"):
-        told = visitor.wait(visitor.post(f"/projects/{project}/jobs", {"kind": kind}).json()["id"])
-        assert told["state"] == "failed"
-        assert (told["more"]["kind"], told["more"]["columns"]) == ("UndecidedColumnError", ["weight"])
-        assert told["best"] is None
-        assert told["points"] is None
+        fields = visitor.wait(visitor.post(f"/projects/{project}/jobs", {"kind": kind}).json()["id"])
+        assert fields["state"] == "failed"
+        assert (fields["more"]["kind"], fields["more"]["columns"]) == ("UndecidedColumnError", ["weight"])
+        assert fields["best"] is None
+        assert fields["points"] is None
     visitor.patch(f"/projects/{project}", {"keep": {"weight": True}})
     result = visitor.get(f"/jobs/{run(visitor, project)}/result").json()
     kept = {column["name"]: column for column in result["kept"]}

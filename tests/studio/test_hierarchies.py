@@ -21,8 +21,8 @@ from discreet.studio._hierarchies import (
     remove_level,
     rename,
     split,
-    table_of,
-    tree_of,
+    subtree,
+    table_page,
 )
 
 ROWS = [
@@ -109,7 +109,7 @@ def test_levels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("fields", "message"),
     [
         ({"op": "rename", "level": 1, "name": "Nowhere", "to": "x"}, "no such group"),
         ({"op": "rename", "level": 1, "name": "Dorset", "to": "Somerset"}, "already"),
@@ -119,33 +119,33 @@ def test_levels() -> None:
         ({"op": "rename", "level": 0, "name": "Leeds", "to": "x"}, "levels 1 to 2"),
         ({"op": "rename", "level": 3, "name": "*", "to": "x"}, "levels 1 to 2"),
         ({"op": "rename", "level": True, "name": "Dorset", "to": "x"}, "levels 1 to 2"),
-        ({"op": "rename", "level": 1, "name": "Dorset"}, "'to' must be told"),
+        ({"op": "rename", "level": 1, "name": "Dorset"}, "needs 'to'"),
         ({"op": "merge", "level": 1, "names": ["Dorset"], "to": "x"}, "two groups"),
         ({"op": "merge", "level": 1, "names": ["Dorset", "Somerset"], "to": "Durham"}, "already"),
         ({"op": "merge", "level": 1, "names": "Dorset", "to": "x"}, "at least one group"),
-        ({"op": "split", "level": 1, "name": "Dorset", "parts": {"x": ["Leeds"]}}, "Only what is in"),
+        ({"op": "split", "level": 1, "name": "Dorset", "parts": {"x": ["Leeds"]}}, "Only members of"),
         ({"op": "split", "level": 1, "name": "Dorset", "parts": {"Durham": ["Poole"]}}, "already"),
         ({"op": "split", "level": 1, "name": "Dorset", "parts": []}, "new groups"),
         ({"op": "move", "level": 2, "names": ["North"], "to": "x"}, "add a level"),
         ({"op": "move", "level": 0, "names": [], "to": "x"}, "at least one group"),
         ({"op": "add-level", "above": 3}, "levels 0 to 2"),
-        ({"op": "add-level", "above": 0, "groups": ["x"]}, "which groups"),
+        ({"op": "add-level", "above": 0, "groups": ["x"]}, "Name the groups"),
         ({"op": "remove-level", "level": 0}, "levels 1 to 2"),
         ({"op": "burn"}, "one of"),
         ("rename", "one of"),
         (None, "one of"),
     ],
 )
-def test_edits_that_make_no_sense(told: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        edit(TREE, told)
+def test_edits_that_make_no_sense(fields: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        edit(TREE, fields)
 
 
 def test_the_tree_counts_rows_and_values() -> None:
     values = pl.Series([*[row[0] for row in ROWS], None])
     counts = np.array([5, 4, 3, 2, 10, 20, 30, 7])
     domain = make_domain("city", values, TREE, rows=counts)
-    root = tree_of(domain, counts)
+    root = subtree(domain, counts)
     assert (root["name"], root["count"], root["leaves"], root["more"]) == ("*", 81, 8, 0)
     of = {child["name"]: child for child in root["children"]}
     assert {name: child["count"] for name, child in of.items()} == {"North": 14, "South": 60, "missing": 7}
@@ -154,19 +154,19 @@ def test_the_tree_counts_rows_and_values() -> None:
     durham = next(child for child in of["North"]["children"] if child["name"] == "Durham")
     assert durham["repeats"]
     assert not somerset["repeats"]
-    part = tree_of(domain, counts, somerset["level"], somerset["block"])
+    part = subtree(domain, counts, somerset["level"], somerset["block"])
     assert [leaf["name"] for leaf in part["children"]] == ["Bath", "Wells"]
-    table = table_of(domain, counts, 2, 3)
+    table = table_page(domain, counts, 2, 3)
     assert (table["total"], len(table["rows"]), len(table["counts"])) == (8, 3, 3)
     with pytest.raises(UsageError, match="no such group"):
-        tree_of(domain, counts, 9, 0)
+        subtree(domain, counts, 9, 0)
 
 
-def test_a_large_tree_is_told_in_parts() -> None:
+def test_a_large_tree_is_sent_in_pages() -> None:
     values = pl.Series(range(5000))
     counts = np.ones(5000, dtype=np.int64)
     domain = make_domain("number", values, "intervals(10, 100)", rows=counts)
-    root = tree_of(domain, counts)
+    root = subtree(domain, counts)
     seen = Counter(node["level"] for node in _nodes(root))
     assert sum(seen.values()) <= 500
     assert root["count"] == 5000
@@ -175,7 +175,7 @@ def test_a_large_tree_is_told_in_parts() -> None:
             assert len(node["children"]) + node["more"] == len(_children(domain, node["level"], node["block"]))
     offset, found = 0, []
     while True:
-        part = tree_of(domain, counts, root["level"], root["block"], offset)
+        part = subtree(domain, counts, root["level"], root["block"], offset)
         found += [child["block"] for child in part["children"]]
         offset += len(part["children"])
         if not part["more"]:
@@ -201,7 +201,7 @@ def test_any_edits_leave_a_tree_over_the_same_values(data: st.DataObject) -> Non
         level = data.draw(st.integers(0, tree.height))
         names = data.draw(st.lists(st.sampled_from(tree.labels[level]), min_size=1, max_size=3))
         to = data.draw(st.sampled_from(["g0", "g1", "new", "top", "v0"]))
-        told = {
+        fields = {
             "op": data.draw(st.sampled_from(["rename", "merge", "split", "move", "add-level", "remove-level"])),
             "level": level,
             "above": level,
@@ -212,7 +212,7 @@ def test_any_edits_leave_a_tree_over_the_same_values(data: st.DataObject) -> Non
         }
         before = tree.rows()
         try:
-            new = edit(tree, told)
+            new = edit(tree, fields)
         except UsageError:
             continue
         assert tree.rows() == before

@@ -19,7 +19,7 @@ import pytest
 
 import discreet as dc
 from discreet.cli._program import program
-from discreet.studio._jobs import _gone
+from discreet.studio._jobs import _silent_end
 from discreet.studio._studio import Studio
 
 RANDOM = Random(7)
@@ -63,8 +63,8 @@ def done(long_studio: tuple[Any, Studio]) -> tuple[Any, str, str]:
     visitor, _ = long_studio
     project = set_up(visitor)
     job = visitor.post(f"/projects/{project}/jobs", {"kind": "release"}).json()["id"]
-    told = visitor.wait(job)
-    assert told["state"] == "done", told["message"]
+    fields = visitor.wait(job)
+    assert fields["state"] == "done", fields["message"]
     return visitor, project, job
 
 
@@ -81,10 +81,10 @@ def point(done: tuple[Any, str, str], front: str) -> str:
     """The release of the fourth point of the front."""
     visitor, project, _ = done
     body = {"kind": "release", "job": front, "point": 3}
-    told = visitor.post(f"/projects/{project}/jobs", body).json()
-    assert told["point"] == 3
-    assert visitor.wait(told["id"])["state"] == "done"
-    job: str = told["id"]
+    fields = visitor.post(f"/projects/{project}/jobs", body).json()
+    assert fields["point"] == 3
+    assert visitor.wait(fields["id"])["state"] == "done"
+    job: str = fields["id"]
     return job
 
 
@@ -94,46 +94,46 @@ def released(visitor: Any, job: str) -> pl.DataFrame:
 
 def test_the_release_keeps_its_promises(done: tuple[Any, str, str]) -> None:
     visitor, _, job = done
-    told = visitor.get(f"/jobs/{job}/result").json()
+    fields = visitor.get(f"/jobs/{job}/result").json()
     frame = released(visitor, job)
     groups = Counter(frame.select("age", "sex", "city").rows())
     assert min(groups.values()) >= 4
-    assert told["smallest_class"] == min(groups.values())
-    assert told["classes"] == len(groups)
-    assert told["released"] == frame.height
-    assert told["suppressed"] == 400 - frame.height <= 40
-    assert told["status"] == "optimal"
-    assert told["audit"]["passed"]
-    assert all(promise["passed"] and promise["words"] for promise in told["promises"])
+    assert fields["smallest_class"] == min(groups.values())
+    assert fields["classes"] == len(groups)
+    assert fields["released"] == frame.height
+    assert fields["suppressed"] == 400 - frame.height <= 40
+    assert fields["status"] == "optimal"
+    assert fields["audit"]["passed"]
+    assert all(promise["passed"] and promise["words"] for promise in fields["promises"])
     assert "name" not in frame.columns
 
 
 def test_the_job_tells_how_it_went(done: tuple[Any, str, str]) -> None:
     visitor, project, job = done
-    told = visitor.get(f"/jobs/{job}").json()
-    assert told["best"] == pytest.approx(told["bound"])
-    assert told["gap"] == pytest.approx(0)
-    assert told["trace"][-1][1] == told["best"]
-    assert told["evaluation"] == {"risk": "done", "utility": "done"}
+    fields = visitor.get(f"/jobs/{job}").json()
+    assert fields["best"] == pytest.approx(fields["bound"])
+    assert fields["gap"] == pytest.approx(0)
+    assert fields["trace"][-1][1] == fields["best"]
+    assert fields["evaluation"] == {"risk": "done", "utility": "done"}
     assert [each["id"] for each in visitor.get(f"/projects/{project}").json()["jobs"]][-1] == job
 
 
 def test_histograms_are_counts(done: tuple[Any, str, str]) -> None:
     visitor, _, job = done
-    told = visitor.get(f"/jobs/{job}/result").json()
+    fields = visitor.get(f"/jobs/{job}/result").json()
     frame = released(visitor, job)
-    assert [each["name"] for each in told["attributes"]] == ["age", "sex", "city"]
-    for each in told["attributes"]:
+    assert [each["name"] for each in fields["attributes"]] == ["age", "sex", "city"]
+    for each in fields["attributes"]:
         column = each["name"]
         assert sum(bar["count"] for bar in each["before"]) == 400 - PEOPLE[column].null_count()
         assert {bar["label"]: bar["count"] for bar in each["after"]} == Counter(frame[column].drop_nulls().to_list())
-        assert each["level"] == told["levels"][column]
+        assert each["level"] == fields["levels"][column]
         assert [level["chosen"] for level in each["levels"]].index(True) == each["level"]
-    ages = next(each for each in told["attributes"] if each["name"] == "age")["before"]
+    ages = next(each for each in fields["attributes"] if each["name"] == "age")["before"]
     for bar in ages:
         assert bar["count"] == PEOPLE.filter(pl.col("age").is_between(int(bar["label"]), int(bar["to"]), "left")).height
-    assert {each["name"] for each in told["others"]} == {"note", "diagnosis"}
-    sizes = told["class_sizes"]
+    assert {each["name"] for each in fields["others"]} == {"note", "diagnosis"}
+    sizes = fields["class_sizes"]
     before = Counter(PEOPLE.select("age", "sex", "city").rows())
     for sides, groups in (("before", before), ("after", Counter(frame.select("age", "sex", "city").rows()))):
         for place, start in enumerate(sizes["edges"]):
@@ -143,22 +143,22 @@ def test_histograms_are_counts(done: tuple[Any, str, str]) -> None:
 
 def test_one_step_along_the_lattice(done: tuple[Any, str, str]) -> None:
     visitor, _, job = done
-    told = visitor.get(f"/jobs/{job}/result").json()["lattice"]
-    assert told["least"] == 4
+    fields = visitor.get(f"/jobs/{job}/result").json()["lattice"]
+    assert fields["least"] == 4
 
     def at(column: str, level: int, value: Any) -> Any:
-        if value is None and level < told["heights"][column]:
+        if value is None and level < fields["heights"][column]:
             return None
-        if level == told["heights"][column]:
+        if level == fields["heights"][column]:
             return "*"
         if not level:
             return value
         return value // [1, 5, 10, 20, 40][level] if column == "age" else TOWNS[value]
 
-    assert told["steps"]
-    for step in told["steps"]:
-        levels = {**told["levels"], step["column"]: step["level"]}
-        assert step["level"] - told["levels"][step["column"]] == step["change"]
+    assert fields["steps"]
+    for step in fields["steps"]:
+        levels = {**fields["levels"], step["column"]: step["level"]}
+        assert step["level"] - fields["levels"][step["column"]] == step["change"]
         groups = Counter(
             tuple(at(column, levels[column], row[column]) for column in levels) for row in PEOPLE.to_dicts()
         )
@@ -195,17 +195,17 @@ def test_rows_before_and_after_stand_side_by_side(done: tuple[Any, str, str]) ->
 def test_risk_and_utility(done: tuple[Any, str, str]) -> None:
     visitor, _, job = done
     frame = released(visitor, job)
-    told = visitor.get(f"/jobs/{job}/risk").json()
+    fields = visitor.get(f"/jobs/{job}/risk").json()
     groups = Counter(frame.select("age", "sex", "city").rows())
-    assert told["prosecutor"]["highest"] == pytest.approx(1 / min(groups.values()))
-    assert told["prosecutor"]["average"] == pytest.approx(len(groups) / frame.height)
-    assert sum(told["sizes"]["rows"]) == frame.height
+    assert fields["prosecutor"]["highest"] == pytest.approx(1 / min(groups.values()))
+    assert fields["prosecutor"]["average"] == pytest.approx(len(groups) / frame.height)
+    assert sum(fields["sizes"]["rows"]) == frame.height
     before = Counter(PEOPLE.select("age", "sex", "city").rows())
-    assert told["original"]["uniques"] == sum(size == 1 for size in before.values())
-    assert told["attacks"]["linkage"]["success"] < 1
-    told = visitor.get(f"/jobs/{job}/utility").json()
-    assert (told["rows"], told["released_rows"]) == (400, frame.height)
-    assert {each["column"] for each in told["attributes"]} >= {"age", "sex", "city"}
+    assert fields["original"]["uniques"] == sum(size == 1 for size in before.values())
+    assert fields["attacks"]["linkage"]["success"] < 1
+    fields = visitor.get(f"/jobs/{job}/utility").json()
+    assert (fields["rows"], fields["released_rows"]) == (400, frame.height)
+    assert {each["column"] for each in fields["attributes"]} >= {"age", "sex", "city"}
 
 
 def test_evaluation_can_be_asked_for_again(done: tuple[Any, str, str], long_studio: tuple[Any, Studio]) -> None:
@@ -223,8 +223,8 @@ def test_events_tell_the_job_and_end(done: tuple[Any, str, str]) -> None:
     visitor, _, job = done
     answer = visitor.get(f"/jobs/{job}/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
-    told = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith('data: {"id')]
-    assert told[-1]["state"] == "done"
+    fields = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith('data: {"id')]
+    assert fields[-1]["state"] == "done"
     assert "event: end" in answer.text
 
 
@@ -251,9 +251,9 @@ class TestDownloads:
         safe = pl.read_csv(io.BytesIO(answer.content), infer_schema=False)
         plain = released(visitor, job)
         assert safe.drop("note").rows() == plain.drop("note").rows()
-        told = {"=1+1": "'=1+1", "@x": "'@x", "'=a": "''=a"}
-        assert safe["note"].to_list() == [told.get(value, value) for value in plain["note"].to_list()]
-        changed = sum(value in told for value in plain["note"].to_list())
+        fields = {"=1+1": "'=1+1", "@x": "'@x", "'=a": "''=a"}
+        assert safe["note"].to_list() == [fields.get(value, value) for value in plain["note"].to_list()]
+        changed = sum(value in fields for value in plain["note"].to_list())
         assert visitor.get(f"/jobs/{job}/result").json()["formulas"] == changed > 0
 
     def test_the_certificate_speaks_of_the_file_that_is_downloaded(
@@ -273,12 +273,12 @@ class TestDownloads:
         self, done: tuple[Any, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(self.save(done, tmp_path))
-        told = ["audit", "people-released.csv", "--qi", "age,sex,city", "-k", "4", "--sensitive", "diagnosis"]
+        fields = ["audit", "people-released.csv", "--qi", "age,sex,city", "-k", "4", "--sensitive", "diagnosis"]
         with pytest.raises(SystemExit) as ending:
-            program.main([*told, "--privacy", "distinct-l(2, diagnosis)"])
+            program.main([*fields, "--privacy", "distinct-l(2, diagnosis)"])
         assert ending.value.code == 0
         with pytest.raises(SystemExit) as ending:
-            program.main([*told, "--privacy", "k(400)"])
+            program.main([*fields, "--privacy", "k(400)"])
         assert ending.value.code == 5
 
     @pytest.mark.parametrize("way", ["script", "job", "script of a point", "job of a point"])
@@ -310,7 +310,7 @@ class TestDownloads:
         answer = visitor.client.get(f"/api/jobs/{job}/files/report.html?inline")
         assert "attachment" not in answer.headers.get("content-disposition", "")
         assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-        assert answer.text.count("Who could be found, and what they would lose</h2>") == 1
+        assert answer.text.count("Who could be found, and what would be learned about them</h2>") == 1
         assert "Utility before and after" in answer.text
         assert "Person 1" not in answer.text
 
@@ -324,13 +324,13 @@ class TestDownloads:
 
 def test_a_front_and_the_release_of_any_point(done: tuple[Any, str, str], front: str, point: str) -> None:
     visitor, project, _ = done
-    told = visitor.get(f"/jobs/{front}/result").json()
-    assert [point["number"] for point in told["points"]] == list(range(len(told["points"])))
-    assert all(point["proven"] for point in told["points"])
-    assert 0 <= told["knee"]["point"] < len(told["points"])
-    losses = [point["loss"] for point in told["points"]]
+    fields = visitor.get(f"/jobs/{front}/result").json()
+    assert [point["number"] for point in fields["points"]] == list(range(len(fields["points"])))
+    assert all(point["proven"] for point in fields["points"])
+    assert 0 <= fields["knee"]["point"] < len(fields["points"])
+    losses = [point["loss"] for point in fields["points"]]
     assert losses == sorted(losses)
-    chosen = told["points"][3]
+    chosen = fields["points"][3]
     result = visitor.get(f"/jobs/{point}/result").json()
     assert result["levels"] == chosen["levels"]
     assert result["cost"] == pytest.approx(chosen["loss"])
@@ -342,18 +342,18 @@ def test_a_front_and_the_release_of_any_point(done: tuple[Any, str, str], front:
     assert visitor.get(f"/jobs/{front}/risk").status_code == 422
 
 
-def test_what_cannot_be_done_is_told(done: tuple[Any, str, str]) -> None:
+def test_impossible_requests_are_refused(done: tuple[Any, str, str]) -> None:
     visitor, project, _ = done
     before = visitor.get(f"/projects/{project}").json()["goals"]
     goals = {"keep_at_least": {"age": 0}, "suppression": "none"}
     visitor.patch(f"/projects/{project}", {"goals": goals})
     job = visitor.post(f"/projects/{project}/jobs", {"kind": "release"}).json()["id"]
     visitor.patch(f"/projects/{project}", {"goals": before})
-    told = visitor.wait(job)
-    assert told["state"] == "failed"
-    assert told["message"].endswith(".")
-    assert told["more"]["kind"] == "InfeasibleError"
-    assert told["goals"]["suppression"] == "none"
+    fields = visitor.wait(job)
+    assert fields["state"] == "failed"
+    assert fields["message"].endswith(".")
+    assert fields["more"]["kind"] == "InfeasibleError"
+    assert fields["goals"]["suppression"] == "none"
     assert visitor.get(f"/jobs/{job}/result").status_code == 422
 
 
@@ -372,9 +372,9 @@ def long_job(visitor: Any) -> tuple[str, str]:
     return project, visitor.post(f"/projects/{project}/jobs", {"kind": "release"}).json()["id"]
 
 
-def searching(told: dict[str, Any]) -> bool:
-    assert told["state"] in ("waiting", "running"), told["message"]
-    return told["best"] is not None
+def searching(fields: dict[str, Any]) -> bool:
+    assert fields["state"] in ("waiting", "running"), fields["message"]
+    return fields["best"] is not None
 
 
 def test_cancelling_keeps_the_best_so_far(long_studio: tuple[Any, Studio]) -> None:
@@ -382,9 +382,9 @@ def test_cancelling_keeps_the_best_so_far(long_studio: tuple[Any, Studio]) -> No
     _, job = long_job(visitor)
     visitor.wait(job, searching)
     assert visitor.post(f"/jobs/{job}/cancel").json()["state"] == "running"
-    told = visitor.wait(job, lambda told: told["state"] != "running")
-    assert (told["state"], told["status"]) == ("done", "feasible")
-    assert told["gap"] > 0
+    fields = visitor.wait(job, lambda fields: fields["state"] != "running")
+    assert (fields["state"], fields["status"]) == ("done", "feasible")
+    assert fields["gap"] > 0
     result = visitor.get(f"/jobs/{job}/result").json()
     assert result["audit"]["passed"]
     frame = released(visitor, job)
@@ -393,17 +393,17 @@ def test_cancelling_keeps_the_best_so_far(long_studio: tuple[Any, Studio]) -> No
     assert visitor.get(f"/jobs/{job}").status_code == 404
 
 
-def test_a_crash_is_told_and_not_suffered(long_studio: tuple[Any, Studio]) -> None:
+def test_a_crash_of_a_worker_is_reported(long_studio: tuple[Any, Studio]) -> None:
     visitor, studio = long_studio
     project, job = long_job(visitor)
     visitor.wait(job, searching)
     reloaded = visitor.get(f"/projects/{project}").json()
     assert [each["state"] for each in reloaded["jobs"]] == ["running"]
     os.kill(studio.job("link", job).process.pid, signal.SIGKILL)
-    told = visitor.wait(job)
-    assert told["state"] == "failed"
-    assert "SIGKILL" in told["message"]
-    assert told["best"] is not None
+    fields = visitor.wait(job)
+    assert fields["state"] == "failed"
+    assert "SIGKILL" in fields["message"]
+    assert fields["best"] is not None
     assert visitor.get("/about").status_code == 200
     assert visitor.get(f"/projects/{project}").json()["goals"]["scheme"] == "set"
     assert visitor.get(f"/jobs/{job}/files/data.csv").status_code == 422
@@ -421,7 +421,7 @@ def test_a_third_job_waits_for_its_turn(long_studio: tuple[Any, Studio]) -> None
     process = studio.job("link", jobs[0][1]).process
     assert visitor.post(f"/jobs/{jobs[0][1]}/cancel", {"now": True}).status_code == 200
     assert visitor.wait(jobs[0][1])["state"] == "cancelled"
-    visitor.wait(again["id"], lambda told: told["state"] == "running")
+    visitor.wait(again["id"], lambda fields: fields["state"] == "running")
     assert not process.is_alive()
     workers = [studio.job("link", job).process for job in (jobs[1][1], again["id"])]
     for number, _ in (*jobs, (project, None)):
@@ -432,6 +432,6 @@ def test_a_third_job_waits_for_its_turn(long_studio: tuple[Any, Studio]) -> None
 def test_every_way_a_worker_can_go_has_its_sentence() -> None:
     for code in (0, 1, -9, -11, -15, -250, None):
         for asked in (True, False):
-            state, said = _gone(code, asked)
+            state, said = _silent_end(code, asked)
             assert state == ("cancelled" if asked else "failed")
             assert said.endswith((".", "again."))

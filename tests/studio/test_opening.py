@@ -46,15 +46,15 @@ def test_the_token_is_in_no_process_list(tmp_path: Path) -> None:
         while not said.exists():
             assert time.monotonic() < given_up, "the browser was not started"
             time.sleep(0.05)
-        told = json.loads(said.read_text())
-        token = told["link"].partition("token=")[2]
+        fields = json.loads(said.read_text())
+        token = fields["link"].partition("token=")[2]
         assert len(token) > 30
-        assert told["argv"] == [Path(told["file"]).as_uri()]
-        assert str(process.pid) in told["seen"]
-        assert not [line for line in told["seen"].values() if token in line or "token=" in line]
-        assert [stat.S_IMODE(mode) for mode in told["modes"]] == [0o600, 0o700]
-        assert told["statuses"] == [200, 200]
-        while Path(told["file"]).exists():  # it has served its purpose
+        assert fields["argv"] == [Path(fields["file"]).as_uri()]
+        assert str(process.pid) in fields["seen"]
+        assert not [line for line in fields["seen"].values() if token in line or "token=" in line]
+        assert [stat.S_IMODE(mode) for mode in fields["modes"]] == [0o600, 0o700]
+        assert fields["statuses"] == [200, 200]
+        while Path(fields["file"]).exists():  # it has served its purpose
             assert time.monotonic() < given_up, "the file with the token is still there"
             time.sleep(0.05)
     finally:

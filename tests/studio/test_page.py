@@ -29,6 +29,21 @@ def test_nothing_inline() -> None:
     assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", page))
 
 
+def test_the_table_of_terms_is_that_of_the_documentation() -> None:
+    terms = (STATIC / "terms.js").read_text(encoding="utf-8")
+    found = re.findall(r'^  "?([\w -]+?)"?: \{ (?:role: "([^"]+)", )?word: "([^"]+)" \},$', terms, re.MULTILINE)
+    page = (Path(__file__).parents[2] / "docs" / "studio.md").read_text(encoding="utf-8")
+    table = page.partition("## Plain words")[2].partition("## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)[1:]
+    assert [(term, role or word) for term, role, word in found] == rows
+    assert len(rows) >= 15
+
+
+def test_texts_use_the_plain_words() -> None:
+    texts = (STATIC / "texts.js").read_text(encoding="utf-8")
+    assert not re.search(r"\bcrowds?\b|equivalence|quasi-identifiers|suppressed rows", texts)
+
+
 def test_texts_are_in_one_place() -> None:
     """No sentence stands in a screen: between two tags of a template there is nothing but names of texts."""
     for path in sorted((STATIC / "screens").glob("*.js")):

@@ -25,7 +25,7 @@ import polars as pl
 import pytest
 
 from discreet.errors import UsageError
-from discreet.studio import serve
+from discreet.studio import Protection, serve
 from discreet.studio._security import Access
 from discreet.studio._upload import Limits
 from discreet.studio._workspace import Workspace, safe_name
@@ -154,15 +154,15 @@ def test_the_name_of_an_upload_cannot_leave_its_folder(visitor: Any, studio: Any
     ],
 )
 def test_names_in_any_script_are_kept(visitor: Any, name: str, file: str, title: str) -> None:
-    told = visitor.table(PEOPLE, name)
-    assert (told["file"], told["name"]) == (file, title)
-    exported = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="age")
+    fields = visitor.table(PEOPLE, name)
+    assert (fields["file"], fields["name"]) == (file, title)
+    exported = visitor.get(f"/projects/{fields['id']}/hierarchy.csv", column="age")
     assert exported.status_code == 200
 
 
 def test_downloads_keep_names_in_any_script(visitor: Any) -> None:
-    told = visitor.table(PEOPLE.rename({"city": "Wohnort Größe"}))
-    answer = visitor.get(f"/projects/{told['id']}/hierarchy.csv", column="Wohnort Größe")
+    fields = visitor.table(PEOPLE.rename({"city": "Wohnort Größe"}))
+    answer = visitor.get(f"/projects/{fields['id']}/hierarchy.csv", column="Wohnort Größe")
     assert answer.headers["content-disposition"] == (
         "attachment; filename=\"Wohnort_Gr__e.csv\"; filename*=UTF-8''Wohnort_Gr%C3%B6%C3%9Fe.csv"
     )
@@ -204,7 +204,7 @@ def test_a_hierarchy_is_never_read_from_a_file_of_the_machine(visitor: Any, tmp_
 class TestUploads:
     @pytest.fixture
     def limits(self) -> Limits:
-        return Limits(upload=200_000, unfolded=1_000_000, columns=100, rows=5_000)
+        return Limits(upload=200_000, decompressed=1_000_000, columns=100, rows=5_000)
 
     def refused(self, answer: Any, status: int = 422) -> str:
         assert answer.status_code == status, answer.text
@@ -235,7 +235,7 @@ class TestUploads:
         held = io.BytesIO()
         pl.DataFrame({"a": ["x" * 10_000]}).select(pl.col("a").repeat_by(5_000).explode()).write_parquet(held)
         assert len(held.getvalue()) < 20_000
-        assert "unfolds to more" in self.refused(visitor.upload("bomb.parquet", held.getvalue()), 413)
+        assert "decompresses to more" in self.refused(visitor.upload("bomb.parquet", held.getvalue()), 413)
         self.nothing_left(studio)
 
     def test_a_browser_that_leaves_while_it_sends(self, app: Any, access: Any, studio: Any) -> None:
@@ -281,7 +281,7 @@ class TestUploads:
                 archive.writestr("xl/worksheets/sheet1.xml", large)
             content = held.getvalue()
         assert len(content) < 200_000
-        assert "unfolds to more" in self.refused(visitor.upload(name, content), 413)
+        assert "decompresses to more" in self.refused(visitor.upload(name, content), 413)
         self.nothing_left(studio)
 
     def test_a_bomb_that_lies_about_its_size(self, visitor: Any, studio: Any) -> None:
@@ -291,7 +291,7 @@ class TestUploads:
         content = held.getvalue().replace((5_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little"))
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             assert archive.infolist()[0].file_size == 100
-        assert "unfolds to more" in self.refused(visitor.upload("bomb.xlsx", content), 413)
+        assert "decompresses to more" in self.refused(visitor.upload("bomb.xlsx", content), 413)
 
     def test_a_zip_is_no_table(self, visitor: Any, studio: Any) -> None:
         held = io.BytesIO()
@@ -371,9 +371,9 @@ class TestUploads:
         write_table(PEOPLE.lazy(), path, format_of(path))
         answer = visitor.upload(name, path.read_bytes())
         assert answer.status_code == 201, answer.text
-        told = answer.json()
-        assert (told["rows"], [column["name"] for column in told["columns"]]) == (4, ["age", "city"])
-        page = visitor.get(f"/projects/{told['id']}/rows").json()
+        fields = answer.json()
+        assert (fields["rows"], [column["name"] for column in fields["columns"]]) == (4, ["age", "city"])
+        page = visitor.get(f"/projects/{fields['id']}/rows").json()
         assert page["rows"] == [["31", "Leeds"], ["34", "York"], ["38", "Leeds"], ["47", "York"]]
 
 
@@ -454,19 +454,19 @@ def test_others_are_let_in_only_with_password_and_encryption(host: str, tmp_path
     with pytest.raises(UsageError, match="--password-file"):
         serve(host=host)
     with pytest.raises(UsageError, match="--tls-cert"):
-        serve(host=host, password_file=long)
+        serve(host=host, protection=Protection(password_file=long))
     with pytest.raises(UsageError, match="--password-file"):
-        serve(host=host, tls_cert="cert.pem", tls_key="key.pem")
+        serve(host=host, protection=Protection(tls_cert="cert.pem", tls_key="key.pem"))
     with pytest.raises(UsageError, match="12 characters"):
-        serve(host=host, password_file=short, tls_cert="cert.pem", tls_key="key.pem")
+        serve(host=host, protection=Protection(password_file=short, tls_cert="cert.pem", tls_key="key.pem"))
     with pytest.raises(UsageError, match="go together"):
-        serve(host=host, password_file=long, tls_cert="cert.pem")
+        serve(host=host, protection=Protection(password_file=long, tls_cert="cert.pem"))
     with pytest.raises(UsageError, match="cannot be read"):
-        serve(host=host, password_file=tmp_path / "none.txt")
+        serve(host=host, protection=Protection(password_file=tmp_path / "none.txt"))
     with pytest.raises(UsageError, match="PEM"):
-        serve(host=host, password_file=long, tls_cert=tmp_path / "cert.pem", tls_key=long)
+        serve(host=host, protection=Protection(password_file=long, tls_cert=tmp_path / "cert.pem", tls_key=long))
     with pytest.raises(UsageError, match="PEM"):
-        serve(host=host, password_file=long, tls_cert=long, tls_key=long)
+        serve(host=host, protection=Protection(password_file=long, tls_cert=long, tls_key=long))
 
 
 def test_the_workspace_is_for_its_user_alone_and_is_erased() -> None:

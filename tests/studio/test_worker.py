@@ -1,4 +1,4 @@
-"""Releases of every kind, told to the page and made ready for download; in this process, without starting another."""
+"""Results and downloads of releases of every kind, made in this process."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Told:
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
 
-    def __call__(self, **told: Any) -> None:
-        self.messages.append(told)
+    def __call__(self, **fields: Any) -> None:
+        self.messages.append(fields)
 
     def stage(self, name: str) -> None:
         self(stage=name)
@@ -56,15 +56,15 @@ def test_every_kind_of_release(
     folder = studio.workspace.new_folder()
     write_job(project, project.settings, folder)
     task = {"kind": "release", "rows": str(project.table.parquet), "folder": str(folder)}
-    told = Told()
+    fields = Told()
     with monkeypatch.context() as context:
         context.chdir(folder)
-        _worker._release(task, told, Budget())  # type: ignore[arg-type]
-    stages = [message["stage"] for message in told.messages if "stage" in message]
+        _worker._release(task, fields, Budget())  # type: ignore[arg-type]
+    stages = [message["stage"] for message in fields.messages if "stage" in message]
     assert [stage for stage in stages if stage != "prepare"][:2] == ["read", "count"]
     assert stages[-1] == "finish"
-    assert [message["ended"] for message in told.messages if "ended" in message] == ["done"]
-    evaluated = {message["evaluation"]: message["state"] for message in told.messages if "evaluation" in message}
+    assert [message["ended"] for message in fields.messages if "ended" in message] == ["done"]
+    evaluated = {message["evaluation"]: message["state"] for message in fields.messages if "evaluation" in message}
     assert evaluated == {"risk": "done", "utility": "done"}
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert result["audit"]["passed"]

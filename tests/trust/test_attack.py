@@ -1,4 +1,4 @@
-"""A slice of every attack of ``make attack``."""
+"""A few seeds of every attack of ``make attack``."""
 
 from pathlib import Path
 

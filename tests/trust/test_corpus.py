@@ -1,4 +1,4 @@
-"""Every bad input of the corpus has its one sentence and its exit code, and leaves nothing behind."""
+"""Every bad input of the corpus is refused with its message and exit code, and leaves no file behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ JOB: dict[str, Any] = {
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a message is one line that ends as a sentence does, before the way to more about it."""
+    """Whether a message is one line that ends like a sentence, apart from the pointer to ``discreet explain``."""
     sentence = re.sub(r" \(more: discreet explain [a-z-]+\)$", "", text)
     return "\n" not in text and sentence.endswith((".", "?", "--help)")) and len(text) < 500
 
@@ -48,25 +48,25 @@ def test_the_corpus_is_large() -> None:
 
 @pytest.mark.parametrize("case", JOBS)
 def test_jobs(case: str) -> None:
-    change, code, sentence = JOBS[case]
+    change, exit_code, message = JOBS[case]
     with pytest.raises(dc.DiscreetError) as caught:
         dc.anonymize(TABLE, **{**JOB, **change})
-    assert (caught.value.exit_code, caught.value.message[: len(sentence)]) == (code, sentence)
+    assert (caught.value.exit_code, caught.value.message[: len(message)]) == (exit_code, message)
     assert is_sentence(caught.value.message)
 
 
 @pytest.mark.parametrize("case", TREES)
 def test_hierarchies(case: str) -> None:
-    given, code, sentence = TREES[case]
+    given, exit_code, message = TREES[case]
     with pytest.raises(dc.DiscreetError) as caught:
         dc.anonymize(TABLE, quasi_identifiers={"age": given}, privacy="k(2)")
-    assert (caught.value.exit_code, caught.value.message[: len(sentence)]) == (code, sentence)
+    assert (caught.value.exit_code, caught.value.message[: len(message)]) == (exit_code, message)
     assert is_sentence(caught.value.message)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with all files of the corpus."""
+    """The working directory, with all files of the corpus."""
     monkeypatch.setattr("discreet.cli._watch._PATIENCE", 3600.0)
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
@@ -75,12 +75,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, arguments: tuple[str, ...], code: int, sentence: str) -> None:
+def check(folder: Path, arguments: list[str], exit_code: int, message: str) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-    result = CliRunner().invoke(program, list(arguments))
-    told = result.stderr.removeprefix("discreet: ").strip().replace(f"{folder.resolve()}/", "")
-    assert (result.exit_code, told[: len(sentence)]) == (code, sentence)
-    assert is_sentence(told)
+    result = CliRunner().invoke(program, arguments)
+    printed = result.stderr.removeprefix("discreet: ").strip().replace(f"{folder.resolve()}/", "")
+    assert (result.exit_code, printed[: len(message)]) == (exit_code, message)
+    assert is_sentence(printed)
     assert result.stderr.startswith("discreet: ")
     assert result.stdout == ""
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()} == before
@@ -93,6 +93,6 @@ def test_commands(case: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("case", JOB_FILES)
 def test_job_files(case: str, folder: Path) -> None:
-    text, code, sentence = JOB_FILES[case]
+    text, exit_code, message = JOB_FILES[case]
     (folder / "job.yaml").write_text(text)
-    check(folder, ("run", "job.yaml"), code, sentence)
+    check(folder, ["run", "job.yaml"], exit_code, message)

@@ -1,4 +1,4 @@
-"""A short slice of the fuzzing, always the same; ``make fuzz`` does it much more often."""
+"""A few fixed seeds of the fuzzing; ``make fuzz`` runs many more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_kernels_as_plain_python_come_to_the_same() -> None:
 
 
 def test_every_member_can_be_drawn() -> None:
-    """Also those nothing is known about: their arguments are drawn by the names and types of their fields."""
+    """Including members without a rule for their arguments, which are drawn by the names and types of their fields."""
     seen = set()
     for seed in range(1500):
         case = make_case(seed, large=False)
@@ -40,7 +40,7 @@ def test_every_member_can_be_drawn() -> None:
 
 
 def test_the_auditor_is_not_blind() -> None:
-    """It finds what is wrong with releases that were spoilt on purpose."""
+    """It finds faults injected into releases."""
     spoilt = 0
     for seed in range(60):
         case = make_case(seed, large=False)
@@ -52,13 +52,13 @@ def test_the_auditor_is_not_blind() -> None:
         spoilt += 1
     assert spoilt > 10
     rows = [{"rid": i, "q": "x", "s": value} for i, value in enumerate("aab")]
-    for name, told in (
+    for name, arguments in (
         ("k", {"k": 4}),
         ("distinct-l", {"l": 3, "attribute": "s"}),
         ("l+", {"theta": 0.5, "attribute": "s"}),
         ("average-risk", {"risk": 0.2}),
     ):
-        assert broken_promises(rows, rows, ["q"], [(name, told)], {})
+        assert broken_promises(rows, rows, ["q"], [(name, arguments)], {})
     assert not broken_promises(rows, rows, ["q"], [("k", {"k": 3}), ("t", {"t": 0, "attribute": "s"})], {})
     assert set(CONDITIONS) | set(OF_TABLE) >= {"k", "distinct-l", "t"}
 

@@ -1,7 +1,7 @@
-"""Marked values are put into identifiers, suppressed rows and rare values, and every byte the tool leaves is searched.
+"""Canaries in identifiers, suppressed rows and rare values must not occur in any byte the tool writes.
 
-The command line runs in a cage with its own home, temporary files and working folder: whatever it does, also when it
-fails or is killed, nothing in there may hold a canary but the input itself.
+The command line runs in a sandbox with its own home, temporary and working folders. Whatever it does, also if it fails
+or is killed, no file but the input may contain a canary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from canary import Cage, found_in
+from canary import Sandbox, found_in
 
 NAMES = [f"Canary-{number:04d}" for number in range(300)]
 IDENTIFIERS = ["Canary-0", "Canary-1", "Canary-2"]
@@ -27,7 +27,7 @@ ROLES = ("--identifiers", "name", "--qi", "town,born,job,income", "--sensitive",
 
 
 def table() -> pl.DataFrame:
-    """Three hundred people, one of whom has nothing in common with the others."""
+    """Three hundred people, one of whom shares no value with the others."""
     numbers = range(len(NAMES))
     columns = {
         "name": NAMES,
@@ -41,8 +41,8 @@ def table() -> pl.DataFrame:
 
 
 @pytest.fixture
-def cage(tmp_path: Path) -> Cage:
-    made = Cage(tmp_path / "cage")
+def sandbox(tmp_path: Path) -> Sandbox:
+    made = Sandbox(tmp_path / "sandbox")
     table().write_csv(made.work / "people.csv")
     return made
 
@@ -61,42 +61,42 @@ def test_the_search_finds_what_is_hidden() -> None:
     assert found_in(b"nothing of the kind", [word]) == set()
 
 
-def test_a_release_with_everything_it_can_write(cage: Cage) -> None:
+def test_a_release_with_everything_it_can_write(sandbox: Sandbox) -> None:
     every = [part for suffix in ("html", "md", "txt", "json") for part in ("--report", f"report.{suffix}")]
-    code = cage.run(
+    code = sandbox.run(
         *("anonymize", "people.csv", *ROLES, "-k", "5", "-l", "2", "--suppression", "budget(5%)", "-o", "safe.csv"),
         *(*every, "--certificate", "certificate.json", "--save-job", "job.yaml", "--json"),
     )
-    assert code == 0, cage.streams
-    assert cage.run("audit", "safe.csv", *ROLES[2:], "-k", "5", "--certificate", "certificate.json") in (0, 2)
-    assert cage.escaped([*IDENTIFIERS, *SUPPRESSED], but=["people.csv"]) == {}
-    assert list(cage.temporary.iterdir()) == []
-    assert not [path for path in cage.home.rglob("*") if path.is_file()]
+    assert code == 0, sandbox.streams
+    assert sandbox.run("audit", "safe.csv", *ROLES[2:], "-k", "5", "--certificate", "certificate.json") in (0, 2)
+    assert sandbox.leaked([*IDENTIFIERS, *SUPPRESSED], but=["people.csv"]) == {}
+    assert list(sandbox.temporary.iterdir()) == []
+    assert not [path for path in sandbox.home.rglob("*") if path.is_file()]
 
 
-def test_other_formats_and_engines(cage: Cage) -> None:
+def test_other_formats_and_engines(sandbox: Sandbox) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
-    outputs = [("safe.parquet", "auto"), ("safe/", "duckdb"), (f"sqlite:///{cage.work}/safe.db?table=safe", "auto")]
+    outputs = [("safe.parquet", "auto"), ("safe/", "duckdb"), (f"sqlite:///{sandbox.work}/safe.db?table=safe", "auto")]
     code = (
         "from click.testing import CliRunner\nfrom discreet.cli import program\n"
         f"for output, engine in {outputs!r}:\n"
-        f"    told = ['anonymize', 'people.csv', *{ROLES!r}, '-k', '5', '--suppression', 'budget(5%)', '-o', output]\n"
-        "    result = CliRunner().invoke(program, [*told, '--scheme', 'subtree', '--engine', engine])\n"
+        f"    job = ['anonymize', 'people.csv', *{ROLES!r}, '-k', '5', '--suppression', 'budget(5%)', '-o', output]\n"
+        "    result = CliRunner().invoke(program, [*job, '--scheme', 'subtree', '--engine', engine])\n"
         "    print(result.output)\n"
         "    assert result.exit_code == 0, result.output\n"
     )
-    assert cage.run("formats", code=code) == 0, cage.streams
-    assert cage.escaped([*IDENTIFIERS, *SUPPRESSED], but=["people.csv"]) == {}
-    assert list(cage.temporary.iterdir()) == []
+    assert sandbox.run("formats", code=code) == 0, sandbox.streams
+    assert sandbox.leaked([*IDENTIFIERS, *SUPPRESSED], but=["people.csv"]) == {}
+    assert list(sandbox.temporary.iterdir()) == []
 
 
-def test_errors(cage: Cage) -> None:
-    """Whatever goes wrong, and wherever, nothing of the data is in what is said about it."""
-    lines = (cage.work / "people.csv").read_text().splitlines()
-    (cage.work / "ragged.csv").write_text("\n".join([*lines, f"{NAMES[1]},{RARE['town']},x"]))
-    (cage.work / "open.csv").write_text("\n".join([*lines, f'"{NAMES[1]},{RARE["town"]}']))
-    (cage.work / "headless.csv").write_text("\n".join(lines[6:]))
-    (cage.work / "tree.csv").write_text("Ulm;South;*\nBonn;West;*\n")
+def test_errors(sandbox: Sandbox) -> None:
+    """No error message quotes the data."""
+    lines = (sandbox.work / "people.csv").read_text().splitlines()
+    (sandbox.work / "ragged.csv").write_text("\n".join([*lines, f"{NAMES[1]},{RARE['town']},x"]))
+    (sandbox.work / "open.csv").write_text("\n".join([*lines, f'"{NAMES[1]},{RARE["town"]}']))
+    (sandbox.work / "headless.csv").write_text("\n".join(lines[6:]))
+    (sandbox.work / "tree.csv").write_text("Ulm;South;*\nBonn;West;*\n")
     files = ["people.csv", "ragged.csv", "open.csv", "headless.csv"]
     jobs = [
         ("people.csv", *ROLES, "-k", "400"),
@@ -116,22 +116,22 @@ def test_errors(cage: Cage) -> None:
         "    print(result.exit_code, result.output)\n"
         "    assert result.exit_code in (2, 3, 4), (job, result.output)\n"
     )
-    assert cage.run("errors", code=code) == 0, cage.streams
-    assert cage.escaped([*IDENTIFIERS, *SUPPRESSED], but=files) == {}
+    assert sandbox.run("errors", code=code) == 0, sandbox.streams
+    assert sandbox.leaked([*IDENTIFIERS, *SUPPRESSED], but=files) == {}
 
 
-def test_killed(cage: Cage) -> None:
-    """What a killed job leaves is known by its name and holds no identifier; the next job clears it up."""
+def test_killed(sandbox: Sandbox) -> None:
+    """Leftovers of a killed job have known names, contain no identifier, and are removed by the next job."""
     big = pl.concat([table()] * 300).write_csv()
-    (cage.work / "people.csv").write_text(big)
-    told = ("anonymize", "people.csv", *ROLES, "-k", "5", "--suppression", "budget(5%)", "-o", "safe.csv", "--quiet")
+    (sandbox.work / "people.csv").write_text(big)
+    command = ("anonymize", "people.csv", *ROLES, "-k", "5", "--suppression", "budget(5%)", "-o", "safe.csv", "--quiet")
     chance = random.Random(time.time_ns())
     for _ in range(2):
-        with cage.start(*told) as process:
+        with sandbox.start(*command) as process:
             time.sleep(chance.uniform(0.5, 4))
             process.send_signal(signal.SIGKILL)
             out, err = process.communicate()
-        cage.keep("killed", out, err)
-    assert cage.escaped(IDENTIFIERS, but=["people.csv"]) == {}
-    assert cage.run(*told) == 0, cage.streams
-    assert {path.name for path in cage.work.iterdir()} == {"people.csv", "safe.csv"}
+        sandbox.record("killed", out, err)
+    assert sandbox.leaked(IDENTIFIERS, but=["people.csv"]) == {}
+    assert sandbox.run(*command) == 0, sandbox.streams
+    assert {path.name for path in sandbox.work.iterdir()} == {"people.csv", "safe.csv"}

@@ -1,4 +1,4 @@
-"""Some of the mishaps, each in a process of its own; ``make faults`` does all of them."""
+"""The quick mishaps, each in its own process; ``make faults`` runs all of them."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from mishaps import MISHAPS, QUICK, Skip
 def test_mishap(name: str, tmp_path: Path) -> None:
     try:
         MISHAPS[name](tmp_path)
-    except Skip as why:
-        pytest.skip(str(why))
+    except Skip as reason:
+        pytest.skip(str(reason))

@@ -104,7 +104,7 @@ class Study:
             found,
             local,
             best,
-            problem.cost.told(problem.table, 0.0, 0.0)["score_before"],
+            problem.cost.figures(problem.table, 0.0, 0.0)["score_before"],
             seconds,
             best_seconds,
             call_seconds,

@@ -15,9 +15,9 @@ from discreet.counts import CountTable, FloatArray
 from discreet.problem import Axis, Problem
 from discreet.problem.axes import AXES
 from discreet.solve import Budget
-from discreet.solve._looks import CompiledLooks
-from discreet.solve.front import FoundFront, FoundPoint, exact_front
-from discreet.solve.poka import FrontComparison, compare_fronts, default_depth, poka_front
+from discreet.solve.front.evaluate import CompiledFrontEvaluator
+from discreet.solve.front.search import FoundFront, FoundPoint, exact_front
+from discreet.solve.published.poka import FrontComparison, compare_fronts, default_depth, poka_front
 from harness import Dataset, coded
 from harness.exhaustive import all_nodes
 from harness.rows import Figure
@@ -144,8 +144,8 @@ def _axes() -> list[Axis]:
 
 def _exhaustive(problem: Problem) -> FoundFront:
     """Evaluate every node, from the bottom up, and keep what none is better than."""
-    looks, nodes = CompiledLooks(problem, np.zeros(0)), all_nodes(problem)
-    seen = [looks.look(node) for node in nodes]
+    evaluator, nodes = CompiledFrontEvaluator(problem, np.zeros(0)), all_nodes(problem)
+    seen = [evaluator.evaluate(node) for node in nodes]
     cloud: FloatArray = np.array([[*look.values, look.loss] for look in seen])
     points, least = [], inf
     for e in np.lexsort((cloud[:, 1], -cloud[:, 0])):

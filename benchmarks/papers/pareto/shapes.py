@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.solve.poka import compare_fronts
+from discreet.solve.published.poka import compare_fronts
 from harness import Chart, Finding, Part, Row
 from pareto.runs import COSTS, Case, Study, curve, figures, missed
 

@@ -1,4 +1,4 @@
-"""What a command says at its end: its result for people or for programs, and whether it was stopped early."""
+"""What a command prints at its end: its result for people or for programs, and whether it was stopped early."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from discreet.errors import InterruptedRun
 
 if TYPE_CHECKING:
     from discreet.cli._watch import Watch
-    from discreet.release import Applied, Release
+    from discreet.pipeline.applied import Applied
+    from discreet.pipeline.release import Release
 
 __all__ = ["Exact", "answer", "echo_json", "end_early", "warn"]
 
 
 class Result(Protocol):
-    """What a command found."""
+    """The result of a command."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, for programs."""
+        """Return plain data, for programs."""
 
     def summary(self) -> str:
-        """Return what matters, for people."""
+        """Return text, for people."""
 
 
 class Exact:
-    """A result that says all it knows, also what is only for the owner of the data."""
+    """A result with the figures that are only for the owner of the data."""
 
-    def __init__(self, found: Release | Applied) -> None:
-        self.found = found
+    def __init__(self, result: Release | Applied) -> None:
+        self.result = result
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, for programs."""
-        return self.found.to_dict(exact=True)
+        """Return plain data, for programs."""
+        return self.result.to_dict(exact=True)
 
     def summary(self) -> str:
-        """Return what matters, for people."""
-        return self.found.summary(exact=True)
+        """Return text, for people."""
+        return self.result.summary(exact=True)
 
 
-def answer(found: Result, *more: str, as_json: bool, quiet: bool = False, summary: str | None = None) -> None:
-    """Print a result as JSON, or its summary and what is to be said besides; with ``quiet`` only the first."""
+def answer(result: Result, *more: str, as_json: bool, quiet: bool = False, summary: str | None = None) -> None:
+    """Print a result as JSON, or its summary and further lines; ``quiet`` suppresses only the text."""
     if as_json:
-        echo_json(found.to_dict())
+        echo_json(result.to_dict())
     elif not quiet:
-        for text in (found.summary() if summary is None else summary, *more):
+        for text in (result.summary() if summary is None else summary, *more):
             click.echo(text)
 
 
 def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
-    """Print, where errors go, the notes that must not be overlooked and those for whoever holds the data."""
-    from discreet.release._caution import Caution, Private
+    """Print warnings, and notes for the holder of the data, to stderr."""
+    from discreet.report.notes import Caution, Private
 
     for note in () if quiet else notes:
         if isinstance(note, Caution):
@@ -62,13 +63,13 @@ def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
             click.echo(f"note: {note}", err=True)
 
 
-def echo_json(told: Any) -> None:
-    """Print something as JSON."""
-    click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+def echo_json(data: Any) -> None:
+    """Print data as JSON."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def end_early(watch: Watch, kept: str) -> None:
-    """If the search was interrupted, say what was kept and end with the exit code that tells so."""
+    """If the search was interrupted, say what was kept and exit with the code for that."""
     if watch.interrupted:
         click.echo(f"discreet: stopped early; {kept}.", err=True)
         click.get_current_context().exit(InterruptedRun.exit_code)

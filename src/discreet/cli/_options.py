@@ -1,103 +1,49 @@
-"""Kinds of options several commands share: lists of columns, NAME=VALUE pairs, privacy models."""
+"""Options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 
-from discreet.errors import UsageError
+from discreet.errors import Argument, UsageError
+from discreet.job.parameters import PARAMETERS, option_of
+from discreet.runtime.locations import TableLocation, shown
 
 __all__ = [
-    "ENGINE_OPTIONS",
-    "certificate_option",
+    "check_hierarchies",
     "columns",
-    "engine_options",
+    "dry_run_option",
+    "job_option",
+    "job_options",
     "json_option",
     "keep_order_option",
-    "key_option",
     "level_pairs",
-    "mapping_option",
+    "no_quasi_identifiers",
     "once",
     "pairs",
     "privacy_models",
     "privacy_options",
-    "qi_option",
     "quiet_option",
     "save_job_option",
-    "scheme_option",
-    "sensitive_option",
-    "suppression_option",
+    "spell_as_key",
+    "spell_as_option",
     "verbose_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
 
-qi_option = click.option(
-    "--qi",
-    "--quasi-identifiers",
-    "qi",
-    multiple=True,
-    metavar="COLUMNS",
-    help="Columns others may know about a person: age,zip,sex. Repeatable.",
-)
-sensitive_option = click.option(
-    "--sensitive",
-    multiple=True,
-    metavar="COLUMNS",
-    help="Columns nobody may learn about a person; a release has them as they are. Repeatable.",
-)
-suppression_option = click.option(
-    "--suppression",
-    default="none",
-    show_default=True,
-    metavar="KIND",
-    help="What may go: none, 'budget(5%)', 'budget(300)', class-records, violating-records, class-values, …",
-)
-scheme_option = click.option(
-    "--scheme",
-    "schemes",
-    multiple=True,
-    metavar="[NAME=]SCHEME",
-    help="How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
-    "all columns or for one (repeatable); or local, for all.",
-)
-certificate_option = click.option(
-    "--certificate",
-    metavar="FILE",
-    help="Write what was promised and reached, with checksums, to check it later: .json.",
-)
-mapping_option = click.option(
-    "--mapping",
-    metavar="FILE",
-    help="Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.",
-)
-key_option = click.option(
-    "--key",
-    metavar="FILE",
-    help="Your key, made if it is not there: it keeps digests of the input secret. Never hand it over.",
-)
-save_job_option = click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
-ENGINE_OPTIONS = (
-    click.option(
-        "--engine",
-        default="auto",
-        show_default=True,
-        type=click.Choice(["auto", "polars", "duckdb", "spark"]),
-        help="Who works on the file: polars by itself, or DuckDB or Spark.",
-    ),
-    click.option(
-        "--memory-limit", metavar="SIZE", help="The memory DuckDB may take, as in 4GB; the rest goes to disk."
-    ),
-    click.option(
-        "--spark-master", "spark", metavar="URL", help="Where Spark runs, as in 'local[4]' or spark://host:7077."
-    ),
-)
-"""Which engine works on a file, and what it may take."""
+_REPEATABLE = ("columns", "roles", "texts", "texts by column", "levels by column")
+
 keep_order_option = click.option(
     "--keep-order", is_flag=True, help="Write rows in their original order, which may identify people."
+)
+save_job_option = click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 verbose_option = click.option(
@@ -109,27 +55,75 @@ verbose_option = click.option(
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
-def privacy_options(command: F) -> F:
-    """Add the options that say what must hold: ``-k``, ``-l`` and ``--privacy``."""
-    for option in (
-        click.option(
-            "--privacy",
-            multiple=True,
-            metavar="MODEL",
-            help="A privacy model, such as 'entropy-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
-        ),
-        click.option("-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."),
-        click.option("-k", "k", type=str, metavar="N", help="Short for k(N): no class smaller than N."),
-    ):
-        command = option(command)
-    return command
+def job_option(name: str, **changes: Any) -> Decorator[Any]:
+    """Return the option of a parameter of a job, with changes for a command that uses it differently."""
+    parameter = PARAMETERS[name]
+    more = ("--quasi-identifiers",) if name == "quasi_identifiers" else ()
+    settings: dict[str, Any] = {"help": parameter.about, "metavar": parameter.metavar}
+    if parameter.kind in _REPEATABLE:
+        settings["multiple"] = True
+    elif parameter.kind == "choice":
+        settings["type"] = click.Choice(parameter.choices)
+    elif parameter.kind == "seconds":
+        settings["type"] = click.FloatRange(min=0, min_open=True)
+    elif parameter.kind == "seed":
+        settings["type"] = click.IntRange(min=0)
+    if parameter.default is not None:
+        settings |= {"default": parameter.default, "show_default": True}
+    return click.option(option_of(name), *more, name, **{**settings, **changes})
 
 
-def engine_options(command: F) -> F:
-    """Add the options that say which engine works on a file."""
-    for option in reversed(ENGINE_OPTIONS):
-        command = option(command)
-    return command
+def job_options(*options: str | Decorator[Any]) -> Decorator[Any]:
+    """Add several options to a command, those of a job by name."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = (job_option(option) if isinstance(option, str) else option)(command)
+        return command
+
+    return decorate
+
+
+privacy_options = job_options(
+    click.option("-k", "k", type=str, metavar="N", help="Short for k(N): no class smaller than N."),
+    click.option("-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."),
+    "privacy",
+)
+"""The options for promises: ``-k``, ``-l`` and ``--privacy``."""
+
+
+def spell_as_option(argument: Argument) -> str:
+    """Spell a parameter in a message as an option of the command line.
+
+    >>> spell_as_option(Argument("missing", "value")), spell_as_option(Argument("min_levels"))
+    ('--missing value', '--min-level')
+    >>> spell_as_option(Argument("keep", ["name", "home town"])), spell_as_option(Argument("models", ()))
+    ("--keep name --keep 'home town'", '--model none')
+    """
+    option = "--model" if argument.name == "models" else option_of(argument.name)
+    if argument.value is None:
+        return option
+    values = argument.value if isinstance(argument.value, list | tuple) else [argument.value]
+    return " ".join(f"{option} {_quoted(str(value))}" for value in values or ["none"])
+
+
+def spell_as_key(argument: Argument) -> str:
+    """Spell a parameter in a message as a key of a job file.
+
+    >>> spell_as_key(Argument("missing", "value")), spell_as_key(Argument("keep", ["name"]))
+    ('missing: value', 'keep: [name]')
+    """
+    if argument.name not in PARAMETERS:
+        return spell_as_option(argument)
+    if argument.value is None:
+        return argument.name
+    if isinstance(argument.value, list):
+        return f"{argument.name}: [{', '.join(map(_quoted, argument.value))}]"
+    return f"{argument.name}: {argument.value}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if " " in text else text
 
 
 def columns(given: Iterable[str]) -> list[str]:
@@ -143,7 +137,7 @@ def columns(given: Iterable[str]) -> list[str]:
 
 
 def once(option: str, names: list[str]) -> list[str]:
-    """Return the names, none of which may occur twice."""
+    """Return the names; raise a UsageError if one occurs twice."""
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{option} names the column '{name}' twice.", column=name)
@@ -168,26 +162,6 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensitive: Sequence[str]) -> list[str]:
-    """Put the shorthands and the written-out models into one list of text forms."""
-    from discreet.problem._text import format_text, parse_text
-
-    models = [] if k is None else [f"k({k})"]
-    if ell is not None:
-        if not sensitive:
-            raise UsageError(
-                "-l needs to know which column is sensitive; name it with --sensitive.", topic="sensitive-column"
-            )
-        number = parse_text(f"distinct-l({ell})")[1]
-        models += [format_text("distinct-l", [*number, column], {}) for column in sensitive]
-    models += privacy
-    if not models:
-        raise UsageError(
-            "What must hold for the release was not said; ask for it, as in -k 5.", topic="no-privacy-model"
-        )
-    return models
-
-
 def level_pairs(option: str, given: Iterable[str]) -> dict[str, int]:
     """Read repeated ``NAME=LEVEL`` options.
 
@@ -202,3 +176,39 @@ def level_pairs(option: str, given: Iterable[str]) -> dict[str, int]:
             )
         levels[name] = int(value)
     return levels
+
+
+def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensitive: Sequence[str]) -> list[str]:
+    """Combine the shorthands ``-k`` and ``-l`` and the models of ``--privacy`` into one list of text forms."""
+    from discreet.runtime.text_form import format_text, parse_text
+
+    models = [] if k is None else [f"k({k})"]
+    if ell is not None:
+        if not sensitive:
+            raise UsageError(
+                "-l needs to know which column is sensitive; name it with --sensitive.", topic="sensitive-column"
+            )
+        number = parse_text(f"distinct-l({ell})")[1]
+        models += [format_text("distinct-l", [*number, column], {}) for column in sensitive]
+    models += privacy
+    if not models:
+        raise UsageError("What should the release promise? Name a privacy model, as in -k 5.", topic="no-privacy-model")
+    return models
+
+
+def no_quasi_identifiers(file: TableLocation) -> UsageError:
+    """Return the error for a command that was given no quasi-identifiers."""
+    return UsageError(
+        f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps.",
+        topic="no-quasi-identifier",
+    )
+
+
+def check_hierarchies(hierarchies: Mapping[str, str], quasi: Sequence[str], sensitive: Sequence[str] | None) -> None:
+    """Refuse hierarchies of columns without a role; without ``sensitive`` only quasi-identifiers have hierarchies."""
+    for name in hierarchies:
+        if name not in (*quasi, *(sensitive or ())):
+            where = "not in --qi" if sensitive is None else "neither in --qi nor in --sensitive"
+            raise UsageError(
+                f"--hierarchy names '{name}', which is {where}.", column=name, topic="not-a-quasi-identifier"
+            )

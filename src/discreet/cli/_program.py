@@ -1,4 +1,4 @@
-"""The program ``discreet``: its commands, and how every way it can end becomes an exit code and one line."""
+"""The program ``discreet``: its commands, and how every error becomes an exit code and one line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import Any
 
 import click
 
-from discreet._memory import check_memory, spare_memory
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
+from discreet.cli._options import spell_as_key, spell_as_option
 from discreet.cli._short_of_memory import ending_in_time
-from discreet.cli._spelling import respelled
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
@@ -33,6 +32,7 @@ from discreet.cli.sample import sample
 from discreet.cli.studio import studio
 from discreet.cli.utility import utility
 from discreet.errors import DiscreetError, InterruptedRun, OutputError
+from discreet.runtime.machine_limits import check_memory, spare_memory
 
 __all__ = ["main", "program"]
 
@@ -40,10 +40,12 @@ _BAD_USAGE = 2
 _COMMAND_LINE = "command-line"
 _INTERRUPTED = 130
 _LIGHT = ("explain", "--help", "-h", "--version")
-"""What needs no table, and so hardly any memory."""
+"""Commands that read no table, and so need hardly any memory."""
+_BY_JOB_FILE = ("run", "compare")
+"""Commands whose parameters are keys of job files."""
 _NO_MEMORY = ("failed to map segment from shared object", "can't start new thread", "Unable to allocate")
 _STDOUT_GONE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""How printing fails where standard output is a pipe or a file; errors of other files never come this far."""
+"""How printing to a pipe or a file fails; errors of other files never get this far."""
 
 
 class Program(click.Group):
@@ -57,16 +59,16 @@ class Program(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command and leave with its exit code."""
+        """Run a command and exit with its code."""
         arguments = list(sys.argv[1:] if args is None else args)
-        tell = partial(_tell, command=next(iter(arguments), ""), as_json="--json" in arguments)
-        lost = sys.unraisablehook
-        sys.unraisablehook = lambda told: None if _out_of_memory(told.exc_value) else lost(told)  # it is told once
+        report = partial(_report, command=next(iter(arguments), ""), as_json="--json" in arguments)
+        hook = sys.unraisablehook
+        sys.unraisablehook = lambda lost: None if _out_of_memory(lost.exc_value) else hook(lost)  # reported once
         try:
             if arguments and arguments[0] not in _LIGHT:
                 check_memory()
                 spare_memory()
-            with ending_in_time(tell):
+            with ending_in_time(report):
                 code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
                 sys.stdout.flush()
             ending = code if isinstance(code, int) else 0
@@ -76,16 +78,16 @@ class Program(click.Group):
             if os.environ.get("DISCREET_DEBUG"):
                 traceback.print_exc()
             try:
-                ending = tell(error)
+                ending = report(error)
             except OSError as unprinted:
-                ending = _tell(unprinted, "", as_json=False)
+                ending = _report(unprinted, "", as_json=False)
         finally:
-            sys.unraisablehook = lost
+            sys.unraisablehook = hook
         sys.exit(ending)
 
 
-def _tell(error: BaseException, command: str, as_json: bool) -> int:
-    """Say in one line what went wrong with a command, and return the exit code."""
+def _report(error: BaseException, command: str, as_json: bool) -> int:
+    """Print in one line what went wrong, and return the exit code."""
     if isinstance(error, OSError) and error.errno in _STDOUT_GONE:
         # Nothing more may be written, not even by the interpreter as it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -95,32 +97,32 @@ def _tell(error: BaseException, command: str, as_json: bool) -> int:
     if isinstance(error, click.UsageError) and type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # a group without a command: its help says what is missing
         return _BAD_USAGE
-    message, code, topic = _explain(error)
-    message = respelled(message, command)
+    message, code, topic = _explain(error, command)
     more = "" if topic == _COMMAND_LINE else f" (more: discreet explain {topic})"  # --help is named there already
     click.echo(f"discreet: {message}{more}", err=True)
     if as_json:
         kind = "UsageError" if code == _BAD_USAGE else type(error).__name__
-        told = {"error": message, "code": code, "kind": kind, "topic": topic}
+        fields = {"error": message, "code": code, "kind": kind, "topic": topic}
         if isinstance(error, DiscreetError) and error.column is not None:
-            told["column"] = error.column
-        click.echo(json.dumps(told, ensure_ascii=False))
+            fields["column"] = error.column
+        click.echo(json.dumps(fields, ensure_ascii=False))
     return code
 
 
-def _explain(error: BaseException) -> tuple[str, int, str]:
-    """Return the sentence for an error, its exit code, and the topic that explains it."""
+def _explain(error: BaseException, command: str) -> tuple[str, int, str]:
+    """Return the sentence for an error in the spelling of a command, its exit code, and the topic that explains it."""
     if isinstance(error, DiscreetError):
-        return error.message, error.exit_code, error.topic
+        spell = spell_as_key if command in _BY_JOB_FILE else spell_as_option
+        return error.spelled(spell), error.exit_code, error.topic
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
-        command = context.command_path if context else "discreet"
+        path = context.command_path if context else "discreet"
         sentence = " ".join(error.format_message().split())
         for words, plain in (("a valid float range", "a number"), ("a valid integer range", "a whole number")):
             sentence = sentence.replace(words, plain)
-        return f"{sentence} (try: {command} --help)", _BAD_USAGE, _COMMAND_LINE
+        return f"{sentence} (try: {path} --help)", _BAD_USAGE, _COMMAND_LINE
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
-        error = error.__cause__  # click takes every EOFError for the end of what is typed
+        error = error.__cause__  # click takes every EOFError for the end of typed input
     if isinstance(error, KeyboardInterrupt | click.Abort | Abandoned):
         return "interrupted; nothing was released.", _INTERRUPTED, InterruptedRun.topic
     if _out_of_memory(error):
@@ -134,18 +136,18 @@ def _explain(error: BaseException) -> tuple[str, int, str]:
 
 
 def _out_of_memory(error: BaseException | None) -> bool:
-    """Whether an error says that memory ran out, in the words of whoever needed it."""
+    """Whether an error says that memory ran out, in the words of one of the libraries."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    told = str(error)
-    return isinstance(error, MemoryError) or any(words in told for words in _NO_MEMORY)
+    text = str(error)
+    return isinstance(error, MemoryError) or any(words in text for words in _NO_MEMORY)
 
 
 def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from discreet import __version__
+        import discreet
 
-        click.echo(f"discreet {__version__}")
+        click.echo(f"discreet {discreet.__version__}")
         context.exit()
 
 
@@ -182,6 +184,6 @@ for _command in _COMMANDS:
 
 
 def main() -> None:
-    """Be the program: the entry point of ``discreet`` and of ``python -m discreet``."""
+    """Run the program: the entry point of ``discreet`` and of ``python -m discreet``."""
     keep_scipy_out_of_numba()
     program.main()

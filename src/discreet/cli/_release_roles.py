@@ -1,59 +1,72 @@
-"""What a release was made with, for the commands that measure it: known from its job or its mapping."""
+"""The roles of a release's columns, for the commands that measure it: from options, its job or its mapping."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
+from discreet.cli._options import columns, job_options, once, pairs
 from discreet.errors import UsageError
 
-__all__ = ["job_roles", "known_options"]
+__all__ = ["ReleaseRoles", "named_roles", "release_options"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def known_options(command: F) -> F:
-    """Add the options that name the job and the mapping of the release."""
-    for option in (
-        click.option(
-            "--mapping",
-            metavar="FILE",
-            help="The mapping of the release, which says what its values stand for.",
-        ),
-        click.option(
-            "--job", metavar="FILE", help="The job file of the release, which names its columns and hierarchies."
-        ),
-    ):
-        command = option(command)
-    return command
+release_options = job_options(
+    click.option("--job", metavar="FILE", help="The job file of the release, which names its columns and hierarchies."),
+    click.option("--mapping", metavar="FILE", help="The mapping of the release, which says what its values stand for."),
+)
+"""Options that name the job or the mapping of the release."""
 
 
-def job_roles(job: str | None, mapping: str | None) -> dict[str, Any]:
-    """Return the quasi-identifiers, sensitive columns, types and class attribute that a job or a mapping names."""
+@dataclass
+class ReleaseRoles:
+    """Quasi-identifiers and sensitive columns with their hierarchies, types and the class attribute."""
+
+    quasi_identifiers: dict[str, Any] = field(default_factory=dict)
+    sensitive: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, Any] = field(default_factory=dict)
+    class_attribute: str | None = None
+
+
+def named_roles(options: Mapping[str, Any]) -> ReleaseRoles:
+    """Return the roles named by ``--qi``, ``--sensitive`` and ``--type``, and otherwise those of the job or mapping."""
+    known = _known_roles(options["job"], options["mapping"])
+    quasi = once("--qi", columns(options["quasi_identifiers"])) or list(known.quasi_identifiers)
+    sensitive = once("--sensitive", columns(options["sensitive"])) or list(known.sensitive)
+    return ReleaseRoles(
+        {name: known.quasi_identifiers.get(name) for name in quasi},
+        {name: known.sensitive.get(name) for name in sensitive},
+        {**known.types, **pairs("--type", options["types"])},
+        known.class_attribute,
+    )
+
+
+def _known_roles(job: str | None, mapping: str | None) -> ReleaseRoles:
+    """Return the roles that a job or a mapping names."""
     if job is not None and mapping is not None:
         raise UsageError("--job and --mapping both say what the release was made with; name one of them.")
     if mapping is not None:
-        from discreet.release._mapping import read_mapping
+        from discreet.schema.mapping_file import read_mapping
 
-        told = read_mapping(mapping)
-        return {
-            "quasi_identifiers": dict.fromkeys(told.get("columns") or {}),
-            "sensitive": dict.fromkeys(told.get("sensitive") or {}),
-            "types": dict(told.get("types") or {}),
-            "class_attribute": told.get("class_attribute"),
-        }
+        fields = read_mapping(mapping)
+        return ReleaseRoles(
+            dict.fromkeys(fields["columns"]),
+            dict.fromkeys(fields["sensitive"]),
+            dict(fields["types"]),
+            fields["class_attribute"],
+        )
     if job is not None:
         from discreet.job import Job
-        from discreet.release._behind import job_hierarchies
+        from discreet.pipeline.provenance import job_hierarchies
 
         known = Job.load(job)
         arguments = known.arguments()
-        return {
-            "quasi_identifiers": job_hierarchies({**known.told(), **arguments}),
-            "sensitive": dict(arguments["sensitive"]),
-            "types": dict(arguments["types"] or {}),
-            "class_attribute": arguments["class_attribute"],
-        }
-    return {"quasi_identifiers": {}, "sensitive": {}, "types": {}, "class_attribute": None}
+        return ReleaseRoles(
+            job_hierarchies({**known.to_dict(), **arguments}),
+            dict(arguments["sensitive"]),
+            dict(arguments["types"]),
+            known.class_attribute,
+        )
+    return ReleaseRoles()

@@ -1,4 +1,4 @@
-"""An end in good order before the kernel kills a job that took all the memory of its container."""
+"""An orderly exit before the kernel kills a job that used up the memory of its container."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from discreet._limits import MemoryLimit, memory_limits, swap_left
 from discreet.errors import DiscreetError
+from discreet.runtime.machine_limits import MemoryLimit, memory_limits, swap_left
 
 __all__ = ["ending_in_time"]
 
-_LOOK = 0.02
-"""Seconds between two looks at how much is left."""
-_LEFT_OVER, _AT_LEAST = 25, 16 << 20
-"""One part in so many of the memory is left untouched, and at least so much: no job takes it between two looks."""
+_INTERVAL = 0.02
+"""Seconds between two checks."""
+_RESERVED_SHARE, _RESERVED_BYTES = 25, 16 << 20
+"""One part in so many of the memory is reserved, and at least so many bytes: no job uses them up between two checks."""
 
 
 @contextmanager
-def ending_in_time(tell: Callable[[BaseException], int]) -> Iterator[None]:
-    """Watch how much of a container's memory is left; where hardly any is, ``tell`` so and end, leaving nothing.
+def ending_in_time(report: Callable[[BaseException], int]) -> Iterator[None]:
+    """Watch the free memory of a container; when hardly any is left, ``report`` it, clean up and exit.
 
-    Somebody who waits for memory that is not there cannot be interrupted, so that the process ends on the spot. Where
-    there is a limit of another kind or none nothing is watched, nor where memory may go to disk first.
+    A thread that waits for memory cannot be interrupted, so the process exits on the spot. Without a container limit,
+    or with swap space, nothing is watched.
     """
     if not _limits() or swap_left():
         yield
         return
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(done, tell), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(done, report), daemon=True)
     watcher.start()
     try:
         yield
@@ -42,20 +42,20 @@ def _limits() -> list[MemoryLimit]:
     return [limit for limit in memory_limits() if limit.kind == "container"]
 
 
-def _watch(done: threading.Event, tell: Callable[[BaseException], int]) -> None:
-    while not done.wait(_LOOK):
+def _watch(done: threading.Event, report: Callable[[BaseException], int]) -> None:
+    while not done.wait(_INTERVAL):
         for limit in _limits():
-            if limit.left < max(limit.size // _LEFT_OVER, _AT_LEAST):
-                _end(limit, tell)
+            if limit.left < max(limit.size // _RESERVED_SHARE, _RESERVED_BYTES):
+                _exit(limit, report)
 
 
-def _end(limit: MemoryLimit, tell: Callable[[BaseException], int]) -> None:
-    from discreet._replacing import abandon
-    from discreet._temporary import leave
+def _exit(limit: MemoryLimit, report: Callable[[BaseException], int]) -> None:
+    from discreet.runtime.atomic_write import abandon
+    from discreet.runtime.private_folders import remove_private_folders
 
     code = 1
     with suppress(Exception):
-        code = tell(
+        code = report(
             DiscreetError(
                 f"The {limit.size >> 20:,} MB of memory of this container do not suffice for this job; give it more, "
                 "or give fewer or coarser quasi-identifiers.",
@@ -65,5 +65,5 @@ def _end(limit: MemoryLimit, tell: Callable[[BaseException], int]) -> None:
         sys.stdout.flush()
     with suppress(Exception):
         abandon()
-        leave()
+        remove_private_folders()
     os._exit(code)

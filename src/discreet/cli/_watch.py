@@ -1,4 +1,4 @@
-"""What a user sees and can do while a search runs: progress, Ctrl-C, a notice before compiling."""
+"""While a search runs: progress, Ctrl-C, and a notice before compiling."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from discreet._words import amount
+from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
     from discreet.solve import Budget, Progress
-    from discreet.solve.front import FrontProgress
+    from discreet.solve.front.search import FrontProgress
 
 __all__ = ["Abandoned", "Watch"]
 
 _COMPILING = "preparing the search for this machine (once for each kind of search, about a minute) …"
 _AGAIN = 0.3 if hasattr(signal, "SIGALRM") else 0.0
-"""Seconds after which an end is asked for again while compiling; 0 where there is no such signal."""
+"""Seconds between attempts to abandon a run while compiling; 0 without SIGALRM."""
 _FIRST_LINE = 10.0
-"""Seconds of a search after which a line of progress is written where there is no terminal; then ever less often."""
+"""Seconds until the first line of progress without a terminal; the intervals double."""
 _PATIENCE = 3.0
-"""Seconds before the notice; loading kernels that were compiled before takes less."""
+"""Seconds before the notice; loading compiled kernels takes less."""
 
 
 class Abandoned(BaseException):
-    """Ctrl-C was pressed twice; not a KeyboardInterrupt, at which a solver would keep its best result."""
+    """Ctrl-C was pressed twice. Not a KeyboardInterrupt, on which a solver would keep its best result."""
 
 
 class Watch:
-    """Watch over one search: ``budget`` goes to the solver, and calling the watch shows progress.
+    """Watches one search: ``budget`` is for the solver, and the watch itself is the progress callback.
 
-    The first Ctrl-C asks the search to stop with what it has; the second ends the run.
+    The first Ctrl-C stops the search with its best result; the second abandons the run.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -82,7 +82,7 @@ class Watch:
             sys.unraisablehook = self._before_lost
 
     def __call__(self, progress: Progress | FrontProgress) -> None:
-        """Show where the search stands."""
+        """Show progress."""
         if self._status is not None:
             self._status.update(describe(progress))
         elif not self._quiet and progress.seconds >= self._next_line:
@@ -91,7 +91,7 @@ class Watch:
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """Surround compiling, inside which an exception may be lost: it is raised again, and at last afterwards."""
+        """Surround compiling, which may swallow an exception: it is raised again meanwhile, and afterwards."""
         self._compiling = True
         try:
             with nullcontext() if self._quiet else _announced():
@@ -102,12 +102,12 @@ class Watch:
             raise Abandoned
 
     def _on_lost(self, lost: Any) -> None:
-        """Say nothing of an end that was asked for while compiled code called back, where Python drops exceptions."""
+        """Ignore Abandoned where compiled code calls back and Python drops exceptions."""
         if not issubclass(lost.exc_type, Abandoned):
             self._before_lost(lost)
 
     def _on_end(self, signum: int, frame: FrameType | None) -> None:
-        self._give_up()  # so that unfinished files are removed on the way out
+        self._give_up()  # an exception, so that unfinished files are removed
 
     def _give_up(self) -> None:
         self._given_up = True
@@ -116,7 +116,7 @@ class Watch:
         raise Abandoned
 
     def _on_again(self, signum: int, frame: FrameType | None) -> None:
-        """Give up once more while compiling, where it may have been lost; elsewhere it could stop a clearing up."""
+        """Abandon the run once more while compiling, which may have swallowed the first attempt."""
         if self._compiling:
             raise Abandoned
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -131,13 +131,13 @@ class Watch:
 
 
 def describe(progress: Progress | FrontProgress) -> str:
-    """Put a moment of a search into one line.
+    """Describe the state of a search in one line.
 
     >>> from discreet.solve import Progress
     >>> describe(Progress(seconds=2.0, best=120.0, bound=90.0, examined=1500))
     'best 120 · bound 90 · gap 25.0 % · 1,500 nodes · 2 s'
     """
-    from discreet.solve.front import FrontProgress
+    from discreet.solve.front.search import FrontProgress
 
     if isinstance(progress, FrontProgress):
         left = f"{amount(progress.evaluated, 'node')} evaluated, {progress.open:,} open"
@@ -150,7 +150,7 @@ def describe(progress: Progress | FrontProgress) -> str:
 
 @contextmanager
 def _announced() -> Iterator[None]:
-    """Say what takes so long if kernels are not loaded soon, but have to be compiled."""
+    """Announce compilation if kernels are not loaded soon."""
     notice = threading.Timer(_PATIENCE, lambda: click.echo(f"discreet: {_COMPILING}", err=True))
     notice.daemon = True
     notice.start()

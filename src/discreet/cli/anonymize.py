@@ -1,30 +1,24 @@
-"""``discreet anonymize``: a job told by options."""
+"""``discreet anonymize``: a job given by options."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from discreet.cli._execute import execute
+from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import (
-    certificate_option,
+    dry_run_option,
+    job_options,
     json_option,
     keep_order_option,
-    key_option,
-    mapping_option,
     privacy_models,
     privacy_options,
     quiet_option,
     save_job_option,
-    scheme_option,
-    suppression_option,
     verbose_option,
 )
-from discreet.cli._table import schemes_of, table_fields, table_options
-
-if TYPE_CHECKING:
-    from discreet.job import Job
 
 __all__ = ["anonymize"]
 
@@ -55,7 +49,7 @@ INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a da
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
 ordered([low,middle,high]), flat or auto, or the path of a CSV file (leaf first, one line per value).
 Columns without one get an automatic hierarchy, and the release says so; those with the scheme ordered
-or set need none. A column without a role that could tell who somebody is stops the job: give it a
+or set need none. A column without a role that could identify people stops the job: give it a
 role, or confirm with --keep that it is released as it is. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
@@ -67,64 +61,17 @@ role, or confirm with --keep that it is released as it is. Ctrl-C ends the searc
 )
 @table_options
 @privacy_options
-@suppression_option
-@scheme_option
-@click.option("--solver", default="auto", show_default=True, metavar="SOLVER", help="Which algorithm searches.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Seed of anything random, as secret as the data; by default one is drawn, and --save-job keeps it.",
-)
-@keep_order_option
-@click.option(
-    "--report", "reports", multiple=True, metavar="FILE", help="Write a report: .html, .pdf, .md, .txt or .json."
-)
-@certificate_option
-@mapping_option
-@key_option
+@job_options("suppression", "scheme", "solver", "seed", keep_order_option, "report", "certificate", "mapping", "key")
 @save_job_option
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing.")
+@dry_run_option
 @json_option
 @verbose_option
 @quiet_option
 def anonymize(save_job: str | None, dry_run: bool, as_json: bool, verbose: bool, quiet: bool, **options: Any) -> None:
     """Make a copy of the table INPUT that is safe to share."""
-    job = _job(**options)
-    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job)
-
-
-def _job(
-    *,
-    output: str | None,
-    k: str | None,
-    ell: str | None,
-    privacy: tuple[str, ...],
-    suppression: str,
-    schemes: tuple[str, ...],
-    solver: str,
-    seed: int | None,
-    keep_order: bool,
-    reports: tuple[str, ...],
-    certificate: str | None,
-    mapping: str | None,
-    key: str | None,
-    **table: Any,
-) -> Job:
     from discreet.job import Job
 
-    fields = table_fields(**table)
-    return Job(
-        **fields,
-        output=output,
-        privacy=privacy_models(k, ell, privacy, list(fields["sensitive"])),
-        suppression=suppression,
-        scheme=schemes_of(schemes, list(fields["quasi_identifiers"])),
-        solver=solver,
-        seed=seed,
-        order="keep" if keep_order else "random",
-        report=list(reports),
-        certificate=certificate,
-        mapping=mapping,
-        key=key,
-    )
+    fields = job_fields(options)
+    models = privacy_models(options["k"], options["ell"], options["privacy"], list(fields["sensitive"]))
+    job = Job(**{**fields, "privacy": models})
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job)

@@ -1,4 +1,4 @@
-"""``discreet apply``: the recoding of an earlier release, carried out on other rows."""
+"""``discreet apply``: the recoding of an earlier release, applied to other rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import Exact, answer
-from discreet.cli._options import columns, json_option, keep_order_option, quiet_option, verbose_option
+from discreet.cli._options import columns, job_options, json_option, keep_order_option, quiet_option, verbose_option
 
 __all__ = ["apply"]
 
@@ -47,42 +47,30 @@ lists values of the data: keep it as safe as these.""",
     help="Classes that break a promise: refuse the table, or leave them out.",
 )
 @click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
-@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to release as they are, confirmed. Repeatable.")
+@job_options("keep")
 @keep_order_option
 @json_option
 @verbose_option
 @quiet_option
-def apply(
-    mapping: str,
-    source: str,
-    output: str,
-    unknown: Any,
-    broken: Any,
-    identifiers: tuple[str, ...],
-    keep: tuple[str, ...],
-    keep_order: bool,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-) -> None:
+def apply(mapping: str, source: str, output: str, as_json: bool, verbose: bool, quiet: bool, **options: Any) -> None:
     """Recode the table INPUT as the file MAPPING says."""
     from pathlib import Path
 
-    from discreet.release import apply_mapping
-    from discreet.release._output import Output, check_apart, check_output
+    from discreet.pipeline.apply import apply_mapping
+    from discreet.pipeline.output import Output, check_distinct_files, check_output
 
     target = check_output(output, source)
     if isinstance(target, Output):
-        check_apart([target.path], [Path(mapping)])
+        check_distinct_files([target.path], [Path(mapping)])
     applied = apply_mapping(
         mapping,
         source,
-        unknown=unknown,
-        broken=broken,
-        identifiers=columns(identifiers),
-        keep=columns(keep),
+        unknown=options["unknown"],
+        broken=options["broken"],
+        identifiers=columns(options["identifiers"]),
+        keep=columns(options["keep"]),
         output=output,
-        order="keep" if keep_order else "random",
+        order="keep" if options["keep_order"] else "random",
     )
-    found = Exact(applied) if verbose else applied
-    answer(found, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)
+    result = Exact(applied) if verbose else applied
+    answer(result, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)

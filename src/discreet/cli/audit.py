@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet._places import shown
 from discreet.cli._answer import answer
 from discreet.cli._options import (
+    check_hierarchies,
     columns,
-    engine_options,
+    job_options,
     json_option,
+    no_quasi_identifiers,
     once,
     pairs,
     privacy_models,
     privacy_options,
-    qi_option,
     quiet_option,
-    sensitive_option,
 )
 from discreet.errors import AuditError, UsageError
 
 if TYPE_CHECKING:
-    from discreet.release import Audit, Verification
+    from discreet.pipeline.audit import Audit
+    from discreet.pipeline.verify import Verification
 
 __all__ = ["audit"]
 
@@ -45,8 +46,7 @@ Examples:
 The exit code is 0 if everything asked for holds, and 5 if not.""",
 )
 @click.argument("file", metavar="FILE")
-@qi_option
-@sensitive_option
+@job_options("quasi_identifiers", "sensitive")
 @privacy_options
 @click.option(
     "--reference",
@@ -66,102 +66,58 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance, or of a quasi-identifier, to "
     "find who of the population has its values. Repeatable.",
 )
-@click.option(
-    "--missing-sensitive",
-    default="unknown",
-    show_default=True,
-    type=click.Choice(["unknown", "value"]),
-    help="Missing sensitive values: unknown, so that no promise counts them as values, or one more value.",
-)
+@job_options("missing_sensitive")
 @click.option("--weights", metavar="COLUMN", help="Survey weights, for models about the population such as 'k-map(5)'.")
 @click.option("--population", metavar="FILE", help="A table of the population, for the same models.")
 @click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
 @click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
 @click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
 @click.option("--key", metavar="FILE", help="With --certificate: your key, to check the input, the job and the seal.")
-@engine_options
+@job_options("engine", "memory_limit", "spark")
 @json_option
 @quiet_option
-def audit(
-    file: str,
-    qi: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    k: str | None,
-    ell: str | None,
-    privacy: tuple[str, ...],
-    reference: str | None,
-    unknown: str | None,
-    forms: tuple[str, ...],
-    missing_sensitive: Any,
-    weights: str | None,
-    population: str | None,
-    certificate: str | None,
-    original: str | None,
-    job: str | None,
-    key: str | None,
-    engine: Any,
-    memory_limit: str | None,
-    spark: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def audit(file: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
-    if certificate is not None:
-        if qi or sensitive or k or ell or privacy or reference or unknown or weights:
-            raise UsageError("The certificate says what was promised; leave out the options that say it again.")
-        _verify(file, certificate, original, population, job, key, pairs("--hierarchy", forms), as_json, quiet)
-        return
-    if original is not None or job is not None or key is not None:
-        raise UsageError("--input, --job and --key go with --certificate; name that too, or the promises alone.")
-    attributes, secrets = columns(qi), columns(sensitive)
-    if not attributes:
-        raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps.",
-            topic="no-quasi-identifier",
-        )
-    models = privacy_models(k, ell, privacy, secrets)
-    trees = pairs("--hierarchy", forms)
-    for name in trees:
-        if name not in secrets and name not in attributes:
-            raise UsageError(f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.", column=name)
-
-    from discreet.release import audit as audit_table
-
-    verdict = audit_table(
-        file,
-        quasi_identifiers={name: trees.get(name) for name in once("--qi", attributes)},
-        privacy=models,
-        sensitive={name: trees.get(name) for name in once("--sensitive", secrets)},
-        reference=reference,
-        unknown=unknown,
-        missing_sensitive=missing_sensitive,
-        weights=weights,
-        population=population,
-        engine=engine,
-        memory_limit=memory_limit,
-        spark=spark,
-    )
-    _tell(verdict, as_json, quiet)
-
-
-def _verify(
-    file: str,
-    certificate: str,
-    original: str | None,
-    population: str | None,
-    job: str | None,
-    key: str | None,
-    trees: dict[str, str],
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    from discreet.release import verify
-
-    verdict = verify(file, certificate, key=key, original=original, population=population, job=job, hierarchies=trees)
-    _tell(verdict, as_json, quiet)
-
-
-def _tell(verdict: Audit | Verification, as_json: bool, quiet: bool) -> None:
+    verdict = _audit(file, options) if options["certificate"] is None else _verify(file, options)
     answer(verdict, as_json=as_json, quiet=quiet)
     if not verdict.passed:
         click.get_current_context().exit(AuditError.exit_code)
+
+
+def _audit(file: str, options: Mapping[str, Any]) -> Audit:
+    """Audit a file by the promises of the options."""
+    if any(options[name] is not None for name in ("original", "job", "key")):
+        raise UsageError("--input, --job and --key go with --certificate; name that too, or the promises alone.")
+    quasi, sensitive = columns(options["quasi_identifiers"]), columns(options["sensitive"])
+    if not quasi:
+        raise no_quasi_identifiers(file)
+    models = privacy_models(options["k"], options["ell"], options["privacy"], sensitive)
+    trees = pairs("--hierarchy", options["forms"])
+    check_hierarchies(trees, quasi, sensitive)
+
+    from discreet.pipeline.audit import audit as audit_table
+
+    same = ("reference", "unknown", "missing_sensitive", "weights", "population", "engine", "memory_limit", "spark")
+    return audit_table(
+        file,
+        quasi_identifiers={name: trees.get(name) for name in once("--qi", quasi)},
+        privacy=models,
+        sensitive={name: trees.get(name) for name in once("--sensitive", sensitive)},
+        **{name: options[name] for name in same},
+    )
+
+
+def _verify(file: str, options: Mapping[str, Any]) -> Verification:
+    """Check a file against its certificate."""
+    said_twice = ("quasi_identifiers", "sensitive", "k", "ell", "privacy", "reference", "unknown", "weights")
+    if any(options[name] for name in said_twice):
+        raise UsageError("The certificate says what was promised; leave out the options that say it again.")
+
+    from discreet.pipeline.verify import verify
+
+    return verify(
+        file,
+        options["certificate"],
+        hierarchies=pairs("--hierarchy", options["forms"]),
+        **{name: options[name] for name in ("key", "original", "population", "job")},
+    )

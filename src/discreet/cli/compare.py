@@ -62,8 +62,8 @@ def compare(
 ) -> None:
     """Do several job files on the same data and show what came of them side by side."""
     from discreet.cli._watch import Watch
-    from discreet.job import compare as measure
-    from discreet.job._comparison import check_comparison
+    from discreet.pipeline.compare import compare as measure
+    from discreet.report.comparison import check_comparison
 
     for output in outputs:
         check_comparison(Path(output))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet._words import amount, either
 from discreet.cli._options import quiet_option
 from discreet.errors import MissingColumnError, UsageError
+from discreet.runtime.plurals import amount, either
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,10 +54,11 @@ def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> 
     """Make a hierarchy for a column of the table FILE."""
     from pathlib import Path
 
-    from discreet.release._output import check_apart, place_files
+    from discreet.job.files import files_at
+    from discreet.pipeline.output import check_distinct_files
     from discreet.schema import Hierarchy, LevelBuilder, as_hierarchy, infer_type
 
-    check_apart([Path(output)], place_files(file))
+    check_distinct_files([Path(output)], files_at(file))
     values, rows = _values(file, column)
     present = values.is_not_null()
     values, rows = values.filter(present), rows[present.to_numpy()]
@@ -71,7 +72,7 @@ def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> 
         tree = recipe.build(values, kind, column)
     tree.to_csv(output)
     if not quiet:
-        click.echo(f"wrote {_measure(tree)} to {output}")
+        click.echo(f"wrote {_size(tree)} to {output}")
 
 
 @hierarchy.command(
@@ -91,18 +92,18 @@ def check(file: str, data: str | None, column: str | None, quiet: bool) -> None:
     if (data is None) != (column is None):
         raise UsageError("--data and --column go together.")
     tree = Hierarchy.from_csv(file)
-    said = [f"{file} is a tree of {_measure(tree)}"]
+    lines = [f"{file} is a tree of {_size(tree)}"]
     if data is not None and column is not None:
         values, rows = _values(data, column)
         domain = make_domain(column, values, tree, rows=rows)
         unused = len(tree.leaves) - len(set(domain.codes[~values.is_null().to_numpy()].tolist()))
         known = len(values.drop_nulls())
-        said.append(
+        lines.append(
             f"it covers {either(known, 'the one value', f'all {known:,} values')} of '{column}'; "
             f"{amount(unused, 'leaf', 'leaves')} {either(unused, 'does', 'do')} not occur"
         )
     if not quiet:
-        click.echo("\n".join(said))
+        click.echo("\n".join(lines))
 
 
 @hierarchy.command(
@@ -132,5 +133,5 @@ def _values(file: str, column: str) -> tuple[pl.Series, NDArray[np.int64]]:
     return counted.to_series(0), counted.to_series(1).to_numpy()
 
 
-def _measure(tree: Hierarchy) -> str:
+def _size(tree: Hierarchy) -> str:
     return f"{amount(len(tree.leaves), 'value')} and {amount(tree.height, 'level')} above them"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet._places import shown
-from discreet._words import amount
 from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
+from discreet.runtime.locations import shown
+from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
     from discreet.engines import Source
@@ -42,20 +42,19 @@ def info(file: str, as_json: bool) -> None:
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    from discreet.engines import look_at
     from discreet.schema import Role, detect, find_leaks
 
-    look = look_at(source, source.columns)
-    found = {name: detect(facts) for name, facts in look.facts.items()}
+    profile = source.profile(source.columns)
+    found = {name: detect(facts) for name, facts in profile.facts.items()}
     direct = [name for name, finding in found.items() if finding.role is Role.IDENTIFIER]
     others = [name for name in found if name not in direct]
-    leaks = {leak.column: leak for leak in find_leaks(look.sample, direct, others)}
+    leaks = {leak.column: leak for leak in find_leaks(profile.sample, direct, others)}
     columns = [
-        _column(look.facts[name], found[name], leaks.get(name)) if name in found else _unread(name)
+        _column(profile.facts[name], found[name], leaks.get(name)) if name in found else _unreadable(name)
         for name in source.columns
     ]
     likely = [column["name"] for column in columns if column["suggested_role"] == str(Role.QUASI_IDENTIFIER)]
-    rows = max((facts.rows for facts in look.facts.values()), default=0)
+    rows = max((facts.rows for facts in profile.facts.values()), default=0)
     facts: dict[str, Any] = {"rows": rows, "columns": columns}
     if likely:
         sizes = source.count(likely).to_series(-1)
@@ -89,8 +88,8 @@ def _column(facts: ColumnFacts, found: Finding, leak: Leak | None) -> dict[str, 
     }
 
 
-def _unread(name: str) -> dict[str, Any]:
-    """Tell of a column of lists, records or bytes, which nobody can look into."""
+def _unreadable(name: str) -> dict[str, Any]:
+    """Describe a column of lists, structs or bytes, which cannot be inspected."""
     return {
         "name": name,
         "type": "other",
@@ -122,8 +121,8 @@ def _table(facts: dict[str, Any]) -> str:
     lines = [f"{amount(facts['rows'], 'row')}, {amount(len(body), 'column')}", ""]
     for row in (head, *body):
         cells = (
-            cell.rjust(width) if place in numeric else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if number in numeric else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         lines.append("  ".join(cells).rstrip())
     decide = [column for column in facts["columns"] if column["needs_decision"]]

@@ -1,4 +1,4 @@
-"""``discreet pareto``: all choices of privacy against loss."""
+"""``discreet pareto``: all undominated choices of privacy against loss."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from discreet._places import shown
 from discreet.cli._answer import end_early, warn
-from discreet.cli._options import json_option, privacy_models, quiet_option, scheme_option, suppression_option
-from discreet.cli._table import schemes_of, table_fields, table_options
+from discreet.cli._job_options import job_fields, table_options
+from discreet.cli._options import job_option, job_options, json_option, privacy_models, quiet_option
+from discreet.runtime.locations import shown
 
 __all__ = ["pareto"]
 
@@ -36,8 +36,7 @@ Examples:
     help="Write the front: .html (to explore), .svg, .png, .json or .csv. Repeatable.",
 )
 @table_options
-@suppression_option
-@scheme_option
+@job_options("suppression", "scheme")
 @click.option(
     "--axis",
     "axes",
@@ -48,10 +47,8 @@ Examples:
 )
 @click.option("-k", "k", metavar="K", help="A promise every point keeps: at least K people look the same.")
 @click.option("-l", "ell", metavar="L", help="A promise every point keeps: L values of each sensitive column.")
-@click.option(
-    "--privacy",
-    multiple=True,
-    metavar="MODEL",
+@job_option(
+    "privacy",
     help="A promise every point keeps, such as 'distinct-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
 )
 @click.option(
@@ -74,57 +71,46 @@ Examples:
 @quiet_option
 def pareto(
     outputs: tuple[str, ...],
-    suppression: str,
-    schemes: tuple[str, ...],
-    axes: tuple[str, ...],
-    k: str | None,
-    ell: str | None,
-    privacy: tuple[str, ...],
-    method: Any,
-    depth: int | None,
     explain: bool,
     wanted: str | None,
     release_to: str | None,
     as_json: bool,
     quiet: bool,
-    **table: Any,
+    **options: Any,
 ) -> None:
     """Show every choice of privacy that makes sense for the table INPUT, and what it costs."""
-    fields = table_fields(**table)
+    fields = job_fields(options)
     value = _wanted(wanted, release_to)
+    k, ell, privacy = options["k"], options["ell"], options["privacy"]
     promises = privacy_models(k, ell, privacy, list(fields["sensitive"])) if k or ell or privacy else []
 
     from discreet.job import Job
-    from discreet.release import pareto as find
-    from discreet.release._front import check_front_file
-    from discreet.release._output import TableOutput, check_apart, check_output
+    from discreet.pipeline.front import check_front_file
+    from discreet.pipeline.output import TableOutput, check_distinct_files, check_output
+    from discreet.pipeline.pareto import pareto as find
 
-    job = Job(
-        **fields, privacy="k(1)", suppression=suppression, scheme=schemes_of(schemes, list(fields["quasi_identifiers"]))
-    )
-    told = job.front_arguments()
+    job = Job(**{**fields, "privacy": "k(1)"})
+    arguments = job.front_arguments()
     for name in outputs:
         check_front_file(Path(name))
-    target = None if release_to is None else check_output(release_to, told["data"], told["population"])
+    target = None if release_to is None else check_output(release_to, arguments["data"], arguments["population"])
     released = [] if target is None or isinstance(target, TableOutput) else [target.path]
-    check_apart([*map(Path, outputs), *released], job.files_read())
+    check_distinct_files([*map(Path, outputs), *released], job.files_read())
 
     from discreet.cli._watch import Watch
 
     with Watch(quiet) as watch:
         front = find(
-            **told,
-            privacy=[*axes, *promises] or "k",
-            method=method,
-            depth=depth,
+            **arguments,
+            privacy=[*options["axes"], *promises] or "k",
+            method=options["method"],
+            depth=options["depth"],
             progress=watch,
             budget=watch.budget,
         )
     for name in outputs:
         front.save(name)
-    release = None
-    if release_to is not None:
-        release = front.release(value, output=release_to)
+    release = None if release_to is None else front.release(value, output=release_to)
     if release is not None:
         warn(release.notes, quiet=quiet)
     if as_json:
@@ -143,7 +129,7 @@ def pareto(
 
 
 def _wanted(text: str | None, release_to: str | None) -> float | list[float] | None:
-    """Read what --release says: None is the knee."""
+    """Read the value of --release; None is the knee."""
     if (text is None) != (release_to is None):
         raise click.UsageError("--release and --release-to go together: which point, and where its release goes.")
     if text is None or text == "knee":

@@ -1,15 +1,15 @@
-"""``discreet risk``: how likely people are found in a table, and what it tells about them."""
+"""``discreet risk``: how likely people are found in a table, and what it reveals about them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from discreet.cli._answer import echo_json
-from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
-from discreet.cli._release_roles import job_roles, known_options
-from discreet.errors import UsageError
+from discreet.cli._options import check_hierarchies, job_option, job_options, json_option, no_quasi_identifiers, pairs
+from discreet.cli._release_roles import named_roles, release_options
 
 __all__ = ["risk"]
 
@@ -27,8 +27,7 @@ Examples:
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
 )
 @click.argument("file", metavar="FILE")
-@qi_option
-@sensitive_option
+@job_options("quasi_identifiers", "sensitive")
 @click.option(
     "--population", metavar="FILE|N", help="The people FILE was drawn from: a table of them all, or their number."
 )
@@ -57,14 +56,11 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     metavar="NAME=FORM",
     help="How a column was generalized, or the hierarchy of a sensitive one. Repeatable.",
 )
-@click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
-@known_options
+@job_options("types")
+@release_options
 @click.option("--unknown", metavar="TEXT", help="What stands for a sensitive value that was suppressed, as in '*'.")
-@click.option(
-    "--missing-sensitive",
-    default="unknown",
-    show_default=True,
-    type=click.Choice(["unknown", "value"]),
+@job_option(
+    "missing_sensitive",
     help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
 )
 @click.option(
@@ -76,62 +72,34 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     help="Look at combinations of up to so many columns.",
 )
 @json_option
-def risk(
-    file: str,
-    qi: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    population: str | None,
-    weights: str | None,
-    original: str | None,
-    threshold: float,
-    privacy: tuple[str, ...],
-    forms: tuple[str, ...],
-    types: tuple[str, ...],
-    mapping: str | None,
-    job: str | None,
-    unknown: str | None,
-    missing_sensitive: str,
-    depth: int,
-    as_json: bool,
-) -> None:
+def risk(file: str, population: str | None, original: str | None, as_json: bool, **options: Any) -> None:
     """Measure how likely people are found in the table FILE, and what it tells about them."""
-    roles = job_roles(job, mapping)
-    attributes = once("--qi", columns(qi)) or list(roles["quasi_identifiers"])
-    secrets = once("--sensitive", columns(sensitive)) or list(roles["sensitive"])
-    if not attributes:
-        raise UsageError(
-            f"Which columns could identify a person? Name them with --qi; 'discreet info {file}' helps.",
-            topic="no-quasi-identifier",
-        )
-    trees = pairs("--hierarchy", forms)
-    for name in trees:
-        if name not in attributes and name not in secrets:
-            raise UsageError(
-                f"--hierarchy names '{name}', which is neither in --qi nor in --sensitive.",
-                column=name,
-                topic="not-a-quasi-identifier",
-            )
-    asked: dict[str, Any] = {
-        "quasi_identifiers": {name: trees.get(name, roles["quasi_identifiers"].get(name)) for name in attributes},
-        "mapping": mapping,
-        "sensitive": {name: trees.get(name, roles["sensitive"].get(name)) for name in secrets},
-        "types": {**roles["types"], **pairs("--type", types)},
-        "unknown": unknown,
-        "missing_sensitive": missing_sensitive,
+    roles = named_roles(options)
+    if not roles.quasi_identifiers:
+        raise no_quasi_identifiers(file)
+    trees = pairs("--hierarchy", options["forms"])
+    check_hierarchies(trees, list(roles.quasi_identifiers), list(roles.sensitive))
+    columns: dict[str, Any] = {
+        "quasi_identifiers": {**roles.quasi_identifiers, **_only(trees, roles.quasi_identifiers)},
+        "sensitive": {**roles.sensitive, **_only(trees, roles.sensitive)},
+        "types": roles.types,
+        **{name: options[name] for name in ("mapping", "unknown", "missing_sensitive")},
     }
 
     from discreet.evaluate import attacks
     from discreet.evaluate import risk as measure
 
     people = int(population) if population is not None and population.isdecimal() else population
-    report = measure(
-        file, population=people, weights=weights, threshold=threshold, original=original, depth=depth, **asked
-    )
-    attacked = None if original is None else attacks(original, file, privacy=privacy, **asked)
+    measured = {name: options[name] for name in ("weights", "threshold", "depth")}
+    report = measure(file, population=people, original=original, **measured, **columns)
+    attacked = None if original is None else attacks(original, file, privacy=options["privacy"], **columns)
     if as_json:
-        told = report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()})
-        echo_json(told)
+        echo_json(report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()}))
         return
     click.echo(report.summary())
     if attacked is not None:
         click.echo(f"\n{attacked.summary()}")
+
+
+def _only(trees: Mapping[str, str], names: Mapping[str, Any]) -> dict[str, str]:
+    return {name: tree for name, tree in trees.items() if name in names}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from discreet._places import shown
-from discreet._words import amount
 from discreet.cli._options import quiet_option
+from discreet.runtime.locations import shown
+from discreet.runtime.plurals import amount
 
 __all__ = ["sample"]
 
@@ -36,7 +36,8 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
 
     The columns depend on each other as in life: schooling on age, work on schooling, illness on age and sex.
     """
-    from discreet.samples import write_hierarchies, write_sample
+    from discreet.pipeline.sample_file import write_sample
+    from discreet.samples import write_hierarchies
 
     write_sample(output, rows, seed)
     if not quiet:

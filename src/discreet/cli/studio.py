@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import click
 
@@ -47,29 +48,9 @@ Nobody but you can reach it, nothing leaves this machine, and all of it is erase
 @click.option("--tls-key", metavar="FILE", help="The key of that certificate.")
 @click.option("--unprotected", is_flag=True, help="Others may reach it without password or TLS. Dangerous.")
 @click.option("--max-upload", type=Size(), default="1GB", show_default=True, help="How large a file may be.")
-def studio(
-    port: int,
-    no_open: bool,
-    host: str,
-    names: tuple[str, ...],
-    password_file: str | None,
-    tls_cert: str | None,
-    tls_key: str | None,
-    unprotected: bool,
-    max_upload: int,
-) -> None:
+def studio(no_open: bool, **options: Any) -> None:
     """Open the studio: anonymize a table in the browser, step by step."""
-    from discreet.studio import serve
+    from discreet.studio import Protection, serve
 
-    serve(
-        host=host,
-        port=port,
-        open_browser=not no_open,
-        password_file=password_file,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        unprotected=unprotected,
-        names=names,
-        max_upload=max_upload,
-        say=click.echo,
-    )
+    protection = Protection(*(options.pop(name) for name in ("password_file", "tls_cert", "tls_key", "unprotected")))
+    serve(**options, protection=protection, open_browser=not no_open, say=click.echo)

@@ -1,15 +1,17 @@
-"""``discreet utility``: what a released table is still good for."""
+"""``discreet utility``: the utility of a released table."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from discreet._places import shown
 from discreet.cli._answer import answer
-from discreet.cli._options import columns, json_option, once, pairs, qi_option, sensitive_option
-from discreet.cli._release_roles import job_roles, known_options
-from discreet.cli._table import hierarchy_files
+from discreet.cli._job_options import hierarchy_files
+from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
+from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import UsageError
+from discreet.runtime.locations import shown
 
 __all__ = ["utility"]
 
@@ -29,15 +31,14 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 )
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
-@qi_option
-@sensitive_option
+@job_options("quasi_identifiers", "sensitive")
 @click.option("--class-attribute", "--class", "label", metavar="COLUMN", help="The column that classifiers predict.")
 @click.option(
     "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How a column was generalized. Repeatable."
 )
 @click.option("--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.")
-@click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="text, ordered, integer, decimal or date.")
-@known_options
+@job_options("types")
+@release_options
 @click.option("--cost", "costs", multiple=True, metavar="COST", help="A cost to tell, instead of all. Repeatable.")
 @click.option(
     "--queries",
@@ -59,56 +60,33 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds.")
 @json_option
-def utility(
-    original: str,
-    released: str,
-    qi: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    label: str | None,
-    forms: tuple[str, ...],
-    hierarchies: str | None,
-    types: tuple[str, ...],
-    mapping: str | None,
-    job: str | None,
-    costs: tuple[str, ...],
-    queries: int,
-    models: tuple[str, ...],
-    held_out: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def utility(original: str, released: str, as_json: bool, **options: Any) -> None:
     """Tell what the table RELEASED, made from ORIGINAL, is still good for."""
-    roles = job_roles(job, mapping)
-    attributes = once("--qi", columns(qi)) or list(roles["quasi_identifiers"])
-    if not attributes:
+    roles = named_roles(options)
+    quasi = list(roles.quasi_identifiers)
+    if not quasi:
         raise UsageError(
             f"Which columns were made coarser? Name them with --qi, or the job or mapping of the release; "
             f"'discreet info {shown(original)}' helps.",
             topic="no-quasi-identifier",
         )
-    given = pairs("--hierarchy", forms)
-    for name in given:
-        if name not in attributes:
-            raise UsageError(
-                f"--hierarchy names '{name}', which is not in --qi.", column=name, topic="not-a-quasi-identifier"
-            )
-    known = {**(hierarchy_files(attributes, hierarchies) if hierarchies is not None else {}), **given}
+    given = pairs("--hierarchy", options["forms"])
+    check_hierarchies(given, quasi, None)
+    folder = options["hierarchies"]
+    trees = {**(hierarchy_files(quasi, folder) if folder is not None else {}), **given}
 
     from discreet.evaluate import utility as measure
 
-    chosen = [model for model in models if model != "none"] if models else None
+    models = options["models"]
     report = measure(
         original,
         released,
-        quasi_identifiers={name: known.get(name, roles["quasi_identifiers"].get(name)) for name in attributes},
-        mapping=mapping,
-        sensitive=once("--sensitive", columns(sensitive)) or list(roles["sensitive"]),
-        class_attribute=label or roles["class_attribute"],
-        costs=costs or None,
-        queries=queries,
-        models=chosen,
-        held_out=held_out,
-        types={**roles["types"], **pairs("--type", types)},
-        seed=seed,
+        quasi_identifiers={**roles.quasi_identifiers, **trees},
+        sensitive=list(roles.sensitive),
+        class_attribute=options["label"] or roles.class_attribute,
+        costs=options["costs"] or None,
+        models=[model for model in models if model != "none"] if models else None,
+        types=roles.types,
+        **{name: options[name] for name in ("mapping", "queries", "held_out", "seed")},
     )
     answer(report, as_json=as_json)

@@ -1,64 +1,93 @@
-"""Engines: count and recode on each kind of frame, and tables in files."""
+"""Engines: count and recode tables where they are, and read and write them.
 
-from discreet.engines._count import Counted, Missing, MissingSensitive, count
-from discreet.engines._engine import Engine, EngineName
-from discreet.engines._files import open_file
-from discreet.engines._formats import SUFFIXES, Format, format_of
-from discreet.engines._guard import library_errors, reading, writing
-from discreet.engines._held import as_written, held
-from discreet.engines._index import index_of, unnamed_of
-from discreet.engines._look import Look, look_at
-from discreet.engines._names import exactly, unused
-from discreet.engines._parts import files_of, open_table
-from discreet.engines._people import count_people
-from discreet.engines._polars import FileSource, InMemorySource, LazySource, files_read
-from discreet.engines._recoding import UNKNOWN, Parts, Recoding, Shares, ValueMap, normalized, recode
-from discreet.engines._shuffle import Order, Shuffle, order_of_rows
-from discreet.engines._source import Source, open_source, to_lazy
-from discreet.engines._spreadsheet import count_formulas, without_formulas
-from discreet.engines._together import count_together
-from discreet.engines._typing import Kind, OtherTypesError, expect_types, typed_again
-from discreet.engines._weights import Weighed, weighed
-from discreet.engines._which import relation_of
-from discreet.engines._write import plan_of, write_data, write_parts, write_table
+This is all that other packages use. Database and Spark back ends are imported on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines.columns import exactly, is_category, normalized, unused
+from discreet.engines.combined_columns import count_combined
+from discreet.engines.counting import Counted, Missing, SensitiveOptions, count
+from discreet.engines.files.formats import SUFFIXES, Format, format_of
+from discreet.engines.files.table_file import open_file
+from discreet.engines.files.table_files import files_of, open_table
+from discreet.engines.files.write import plan_of, write_data, write_parts, write_table
+from discreet.engines.format_limits import as_read_back, restore_type
+from discreet.engines.guards import library_errors, reading
+from discreet.engines.open import Engine, open_source, scan_table, to_lazy
+from discreet.engines.polars.pandas_index import index_of, unnamed_of
+from discreet.engines.polars.recode import recode
+from discreet.engines.polars.source import FileSource, InMemorySource, LazySource, files_read
+from discreet.engines.population import count_people
+from discreet.engines.recoding import UNKNOWN, ClassParts, GroupShares, Recoding, ValueMap
+from discreet.engines.relation.backends import relation_of
+from discreet.engines.shuffle import Order, Shuffle, order_of_rows
+from discreet.engines.source import Source
+from discreet.engines.spreadsheet import count_formulas, without_formulas
+from discreet.engines.text_types import Destination, OtherTypesError, expect_types, typed_again
+from discreet.engines.weights import Weighed, weighed
+from discreet.runtime.read_options import EngineName, MissingSensitive
+
+if TYPE_CHECKING:
+    from discreet.engines.polars.frames import EagerSource
+    from discreet.engines.relation.write import check_spark_table, replacing_spark_table
+    from discreet.engines.sql.connect import same_table
+    from discreet.engines.sql.source import DatabaseSource
+    from discreet.engines.sql.write import check_table, replacing_table
+
+_ON_FIRST_USE = {
+    "DatabaseSource": "sql.source",
+    "EagerSource": "polars.frames",
+    "check_spark_table": "relation.write",
+    "check_table": "sql.write",
+    "replacing_spark_table": "relation.write",
+    "replacing_table": "sql.write",
+    "same_table": "sql.connect",
+}
 
 __all__ = [
     "SUFFIXES",
     "UNKNOWN",
+    "ClassParts",
     "Counted",
+    "DatabaseSource",
+    "Destination",
+    "EagerSource",
     "Engine",
     "EngineName",
     "FileSource",
     "Format",
+    "GroupShares",
     "InMemorySource",
-    "Kind",
     "LazySource",
-    "Look",
     "Missing",
     "MissingSensitive",
     "Order",
     "OtherTypesError",
-    "Parts",
     "Recoding",
-    "Shares",
+    "SensitiveOptions",
     "Shuffle",
     "Source",
     "ValueMap",
     "Weighed",
-    "as_written",
+    "as_read_back",
+    "check_spark_table",
+    "check_table",
     "count",
+    "count_combined",
     "count_formulas",
     "count_people",
-    "count_together",
     "exactly",
     "expect_types",
     "files_of",
     "files_read",
     "format_of",
-    "held",
     "index_of",
+    "is_category",
     "library_errors",
-    "look_at",
     "normalized",
     "open_file",
     "open_source",
@@ -68,6 +97,11 @@ __all__ = [
     "reading",
     "recode",
     "relation_of",
+    "replacing_spark_table",
+    "replacing_table",
+    "restore_type",
+    "same_table",
+    "scan_table",
     "to_lazy",
     "typed_again",
     "unnamed_of",
@@ -77,5 +111,11 @@ __all__ = [
     "write_data",
     "write_parts",
     "write_table",
-    "writing",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a database or Spark back end on first use."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)

@@ -1,16 +1,16 @@
-"""What a released table is still good for, and what it tells about people."""
+"""What a release is still good for, and what it reveals about people."""
 
-from discreet.evaluate._attacks import AttackReport, attacks
-from discreet.evaluate._queries import QueryReport, queries
-from discreet.evaluate._risk import (
+from discreet.evaluate.attacks import AttackReport, attacks
+from discreet.evaluate.risk import (
     PopulationUniques,
     RiskReport,
     estimate_uniques,
     identifier_warnings,
     risk,
 )
-from discreet.evaluate._utility import utility
-from discreet.evaluate._utility_report import UtilityReport
+from discreet.evaluate.utility.queries import QueryReport, queries
+from discreet.evaluate.utility.report import UtilityReport
+from discreet.evaluate.utility.utility import utility
 
 __all__ = [
     "AttackReport",

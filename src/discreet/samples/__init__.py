@@ -1,7 +1,6 @@
-"""Made-up people: a realistic table of any size that is about nobody, for demos, examples and benchmarks."""
+"""Synthetic people: a realistic table of any size about nobody, for demos, examples and benchmarks."""
 
-from discreet.samples._hierarchies import HIERARCHIES, write_hierarchies
-from discreet.samples._people import COLUMNS, sample
-from discreet.samples._write import write_sample
+from discreet.samples.hierarchies import HIERARCHIES, write_hierarchies
+from discreet.samples.people import COLUMNS, check_size, chunks, sample
 
-__all__ = ["COLUMNS", "HIERARCHIES", "sample", "write_hierarchies", "write_sample"]
+__all__ = ["COLUMNS", "HIERARCHIES", "check_size", "chunks", "sample", "write_hierarchies"]

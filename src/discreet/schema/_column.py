@@ -1,4 +1,4 @@
-"""The distinct values of one column, read into the two forms everything else works with: text and numbers."""
+"""The distinct values of a column, as text and as numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet._words import amount, either
 from discreet.errors import DataError
+from discreet.runtime.plurals import amount, either
 from discreet.schema._types import Type, infer_type, parse_dates
 
 __all__ = [
@@ -40,9 +40,9 @@ _DAY = 86_400_000_000
 class Column:
     """Distinct values in their natural order: numbers and dates by size, text by its characters.
 
-    ``text`` is what people read, ``numbers`` the values themselves for numbers and days since 1970-01-01 for
-    dates (None for text), ``rows`` how many rows have each value (1 each where unknown) and ``index`` where
-    each value that was read went: two spellings of one number share a place.
+    ``text`` is what people read; ``numbers`` are the values of numbers and days since 1970-01-01 of dates (None for
+    text); ``rows`` counts the rows of each value (1 if not known). ``index[i]`` is the position of the ``i``-th value
+    that was read: two spellings of one number share a position.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Column:
         wants: Wants = None,
         rows: NDArray[np.int64] | None = None,
     ) -> Column:
-        """Read values that are not missing; ``wants`` is what the builder must have them as."""
+        """Read values that are not missing; ``wants`` is the form a builder needs."""
         way_out = None
         if wants == "text" and type.numeric:
             type = Type.TEXT  # noqa: A001
@@ -84,38 +84,38 @@ class Column:
 
 
 def _by_size(numbers: Numbers, text: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each distinct value is first, by size, and the place of each value among them.
+    """Return the first index of each distinct value, by size, and the position of each value among them.
 
-    Values are the same if their text is: numbers alone cannot tell 2^63 from 2^63 + 1, nor a nanosecond.
+    Values with the same text are the same: floats cannot distinguish 2^63 from 2^63 + 1, nor nanoseconds.
     """
     _, first, index = np.unique(numbers, return_index=True, return_inverse=True)
     if first.size == len(text):
         return first, index
     frame = pl.DataFrame({"size": index, "text": text})
     by = ("size", pl.col("text").str.len_chars(), "text")
-    distinct = frame.with_row_index("first").unique(["size", "text"], keep="first").sort(by).with_row_index("place")
-    places = frame.join(distinct, on=["size", "text"], how="left", maintain_order="left")["place"]
-    return distinct["first"].to_numpy().astype(np.int64), places.to_numpy().astype(np.int64)
+    distinct = frame.with_row_index("first").unique(["size", "text"], keep="first").sort(by).with_row_index("position")
+    positions = frame.join(distinct, on=["size", "text"], how="left", maintain_order="left")["position"]
+    return distinct["first"].to_numpy().astype(np.int64), positions.to_numpy().astype(np.int64)
 
 
 def _spelled_alike(values: pl.Series, numbers: Numbers) -> pl.Series:
-    """Return the spelling that all texts of one number share; a whole number keeps all its digits."""
+    """Return one spelling for all texts of a number; large whole numbers keep all their digits."""
     alike, whole = number_text(pl.Series(numbers)), values.str.strip_prefix("+")
     exact = pl.Series(abs(numbers) >= 2**53) & whole.str.contains(r"^-?[1-9]\d*$")
     return pl.select(pl.when(exact).then(whole).otherwise(alike)).to_series()
 
 
 def _sorted(text: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
-    """Return the distinct texts in order, and the place of each."""
+    """Return the distinct texts in order, and the position of each text among them."""
     in_order = text.unique().sort()
     if len(text) > 1000:
         return in_order, in_order.search_sorted(text).to_numpy().astype(np.int64)
-    place = {item: number for number, item in enumerate(in_order.to_list())}
-    return in_order, np.array([place[item] for item in text.to_list()], dtype=np.int64)
+    position = {item: number for number, item in enumerate(in_order.to_list())}
+    return in_order, np.array([position[item] for item in text.to_list()], dtype=np.int64)
 
 
 def _demanded(values: pl.Series, wants: Wants) -> Type:
-    """Return the type under which text can be read the way a builder needs it."""
+    """Return the type as which to read text for a builder that needs numbers or dates."""
     if wants == "dates":
         return Type.DATE
     whole = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else None
@@ -123,7 +123,7 @@ def _demanded(values: pl.Series, wants: Wants) -> Type:
 
 
 def plain(name: str, values: pl.Series) -> pl.Series:
-    """Return the values with one of the types that can be generalized, NaN as missing; refuse any other."""
+    """Return values of a type that can be generalized, with NaN as missing; raise a DataError for other types."""
     dtype = values.dtype
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return values.cast(pl.String)
@@ -150,7 +150,7 @@ def plain(name: str, values: pl.Series) -> pl.Series:
 
 
 def text_of(values: pl.Series) -> pl.Series:
-    """Return the text people know each value by: 17 for 17.0, ISO for dates.
+    """Return the text of each value: 17 for 17.0, ISO for dates.
 
     >>> text_of(pl.Series([17.0, 0.5])).to_list()
     ['17', '0.5']
@@ -169,7 +169,7 @@ def text_of(values: pl.Series) -> pl.Series:
 
 
 def number_text(numbers: pl.Series) -> pl.Series:
-    """Write numbers without a needless ``.0``."""
+    """Return numbers as text without a needless ``.0``."""
     text = numbers.cast(pl.String)
     if numbers.dtype.is_decimal() and numbers.dtype.scale:  # type: ignore[attr-defined]
         return text.str.strip_chars_end("0").str.strip_suffix(".")
@@ -184,7 +184,7 @@ _KINDS = {
 
 
 def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = None) -> Numbers:  # noqa: A002
-    """Return the values as numbers (dates: days since 1970-01-01), or say how many are none, and the ``way_out``."""
+    """Return values as numbers, dates as days since 1970-01-01; the error counts those that are none."""
     numbers = _days(values) if type is Type.DATE else _parsed(values, type)
     bad = numbers.null_count()
     if bad:
@@ -220,7 +220,7 @@ def _parsed(values: pl.Series, type: Type) -> pl.Series:  # noqa: A002
         if numbers.is_infinite().any():
             return numbers
         return pl.select(pl.when(back.cast(pl.Float64) == numbers).then(back)).to_series()
-    if dtype == pl.Float32:  # by way of text, or 0.1 would become 0.10000000149
+    if dtype == pl.Float32:  # through text, or 0.1 would become 0.10000000149
         values = values.cast(pl.String)
     return values.cast(pl.Float64, strict=False).fill_nan(None)
 
@@ -237,7 +237,7 @@ def _days(values: pl.Series) -> pl.Series:
 
 
 def value_text(value: Any) -> str:
-    """Return the text of one value given in Python or YAML, as :func:`text_of` writes it.
+    """Return the text of a Python or YAML value, as :func:`text_of` writes it.
 
     >>> value_text(17.0), value_text(True), value_text(datetime.date(2024, 3, 1))
     ('17', 'true', '2024-03-01')
@@ -254,7 +254,7 @@ def value_text(value: Any) -> str:
 
 
 def canonical(text: str) -> str:
-    """Return one spelling for all spellings of a number or truth value; other text, and codes like 007, stay.
+    """Return one spelling for all spellings of a number or truth value; other text and codes like 007 are kept.
 
     >>> canonical("17.0"), canonical("+17"), canonical("True"), canonical("007")
     ('17', '17', 'true', '007')

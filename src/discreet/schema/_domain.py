@@ -1,4 +1,4 @@
-"""One quasi-identifier bound to its hierarchy: what each value becomes at each level."""
+"""A column bound to its hierarchy: what each value becomes at each level."""
 
 from __future__ import annotations
 
@@ -12,55 +12,57 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet._numbers import compact
-from discreet._words import amount, either
-from discreet.errors import DataError, UsageError
+from discreet.errors import Argument, DataError, UsageError
+from discreet.runtime.integer_codes import compact
+from discreet.runtime.plurals import amount, either
 from discreet.schema._blocks import block_names, node_levels
 from discreet.schema._column import Column, Numbers, numbers_of, plain, text_of
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy, plant
 from discreet.schema._naming import Naming, renamed_nodes
 from discreet.schema._types import Type, as_type, infer_type
-from discreet.schema.builders import Builder, LevelBuilder, Ordered, flat
+from discreet.schema.builders import Builder, LevelBuilder
+from discreet.schema.builders.flat import flat
+from discreet.schema.builders.ordered import OrderedTree
 
 __all__ = ["Domain", "make_domain"]
 
 _MISSING = ("value", "error", "suppress")
 _EXACT = 2.0**53
-"""Whole numbers below this are floats too."""
+"""Whole numbers below this are exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
     """A column bound to its hierarchy.
 
-    Leaves are coded 0, 1, … in their natural order for numbers and dates, in the given order for ordered
-    text, else in the depth-first order of the hierarchy. Missing values are one more leaf after all others,
-    which stays missing until the root.
+    Leaves have the codes 0, 1, … in the natural order of numbers and dates, in the given order of ordered text, else
+    in the depth-first order of the hierarchy. Missing values are one more leaf at the end, which stays missing up to
+    the root.
     """
 
     name: str
     type: Type
     values: pl.Series
-    """The distinct values that occur, as they came; with a null if one occurs."""
+    """The distinct values as they were read, including null if it occurs."""
     codes: NDArray[np.int32]
     """The leaf of each of ``values``."""
     ancestors: NDArray[np.int32]
     """``ancestors[level, leaf]``: the block of each leaf at each level, numbered by first appearance."""
     positions: NDArray[np.float64] | None
-    """The number each leaf stands for (dates: days since 1970-01-01; missing: NaN); None for text."""
+    """The number of each leaf (dates: days since 1970-01-01; missing: NaN); None for text."""
     labels: list[list[str | None]]
     """``labels[level][block]``: the released text; None where missing stays missing."""
     automatic: bool
-    """Whether the hierarchy was made because none was given and one was needed."""
+    """Whether the hierarchy is automatic because none was given and one was needed."""
     text: str
     """The hierarchy's text form or the name of its file; empty if none was given and none was needed."""
     distances: NDArray[np.float64] | None
-    """The same up to what is added to all of them, so that differences are right also between very large numbers."""
+    """The positions minus a constant, so that differences between very large numbers are exact."""
     naming: Naming = Naming.FIXED
     """How the names of nodes depend on the values of the column."""
-    there: NDArray[np.bool_] | None = None
-    """Which leaves released rows have, so that they may be named; None before that is known."""
+    released_leaves: NDArray[np.bool_] | None = None
+    """Which leaves occur in released rows and may be named; None before that is known."""
 
     @property
     def height(self) -> int:
@@ -74,7 +76,7 @@ class Domain:
 
     @cached_property
     def repeats(self) -> tuple[NDArray[np.bool_], ...]:
-        """For each level, whether each block has the same name as the one block below it, and so is the same node."""
+        """For each level, whether each block has one child of the same name, and so is the same node."""
         found = [np.zeros(len(self.labels[0]), dtype=np.bool_)]
         for level in range(1, len(self.labels)):
             below, above = self.ancestors[level - 1], self.ancestors[level]
@@ -91,8 +93,8 @@ class Domain:
     def released(self, level: int) -> pl.Series:
         """Return what each of ``values`` becomes at a level: itself at level 0, text above.
 
-        Where several spellings share a leaf ("1.5" and "1.50") they are released in one of them, so that the
-        released values are the blocks that were counted.
+        Spellings that share a leaf ("1.5" and "1.50") are released as one of them, so that the released values are
+        the blocks that were counted.
         """
         if level:
             names = pl.Series(self.name, self.labels[level], dtype=pl.String)
@@ -111,8 +113,8 @@ class Domain:
     def released_as(self, blocks: NDArray[np.integer]) -> pl.Series:
         """Return what each of ``values`` becomes if ``blocks[leaf]`` is the block of each leaf.
 
-        Where every block that is released is named by a single value, the values stay what they are, as at level 0;
-        else they become text, the names of their blocks.
+        If every released block is named by a single value, values stay as they are; else they become text, the names
+        of their blocks.
         """
         number = _without_gaps(blocks)
         block = number[self.codes]
@@ -121,41 +123,45 @@ class Domain:
         return pl.Series(self.name, self.block_names(number), dtype=pl.String).gather(block)
 
     def block_names(self, blocks: NDArray[np.integer]) -> list[str | None]:
-        """Return the name of each block, if ``blocks[leaf]`` is the block of each leaf, from 0 without gaps."""
+        """Return the name of each block; ``blocks[leaf]`` is the block of each leaf, from 0 without gaps."""
         return block_names(
             self.labels,
             self.ancestors,
             blocks,
             ranges=self.positions is not None,
-            there=self.there,
+            released=self.released_leaves,
             by_values=self.naming is Naming.BY_VALUES,
         )
 
     def _stand_alone(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return for each block whether it is named by a single value, or is not released at all."""
-        named = np.bincount(number, weights=self.there)  # without weights, the leaves of each block are counted
+        """Return whether each block is named by a single value or not released."""
+        named = np.bincount(
+            number, weights=self.released_leaves
+        )  # without weights, the leaves of each block are counted
         if (named > 1).all():
             return np.zeros(named.size, dtype=np.bool_)
         level = node_levels(self.ancestors, number)
-        made_up = level < self.height if self.naming is Naming.BY_VALUES else level <= 0
-        return np.asarray((named == 0) | ((named == 1) & made_up))
+        by_leaf = level < self.height if self.naming is Naming.BY_VALUES else level <= 0
+        return np.asarray((named == 0) | ((named == 1) & by_leaf))
 
-    def named_by(self, there: NDArray[np.bool_]) -> Domain:
-        """Return the domain as a release shows it: nodes and blocks are named by the leaves released rows have."""
-        labels = renamed_nodes(self.labels, self.ancestors, there, self.naming, ranges=self.positions is not None)
-        return replace(self, labels=labels, there=there)
+    def named_by(self, released_leaves: NDArray[np.bool_]) -> Domain:
+        """Return the domain with nodes and blocks named by the leaves that occur in released rows."""
+        labels = renamed_nodes(
+            self.labels, self.ancestors, released_leaves, self.naming, ranges=self.positions is not None
+        )
+        return replace(self, labels=labels, released_leaves=released_leaves)
 
     def names_depend_on_rows(self, blocks: NDArray[np.integer]) -> bool:
-        """Whether names of blocks depend on which leaves released rows have; blocks are as for :meth:`released_as`."""
+        """Whether names of blocks depend on the leaves of released rows; blocks are as for :meth:`released_as`."""
         number = _without_gaps(blocks)
         return self.naming is not Naming.FIXED or bool((node_levels(self.ancestors, number) < 0).any())
 
     def covered(self, blocks: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return which leaves the names of their blocks cover, if ``blocks[leaf]`` is the block of each leaf.
+        """Return which leaves the name of their block covers; ``blocks[leaf]`` is the block of each leaf.
 
-        A value that only suppressed rows had is not covered by a name that was made from the values of others.
+        A value of suppressed rows only is not covered by a name that was made from other values.
         """
-        if self.there is None:
+        if self.released_leaves is None:
             return np.ones(blocks.size, dtype=np.bool_)
         number = _without_gaps(blocks)
         level = node_levels(self.ancestors, number)[number]
@@ -164,33 +170,33 @@ class Domain:
             fixed |= level > 0
         elif self.naming is not Naming.BY_VALUES:
             length = np.array([len(label or "") for label in self.labels[0]])
-            fixed |= (level > 0) & (length <= length[self.there].max(initial=0))
-        covered: NDArray[np.bool_] = self.there | fixed
+            fixed |= (level > 0) & (length <= length[self.released_leaves].max(initial=0))
+        covered: NDArray[np.bool_] = self.released_leaves | fixed
         if self.positions is not None:
             covered |= self._within(number)
         return covered
 
     def _within(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return which leaves lie between the least and the greatest leaf of their block that is there."""
-        assert self.there is not None
+        """Return which leaves lie between the least and the greatest released leaf of their block."""
+        assert self.released_leaves is not None
         assert self.positions is not None
         known = ~np.isnan(self.positions)
         size = int(number.max(initial=-1)) + 1
         low, high = np.full(size, number.size), np.full(size, -1)
-        leaves = np.flatnonzero(self.there & known)
+        leaves = np.flatnonzero(self.released_leaves & known)
         np.minimum.at(low, number[leaves], leaves)
         np.maximum.at(high, number[leaves], leaves)
         leaf = np.arange(number.size)
         # A set such as {1, 5} covers nothing between its values.
-        rank = np.cumsum(self.there & known)
+        rank = np.cumsum(self.released_leaves & known)
         gaps = np.zeros(size, dtype=np.bool_)
-        held = high >= 0
-        gaps[held] = rank[high[held]] - rank[low[held]] + 1 != np.bincount(number[leaves], minlength=size)[held]
+        named = high >= 0
+        gaps[named] = rank[high[named]] - rank[low[named]] + 1 != np.bincount(number[leaves], minlength=size)[named]
         return np.asarray(known & (low[number] <= leaf) & (leaf <= high[number]) & ~gaps[number])
 
 
 def _without_gaps(blocks: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Number blocks from 0 on, in their order."""
+    """Number blocks from 0 without gaps, in their order."""
     if blocks.min(initial=0) < 0:
         blocks = blocks - blocks.min()
     return compact(blocks, int(blocks.max(initial=0)) + 1)[0]
@@ -208,10 +214,10 @@ def make_domain(
 ) -> Domain:
     """Bind the distinct values of a column to a hierarchy, or to an automatic one.
 
-    ``type`` overrides what the values look like. ``missing`` says what a null or NaN is: a value of its own,
-    an error, or (``suppress``) something the caller has taken out already. ``rows`` tells how many rows have
-    each value; automatic hierarchies are better for it, and errors can say how many rows they concern. Where no
-    hierarchy is given nor ``needed``, nothing stands between the values, in their natural order, and the root.
+    ``type`` overrides the inferred type. ``missing`` says what a null or NaN is: a value of its own, an error, or
+    (``suppress``) something the caller has removed already. ``rows`` counts the rows of each value, for automatic
+    hierarchies and for error messages. If no hierarchy is given or ``needed``, there are no levels between the values,
+    in their natural order, and the root.
 
     >>> domain = make_domain("age", pl.Series([38, 21, None]), "intervals(5, 10)")
     >>> domain.codes.tolist(), domain.released(1).to_list()
@@ -235,7 +241,7 @@ def make_domain(
     if isinstance(spec, LevelBuilder):
         kind, tree, leaves, numbers, naming = _built(name, ready, spec, known, counts)
     else:
-        if isinstance(spec, Ordered):
+        if isinstance(spec, OrderedTree):
             known = Type.ORDERED
         tree = spec if isinstance(spec, Hierarchy) else spec.build(ready, known, name)
         kind, leaves, numbers = _matched(name, ready, tree, known, type is not None, counts)
@@ -261,14 +267,14 @@ def make_domain(
 
 
 def _distances(numbers: Numbers, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what solvers take for the numbers: only how far apart they are matters to them.
+    """Return positions whose differences are exact, which is all that solvers use.
 
     >>> _distances(np.array([2**53, 2**53 + 1]), np.array([2.0**53, 2.0**53]))
     array([0., 1.])
     """
     if numbers.dtype != np.int64 or not numbers.size or np.abs(positions).max() < _EXACT:
         return positions
-    beyond: NDArray[np.uint64] = numbers.view(np.uint64) - numbers.min().view(np.uint64)  # right, whatever the signs
+    beyond: NDArray[np.uint64] = numbers.view(np.uint64) - numbers.min().view(np.uint64)  # exact for any signs
     return beyond.astype(np.float64)
 
 
@@ -279,7 +285,7 @@ def _built(
     type: Type,  # noqa: A002
     rows: NDArray[np.int64] | None,
 ) -> tuple[Type, Hierarchy, NDArray[np.integer], Numbers | None, Naming]:
-    """Return the type, the hierarchy a builder makes, the leaf of each value, the number of each leaf, its naming."""
+    """Build a hierarchy; return type, hierarchy, leaf of each value, number of each leaf, and naming."""
     if not len(values):
         tree, _ = plant(pl.Series([], dtype=pl.String), [])
         return type, tree, np.zeros(0, dtype=np.int32), np.zeros(0) if type.numeric else None, Naming.FIXED
@@ -300,7 +306,7 @@ def _matched(
     given: bool,
     rows: NDArray[np.int64] | None,
 ) -> tuple[Type, NDArray[np.integer], Numbers | None]:
-    """Return the type, the leaf of each value in an explicit hierarchy and the number of each leaf."""
+    """Match values with a given hierarchy; return type, leaf of each value and number of each leaf."""
     leaves = tree.find(text_of(values))
     lacking = leaves < 0
     if lacking.any():
@@ -324,7 +330,7 @@ def _matched(
     try:
         return type, leaves, numbers_of(name, pl.Series(tree.labels[0], dtype=pl.String), type)
     except DataError:
-        if not given:  # some leaf that does not occur is no number, so the order is that of the tree
+        if not given:  # a leaf that does not occur is not a number: keep the order of the tree
             return Type.TEXT, leaves, None
         raise DataError(
             f"Column '{name}' was said to be of type {type}, but not all leaves of its hierarchy are; "
@@ -336,7 +342,7 @@ def _matched(
 def _reordered(
     ancestors: NDArray[np.int32], labels: list[list[str | None]], order: NDArray[np.integer]
 ) -> tuple[NDArray[np.int32], list[list[str | None]]]:
-    """Put the leaves in a new order and number the blocks by first appearance again."""
+    """Reorder the leaves, and renumber the blocks by first appearance."""
     moved = np.empty_like(ancestors)
     names = []
     for level, blocks in enumerate(ancestors[:, order]):
@@ -348,15 +354,15 @@ def _reordered(
 
 
 def _inverse(order: NDArray[np.integer]) -> NDArray[np.integer]:
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
 
 
 def _with_missing(
     ancestors: NDArray[np.int32], labels: list[list[str | None]]
 ) -> tuple[NDArray[np.int32], list[list[str | None]]]:
-    """Add a leaf for missing values that stays by itself until the root."""
+    """Add a leaf for missing values that is a block of its own up to the root."""
     alone = np.array([[len(level)] for level in labels[:-1]] + [[0]], dtype=np.int32)
     return np.hstack([ancestors, alone]), [[*level, None] for level in labels[:-1]] + [labels[-1]]
 
@@ -368,8 +374,10 @@ def _refuse_missing(
     missing: Literal["error", "suppress"],
 ) -> None:
     where = "" if rows is None else f" in {amount(int(rows[absent].sum()), 'row')}"
+    way_out: tuple[str | Argument, ...]
     if missing == "error":
-        way_out = "fill them in, or choose missing='value' (a value of its own) or missing='suppress' (no such rows)"
+        value, suppress = Argument("missing", "value"), Argument("missing", "suppress")
+        way_out = ("fill them in, or choose ", value, " (a value of its own) or ", suppress, " (no such rows).")
     else:
-        way_out = "take those rows out first, as missing='suppress' promises"
-    raise DataError(f"Column '{name}' has missing values{where}; {way_out}.", column=name, topic="missing-values")
+        way_out = ("take those rows out first, as ", Argument("missing", "suppress"), " promises.")
+    raise DataError(f"Column '{name}' has missing values{where}; ", *way_out, column=name, topic="missing-values")

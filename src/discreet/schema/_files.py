@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
-from discreet._places import as_path
-from discreet._replacing import check_target, replacing
 from discreet.errors import DataError, UsageError
+from discreet.runtime.atomic_write import check_target, replacing
+from discreet.runtime.locations import as_path
 
 __all__ = ["read_rows", "write_rows"]
 

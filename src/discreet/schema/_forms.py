@@ -9,30 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import UsageError, did_you_mean
+from discreet.runtime.text_form import parse_text
 from discreet.schema._hierarchy import Hierarchy
-from discreet.schema.builders import BUILDERS, Builder, auto, groups
+from discreet.schema.builders import BUILDERS, Builder
+from discreet.schema.builders.auto import auto
+from discreet.schema.builders.groups import groups
 
 __all__ = ["as_hierarchy", "hierarchy_from_text", "shown_hierarchy"]
 
-_FORM = re.compile(r"\s*([A-Za-z]+)\s*(\(.*\))?\s*", re.DOTALL)
+_FORM = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(\(.*\))?\s*", re.DOTALL)
 _FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
-_TREES = ("groups", "ordered", "ranges")
-_EXAMPLES = {
-    "auto": "auto",
-    "dates": "dates(month, year)",
-    "flat": "flat",
-    "groups": "groups({Government: [State, Local], Other: [Private]})",
-    "intervals": "intervals(5, 10, 20)",
-    "mask": "mask(digits=5)",
-    "ordered": "ordered([low, middle, high])",
-    "ranges": "ranges([0, 18, 65])",
-}
 
 
 def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder:
-    """Return the hierarchy or builder something stands for.
+    """Return the hierarchy or builder that an object, text, a file, a list or a mapping describes.
 
-    Text and paths are read by :func:`hierarchy_from_text`; lists and mappings are groups, unless the only key
+    Text and paths are read by :func:`hierarchy_from_text`. Lists and mappings are groups, unless the only key
     of a mapping is the name of a builder:
 
     >>> as_hierarchy({"ranges": [0, 18, 65]}).text
@@ -47,11 +39,11 @@ def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder
     if isinstance(given, str):
         return hierarchy_from_text(given, base)
     if isinstance(given, PathLike):
-        return Hierarchy.from_csv(_found(Path(given), base))
+        return Hierarchy.from_csv(_located(Path(given), base))
     if isinstance(given, Mapping):
         name = next(iter(given), None)
-        if len(given) == 1 and name in BUILDERS:
-            return _made(str(name), *_arguments(str(name), given[name]))
+        if len(given) == 1 and isinstance(name, str) and name in BUILDERS:
+            return _make(name, *_arguments(name, given[name]))
         return groups(given)
     if isinstance(given, Sequence):
         return groups(given)
@@ -59,21 +51,19 @@ def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder
 
 
 def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Builder:
-    """Return what a text form stands for: a builder, or the hierarchy in a file (relative to ``base``).
+    """Return the builder of a text form, or the hierarchy in a file, whose path is relative to ``base``.
 
     >>> hierarchy_from_text("intervals(5, 10)").text
     'intervals(5, 10)'
     >>> hierarchy_from_text("mask(digits=5)").text
     'mask(digits=5)'
     """
+    if _builder_name(text) is not None:
+        return _make(*parse_text(text))
+    if _FILE.fullmatch(text) or (len(text) < 256 and _located(Path(text), base).is_file()):
+        return Hierarchy.from_csv(_located(Path(text), base))
+    known = sorted([*BUILDERS.members(), *BUILDERS.others()])
     match = _FORM.fullmatch(text)
-    if match and match.group(1) in BUILDERS:
-        from discreet.problem._text import parse_text
-
-        return _made(*parse_text(text))
-    if _FILE.fullmatch(text) or (len(text) < 256 and _found(Path(text), base).is_file()):
-        return Hierarchy.from_csv(_found(Path(text), base))
-    known = sorted(BUILDERS)
     hint = did_you_mean(match.group(1) if match else text, known) or f"known are {', '.join(known)}, or name a file."
     raise UsageError(f"There is no hierarchy '{text}'; {hint}", topic="unknown-name")
 
@@ -84,35 +74,42 @@ def shown_hierarchy(given: object) -> str | None:
     >>> shown_hierarchy("mask(digits=5)"), shown_hierarchy({"low": [1, 2], "high": [3]}), shown_hierarchy("zip.csv")
     ('mask(digits=5)', 'groups(3 values)', 'zip.csv')
     """
-    if given is None:
-        return None
-    match = _FORM.fullmatch(given) if isinstance(given, str) else None
-    if isinstance(given, str) and not (match and match.group(1) in BUILDERS):
+    if given is None or (isinstance(given, str) and _builder_name(given) is None):
         return given
     made = as_hierarchy(given)
     return made.shown if isinstance(made, Builder) else made.source or repr(made)
 
 
-def _found(path: Path, base: Path | None) -> Path:
+def _builder_name(text: str) -> str | None:
+    """Return the name of the builder of a text form; None if the text names a file."""
+    match = _FORM.fullmatch(text)
+    return match.group(1) if match and match.group(1) in BUILDERS else None
+
+
+def _located(path: Path, base: Path | None) -> Path:
     return path if base is None else base / path
 
 
 def _arguments(name: str, given: Any) -> tuple[list[Any], dict[str, Any]]:
     """Return the plain and named arguments a job file gives under the name of a builder."""
+    member = BUILDERS.find(name)
+    assert member is not None
     if given is None:
         return [], {}
-    if isinstance(given, Mapping) and name not in _TREES:
+    if isinstance(given, Mapping) and not member.takes_tree:
         return [], dict(given)
-    if isinstance(given, list | tuple) and name not in _TREES:
+    if isinstance(given, list | tuple) and not member.takes_tree:
         return list(given), {}
     return [given], {}
 
 
-def _made(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> Builder:
+def _make(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> Builder:
+    member = BUILDERS.find(name)
+    assert member is not None
     try:
-        return BUILDERS[name](*arguments, **options)
+        return member.from_arguments(*arguments, **options)
     except TypeError:
-        form = _EXAMPLES.get(name, name)
+        example = next(iter(member.examples), member.signature())
         raise UsageError(
-            f"The hierarchy '{name}' does not take these arguments; write it as in {form}.", topic="text-form"
+            f"The hierarchy '{name}' does not take these arguments; write it as in {example}.", topic="text-form"
         ) from None

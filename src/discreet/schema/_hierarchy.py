@@ -1,4 +1,4 @@
-"""A hierarchy: a tree over the values of a column, kept as an integer array and the names of its nodes."""
+"""A hierarchy: a tree over the values of a column, stored as an integer array and names of nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet._numbers import by_appearance
-from discreet._words import amount
 from discreet.errors import DataError
+from discreet.runtime.integer_codes import by_appearance
+from discreet.runtime.plurals import amount
 from discreet.schema._column import canonical, value_text
 from discreet.schema._files import read_rows, write_rows
 
@@ -29,9 +29,8 @@ Level = tuple[NDArray[np.integer], Sequence[str]]
 class Hierarchy:
     """A tree with named nodes: one row per leaf, one column per level, the leaf first and the root last.
 
-    Leaves are in depth-first order (children by first appearance), so every node is a run of neighbouring
-    leaves. A name repeated in neighbouring columns is one node: that is how leaves that sit higher than
-    others are written.
+    Leaves are in depth-first order (children by first appearance), so that every node is a run of neighbouring leaves.
+    A name repeated in neighbouring columns is one node, by which shallow leaves are padded.
 
     >>> tree = Hierarchy.from_rows([["State", "Government"], ["Private", "Private"], ["Local", "Government"]])
     >>> tree
@@ -45,7 +44,7 @@ class Hierarchy:
     """
 
     def __init__(self, labels: Sequence[Sequence[str]], ancestors: NDArray[np.int32], source: str = "") -> None:
-        """Keep arrays that already have the right form; users start from rows, files or builders."""
+        """Store arrays of the right form; users start from rows, files or builders."""
         self.labels: tuple[tuple[str, ...], ...] = tuple(map(tuple, labels))
         """``labels[level][block]``: the name of each node."""
         self.ancestors = ancestors
@@ -60,8 +59,7 @@ class Hierarchy:
     ) -> Hierarchy:
         """Make a hierarchy from rows of names, leaf first; short rows are padded with their leaf.
 
-        A root ``*`` is added on top if the last column does not hold a single name. ``lines`` are the numbers
-        by which errors name the rows.
+        A root ``*`` is added if the last column has more than one name. ``lines`` are the row numbers in errors.
         """
         cells, lines = _distinct_rows([_clean(row) for row in rows], lines, source)
         columns = list(zip(*cells, strict=True))
@@ -87,14 +85,13 @@ class Hierarchy:
     ) -> Hierarchy:
         """Read a file with one leaf per line, leaf first, root last: ARX's format, with or without a header.
 
-        The delimiter (semicolon, tab or comma) and a header are recognized unless given. Files may be
-        gzipped.
+        The delimiter (semicolon, tab or comma) and a header are detected unless given. Files may be gzipped.
         """
         rows, lines, source = read_rows(path, header=header, delimiter=delimiter)
         return cls.from_rows(rows, source=source, lines=lines)
 
     def to_csv(self, path: str | PathLike[str], *, header: bool = False, delimiter: str = ";") -> None:
-        """Write the rows to a file, by default in ARX's format; gzipped if its name ends in ``.gz``."""
+        """Write the rows to a file, by default in ARX's format; gzipped if the name ends with ``.gz``."""
         names = [f"level{number}" for number in range(self.height + 1)]
         write_rows(path, [names, *self.rows()] if header else self.rows(), delimiter)
 
@@ -121,7 +118,7 @@ class Hierarchy:
         return [list(row) for row in zip(*self.levels, strict=True)]
 
     def find(self, text: pl.Series) -> NDArray[np.int32]:
-        """Return the leaf of each text, -1 where there is none; 17.0 finds 17 and True finds true."""
+        """Return the leaf of each text, or -1; 17.0 finds 17 and True finds true."""
         found = np.array([self._index.get(item, -1) for item in text.to_list()], dtype=np.int32)
         misses = np.flatnonzero(found < 0)
         if misses.size:
@@ -132,7 +129,7 @@ class Hierarchy:
         return found
 
     def nodes(self, name: str) -> list[tuple[int, int]]:
-        """Return the level and the block of every node that has a name, from the leaves up.
+        """Return the level and the block of every node of a name, from the leaves up.
 
         >>> Hierarchy.from_rows([["State", "Government"], ["Local", "Government"]]).nodes("Government")
         [(1, 0)]
@@ -152,9 +149,9 @@ class Hierarchy:
         return {name: leaf for leaf, name in enumerate(self.labels[0])}
 
     def show(self, limit: int = 20, depth: int | None = None) -> str:
-        """Draw the tree, with the number of leaves under each node and at most ``limit`` children of each.
+        """Draw the tree with the number of leaves under each node.
 
-        With ``depth`` only that many levels below the root are drawn.
+        At most ``limit`` children of each node are drawn, and with ``depth`` only so many levels below the root.
         """
         lowest = 0 if depth is None else max(self.height - depth, 0)
         starts = [np.flatnonzero(np.diff(blocks, prepend=-1)) for blocks in self.ancestors]
@@ -181,7 +178,7 @@ class Hierarchy:
         return "\n".join(draw(self.height, 0, "", "")) if self.labels[0] else ROOT
 
     def _only_child(self, level: int, begin: int, end: int) -> str | None:
-        """Return the name of the one node below the node over some leaves, if there is just one."""
+        """Return the name of the only child of a node, given its first and last leaf; None if it has several."""
         first, last = self.ancestors[level - 1, [begin, end - 1]]
         return self.labels[level - 1][first] if first == last else None
 
@@ -202,10 +199,10 @@ class Hierarchy:
 
 
 def plant(text: pl.Series, levels: Sequence[Level]) -> tuple[Hierarchy, NDArray[np.int64] | None]:
-    """Make a hierarchy from levels over the values ``text``, and say which value each leaf is.
+    """Return the hierarchy of levels over the values ``text``, and the index of the value of each leaf.
 
-    A root is always added, so that the height follows from the levels asked for and not from the data. The
-    second result is None where leaf ``i`` is value ``i``.
+    A root is always added, so that the height follows from the levels and not from the data. The second result is None
+    if leaf ``i`` is value ``i``.
     """
     root = (np.zeros(len(text), dtype=np.int64), [ROOT])
     labels, ancestors, order = _arranged(text, [*levels, root])
@@ -259,7 +256,7 @@ def _clean(row: Sequence[Any]) -> tuple[str, ...]:
 def _distinct_rows(
     rows: list[tuple[str, ...]], lines: Sequence[int] | None, source: str
 ) -> tuple[list[tuple[str, ...]], list[int]]:
-    """Pad the rows to one length and drop repeated ones; refuse gaps and leaves with two different rows."""
+    """Pad rows to one length and drop repeated ones; raise a DataError for gaps and conflicting rows of a leaf."""
     width = max(map(len, rows), default=0)
     seen: dict[str, int] = {}
     kept: list[tuple[str, ...]] = []
@@ -274,13 +271,13 @@ def _distinct_rows(
                 topic="hierarchy-file",
             )
         padded = (row[0],) * (width - len(row)) + row
-        place = seen.setdefault(row[0], len(kept))
-        if place == len(kept):
+        index = seen.setdefault(row[0], len(kept))
+        if index == len(kept):
             kept.append(padded)
             kept_lines.append(line)
-        elif kept[place] != padded:
+        elif kept[index] != padded:
             raise DataError(
-                f"{_named(source)}: rows {kept_lines[place]} and {line} list the same leaf with different "
+                f"{_named(source)}: rows {kept_lines[index]} and {line} list the same leaf with different "
                 "parents; keep one of them.",
                 topic="hierarchy-file",
             )
@@ -290,7 +287,7 @@ def _distinct_rows(
 
 
 def _two_parents(lower: Level, upper: Level) -> tuple[int, int] | None:
-    """Return two rows that put one name of the lower level under different upper ones, if any do."""
+    """Return two rows with the same name on the lower level and different names on the upper one, if there are any."""
     first = np.unique(lower[0], return_index=True)[1][lower[0]]
     wrong = np.flatnonzero(upper[0][first] != upper[0])
     return (int(first[wrong[0]]), int(wrong[0])) if wrong.size else None

@@ -1,4 +1,4 @@
-"""Released values read back: what each of them stands for."""
+"""Released values read back as ranges and sets of values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.schema._blocks import OR_MISSING, set_name
 from discreet.schema._column import canonical, value_text
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import ROOT, Hierarchy
-from discreet.schema.builders import Groups
+from discreet.schema.builders.groups import GroupTree
 
 __all__ = ["Interval", "ValueSet", "parse_block"]
 
@@ -35,7 +35,7 @@ _CLOSED: dict[str, Closed] = {"[]": "both", "[)": "left", "(]": "right", "()": "
 class Interval:
     """A range of numbers or dates. ``left``, ``right`` and ``closed`` are as in :class:`pandas.Interval`.
 
-    The ends of a range without a limit are infinite for numbers, and the first and last date there is for dates.
+    An open end is infinite for numbers, and the first or last possible date for dates.
 
     >>> 17 in Interval(17, 23), 23.5 in Interval(17, 23), None in Interval(17, 23, missing=True)
     (True, False, True)
@@ -73,7 +73,7 @@ class ValueSet:
     missing: bool = False
     """Whether the value may also be missing."""
     everything: bool = False
-    """Whether it is ``*``, which any value may be released as; ``values`` are those that are known, if any are."""
+    """Whether it is ``*``, which may be any value; ``values`` are those of the hierarchy, if one was given."""
 
     def __contains__(self, value: object) -> bool:
         if self.everything:
@@ -90,19 +90,19 @@ class ValueSet:
 
 
 def parse_block(released: object, hierarchy: Any = None) -> Interval | ValueSet:
-    """Return what a released value stands for.
+    """Return the original values that a released value may be.
 
-    Ranges such as ``[17, 23]``, ``[20, 30)``, ``< 18`` and ``>= 65`` become an :class:`Interval` of numbers or dates,
-    sets such as ``{Inc, Private}`` and single values a :class:`ValueSet`. Both know whether a value is in them, and
-    whether it may have been missing. A value the table kept as it was (a number, a date, a null) may be given too.
+    Ranges such as ``[17, 23]``, ``[20, 30)``, ``< 18`` and ``>= 65`` become an :class:`Interval` of numbers or dates;
+    sets such as ``{Inc, Private}`` and single values become a :class:`ValueSet`. Both support ``in``, and know whether
+    the value may have been missing. Original values (a number, a date, a null) may be given too.
 
     >>> parse_block("{Inc, Private}"), parse_block("Private or missing"), parse_block(38)
     (ValueSet({Inc, Private}), ValueSet({Private}, missing=True), ValueSet({38}))
     >>> parse_block("[17, 23]")
     Interval(left=17, right=23, closed='both', missing=False)
 
-    Which values a name such as ``Government`` stands for, only its hierarchy knows. Give one (a :class:`Hierarchy`,
-    groups or a file), or the original values as a list where some look like ranges or sets themselves:
+    Only a hierarchy knows the values of a name such as ``Government``. Give one (a :class:`Hierarchy`, groups or a
+    file), or the original values as a list if some look like ranges or sets themselves:
 
     >>> parse_block("Government", {"Government": ["State", "Local"], "Other": ["Private"]})
     ValueSet({Local, State})
@@ -128,7 +128,7 @@ def _is_missing(value: object) -> bool:
 
 def _tree(given: Any) -> Hierarchy:
     made = as_hierarchy(given)
-    if isinstance(made, Groups):
+    if isinstance(made, GroupTree):
         return made.hierarchy
     if isinstance(made, Hierarchy):
         return made
@@ -136,14 +136,14 @@ def _tree(given: Any) -> Hierarchy:
 
 
 def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
-    """Return the leaves under all nodes of a name, which may tell its level; None if there is no such node.
+    """Return the leaves under all nodes of a name, which may end with its level; None if there is no such node.
 
-    A value may be called as its group is: then the name may stand for all of the group.
+    If a value has the name of its group, the leaves are those of the group.
     """
-    told = _LEVEL.fullmatch(text)
+    leveled = _LEVEL.fullmatch(text)
     found = _named(text, range(tree.height + 1), tree)
-    if not found and told and int(told[2]) <= tree.height:
-        found = _named(told[1], [int(told[2])], tree)
+    if not found and leveled and int(leveled[2]) <= tree.height:
+        found = _named(leveled[1], [int(leveled[2])], tree)
     if not found:
         return None
     leaves = frozenset(leaf for _, under in found for leaf in under)
@@ -152,7 +152,7 @@ def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
 
 
 def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int, list[str]]]:
-    """The levels on which there is a node of a name, with the leaves under it."""
+    """Return the levels that have a node of a name, with the leaves under it."""
     return [
         (level, [tree.labels[0][leaf] for leaf in (tree.ancestors[level] == block).nonzero()[0].tolist()])
         for level, block in tree.nodes(name)
@@ -161,25 +161,25 @@ def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int,
 
 
 def _items(text: str) -> list[str]:
-    """Return the values of a set, or a text that is none as it is."""
+    """Return the values of a set, or the text itself if it is none."""
     inner = text[1:-1] if text[:1] == "{" and text[-1:] == "}" else None
     if inner is None:
         quotes = re.fullmatch(r'"((?:[^"]|"")*)"\s*', text)
         return [quotes[1].replace('""', '"')] if quotes else [text]
-    items, place = [], 0
-    while place <= len(inner):
-        match = _ITEM.match(inner, place)
+    items, position = [], 0
+    while position <= len(inner):
+        match = _ITEM.match(inner, position)
         if match is None:
             return [text]
         items.append(match[2] if match[1] is None else match[1].replace('""', '"'))
         if not match[0].endswith(","):
             break
-        place = match.end()
+        position = match.end()
     return items
 
 
 def _range(text: str, missing: bool) -> Interval | None:
-    """Return the range a text is, if it is one of numbers or of dates."""
+    """Return the range of numbers or dates that a text describes, if it does."""
     if match := _RANGE.fullmatch(text):
         left, right = _bound(match[2]), _bound(match[3])
         closed = _CLOSED[match[1] + match[4]]

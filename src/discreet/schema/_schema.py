@@ -1,4 +1,4 @@
-"""Which column plays which role, checked once against the columns there are."""
+"""The roles of columns, checked once against the columns of the data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.schema._forms import as_hierarchy
@@ -18,7 +17,7 @@ __all__ = ["Role", "Schema", "parts_of"]
 
 
 class Role(StrEnum):
-    """What a column is to the people it speaks of."""
+    """What a column is to the people it describes."""
 
     IDENTIFIER = "identifier"
     """Names a person; never released."""
@@ -29,16 +28,16 @@ class Role(StrEnum):
     CLASS = "class"
     """What the released table should still be able to predict."""
     WEIGHTS = "survey weights"
-    """How many people of the population a row stands for; released as it is."""
+    """How many people of the population a row represents; released as it is."""
     INSENSITIVE = "insensitive"
     """Everything else; released as it is."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The roles of all columns; ``quasi_identifiers`` maps names to hierarchies, None where none is given.
+    """The roles of all columns; ``quasi_identifiers`` maps names to hierarchies, or to None if none is given.
 
-    A sensitive attribute may be several columns together, as ``disease+stage``; ``parts`` says which.
+    A sensitive attribute may be several columns together, such as ``disease+stage``; ``parts`` are its columns.
     """
 
     identifiers: tuple[str, ...]
@@ -50,7 +49,7 @@ class Schema:
     weights: str | None = None
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
-    """Columns without a role, or sensitive ones, that somebody confirmed: they may be released as they are."""
+    """Columns without a role, or sensitive ones, that somebody confirmed to be released as they are."""
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -59,7 +58,7 @@ class Schema:
 
     @cached_property
     def combined(self) -> dict[str, tuple[str, ...]]:
-        """The sensitive attributes that are several columns, and which."""
+        """The sensitive attributes that are several columns, with these columns."""
         return {name: parts for name, parts in self.parts.items() if len(parts) > 1}
 
     @classmethod
@@ -74,13 +73,11 @@ class Schema:
         *,
         weights: str | None = None,
         keep: str | Iterable[str] = (),
-        base: Path | None = None,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
-        A column has one role, except that a quasi-identifier or a sensitive one may be the class attribute
-        too. Columns to ``keep`` as they are have none or are sensitive. ``base`` is the folder that hierarchy files are
-        relative to.
+        A column has one role, except that a quasi-identifier or a sensitive column may be the class attribute too.
+        Columns to ``keep`` have no role or are sensitive.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -100,8 +97,8 @@ class Schema:
         if types is not None and not isinstance(types, Mapping):
             raise UsageError("The types must map column names to types, as in {zip: text}.", topic="parameter")
         parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
-        told = [part for name in secrets for part in parts.get(name, (name,))]
-        for column in [*keys, *quasi, *told, *classes, *weighed, *confirmed, *(types or {})]:
+        protected = [part for name in secrets for part in parts.get(name, (name,))]
+        for column in [*keys, *quasi, *protected, *classes, *weighed, *confirmed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -115,16 +112,16 @@ class Schema:
             (Role.SENSITIVE, secrets),
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
-        told = list(dict.fromkeys(told))
-        _refuse_two_roles(keys, quasi, told, classes, weighed)
+        protected = list(dict.fromkeys(protected))
+        _refuse_two_roles(keys, quasi, protected, classes, weighed)
         if not quasi:
             raise UsageError(
                 "There is no quasi-identifier; name at least one column others could know about a person.",
                 topic="no-quasi-identifier",
             )
-        used = {*keys, *quasi, *told, *classes, *weighed}
-        _refuse_kept(confirmed, used - {*told})
-        hierarchies = {column: None if spec is None else as_hierarchy(spec, base) for column, spec in given.items()}
+        used = {*keys, *quasi, *protected, *classes, *weighed}
+        _refuse_kept(confirmed, used - {*protected})
+        hierarchies = {column: None if spec is None else as_hierarchy(spec) for column, spec in given.items()}
         return cls(
             tuple(keys),
             hierarchies,
@@ -138,7 +135,7 @@ class Schema:
         )
 
     def role(self, column: str) -> Role:
-        """Return the role of a column; of one that is the class attribute too, its other role."""
+        """Return the role of a column; if it is the class attribute too, its other role."""
         if column in self.identifiers:
             return Role.IDENTIFIER
         if column in self.quasi_identifiers:
@@ -151,7 +148,7 @@ class Schema:
 
 
 def parts_of(name: str, columns: Collection[str]) -> tuple[str, ...]:
-    """Return the columns an attribute is: itself, or those between plus signs if no column has that name.
+    """Return the columns of an attribute: itself, or those between plus signs if no column has that name.
 
     >>> parts_of("disease+stage", ["age", "disease", "stage"]), parts_of("l+", ["l+"])
     (('disease', 'stage'), ('l+',))
@@ -181,7 +178,7 @@ def _refuse_twice(names: list[str], message: str, error: type[DataError] | type[
 
 
 def _refuse_kept(confirmed: list[str], used: Collection[str]) -> None:
-    """Refuse to keep a column as it is whose role says what becomes of it; sensitive ones are not refused."""
+    """Raise a UsageError if a column to keep has a role other than sensitive."""
     for column in confirmed:
         if column in used:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""What kind of values a column holds, found by looking at all of them."""
+"""The type of a column, inferred from all its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 
 
 class Type(StrEnum):
-    """What the values of a column are. Numbers and dates have a natural order, ordered text a given one."""
+    """The type of a column. Numbers and dates have a natural order, ordered text a given one."""
 
     TEXT = "text"
     ORDERED = "ordered"
@@ -27,12 +27,12 @@ class Type(StrEnum):
 
     @property
     def numeric(self) -> bool:
-        """Whether values have a position on a line: numbers and dates do."""
+        """Whether values are numbers or dates, which have positions on a line."""
         return self in (Type.INTEGER, Type.DECIMAL, Type.DATE)
 
 
 def as_type(choice: Type | str) -> Type:
-    """Return the type a name stands for.
+    """Return the type of a name.
 
     >>> as_type("integer")
     <Type.INTEGER: 'integer'>
@@ -46,7 +46,7 @@ def as_type(choice: Type | str) -> Type:
 
 
 def infer_type(values: pl.Series) -> Type:
-    """Return the type of a column from its values; missing ones say nothing.
+    """Return the type of a column by its values that are not missing.
 
     Text counts as numbers or dates only if every value is one, so that codes stay codes:
 

@@ -1,6 +1,7 @@
-"""Solvers: one module per algorithm, each returning its best recoding and a proven lower bound.
+"""Solvers: a folder for each search, which returns its best recoding and a proven lower bound.
 
-``Recoder`` and ``Released`` are what a solver of your own needs to price recodings; they are imported when first used.
+``README.md`` says which search solves what. :class:`Recoder` and :class:`Released` help a solver of your own to price
+recodings; they need compiled kernels and are imported when first used.
 """
 
 from __future__ import annotations
@@ -11,53 +12,58 @@ from typing import TYPE_CHECKING, Any
 from discreet.solve._base import (
     SOLVERS,
     Budget,
-    Cover,
-    Groups,
-    Inside,
+    GroupCovers,
+    LocalRecoding,
+    PartialSuppression,
     Progress,
     ProgressCallback,
+    SearchStats,
     Solution,
     Solver,
     Status,
     gap,
+    nothing_found,
 )
-from discreet.solve._choose import choose_solver, prepare, solve
-from discreet.solve._left_out import in_whole_table
+from discreet.solve._choose import choose_solver, solve
+from discreet.solve._compile import compile_ahead
+from discreet.solve._pre_sampled import in_whole_table
 
 if TYPE_CHECKING:
-    from discreet.solve._gather import Released
-    from discreet.solve._recoded import Recoded, Recoder
+    from discreet.solve._class_arrays import Released
+    from discreet.solve._recoding import EvaluatedRecoding, Recoder
 
 __all__ = [
     "SOLVERS",
     "Budget",
-    "Cover",
-    "Groups",
-    "Inside",
+    "EvaluatedRecoding",
+    "GroupCovers",
+    "LocalRecoding",
+    "PartialSuppression",
     "Progress",
     "ProgressCallback",
-    "Recoded",
     "Recoder",
     "Released",
+    "SearchStats",
     "Solution",
     "Solver",
     "Status",
     "choose_solver",
+    "compile_ahead",
     "gap",
     "in_whole_table",
-    "prepare",
+    "nothing_found",
     "solve",
 ]
 
-_LATER = {
-    "Recoded": "discreet.solve._recoded",
-    "Recoder": "discreet.solve._recoded",
-    "Released": "discreet.solve._gather",
+_LAZY = {
+    "EvaluatedRecoding": "discreet.solve._recoding",
+    "Recoder": "discreet.solve._recoding",
+    "Released": "discreet.solve._class_arrays",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what compiled kernels hang on when it is asked for."""
-    if name not in _LATER:
+    """Import what depends on compiled kernels when it is first used."""
+    if name not in _LAZY:
         raise AttributeError(f"module 'discreet.solve' has no attribute '{name}'")
-    return getattr(import_module(_LATER[name]), name)
+    return getattr(import_module(_LAZY[name]), name)

@@ -1,35 +1,37 @@
-"""What a solver is: it takes a problem and a budget of time, and returns a solution with its proof."""
+"""The contract of solvers: a problem and a time budget in, a solution with a proven lower bound out."""
 
 from __future__ import annotations
 
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from random import Random
 from secrets import SystemRandom
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._words import amount
 from discreet.counts import IntArray
 from discreet.errors import InterruptedRun
 from discreet.problem import Cost, Problem
-from discreet.problem._family import Family, Part
 from discreet.problem.schemes import Scheme
+from discreet.problem.suppression import Suppression
+from discreet.runtime.parts import Family, Part
+from discreet.runtime.plurals import amount
 
 __all__ = [
     "SOLVERS",
     "Budget",
-    "Cover",
-    "Groups",
-    "Inside",
+    "GroupCovers",
+    "LocalRecoding",
+    "PartialSuppression",
     "Progress",
     "ProgressCallback",
+    "SearchStats",
     "Solution",
     "Solver",
     "Status",
@@ -42,7 +44,7 @@ _TINY = 1e-12
 
 
 def gap(cost: float, lower_bound: float) -> float:
-    """Return how far a cost can be from the optimum at most, as a share of the cost.
+    """Return the relative gap: how far a cost can be from the optimum at most, as a share of the cost.
 
     >>> gap(10.0, 9.0)
     0.1
@@ -52,28 +54,28 @@ def gap(cost: float, lower_bound: float) -> float:
 
 @dataclass
 class Budget:
-    """How long a solver may go on: a time limit, and a switch anybody may throw."""
+    """How long a solver may run: until a time limit, or until ``stop`` is set."""
 
     time_limit: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     started: float = field(default_factory=time.monotonic)
     seed: int | None = None
-    """For solvers that draw random numbers; None asks the operating system's secure source."""
+    """For solvers that draw random numbers; None uses the operating system's secure source."""
     while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
-    """What surrounds anything that does not count."""
+    """Context in which paused work is done."""
     drawn: bool = field(default=False, init=False)
-    """Whether random numbers were asked for, so that the solution depends on the seed."""
+    """Whether random numbers were drawn, so that the solution depends on the seed."""
     preparing: float = field(default=0.0, init=False)
-    """Seconds that did not count: kernels were loaded, or compiled the first time ever."""
+    """Seconds that were not counted: kernels were loaded, or compiled the first time ever."""
 
     @property
     def seconds(self) -> float:
-        """Seconds since the budget was opened."""
+        """Seconds since the start, pauses excluded."""
         return time.monotonic() - self.started
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Do something that does not count, such as compiling kernels."""
+        """Stop the clock, for example while kernels are compiled."""
         begun = time.monotonic()
         try:
             with self.while_paused():
@@ -84,7 +86,7 @@ class Budget:
             self.preparing += spent
 
     def random(self) -> Random:
-        """Return where to draw random numbers from."""
+        """Return the source of random numbers."""
         self.drawn = True
         return SystemRandom() if self.seed is None else Random(self.seed)
 
@@ -95,7 +97,7 @@ class Budget:
 
 
 def nothing_found(budget: Budget) -> InterruptedRun:
-    """Return the error of a search that was stopped before it found anything valid."""
+    """Return the error for a search that was stopped before it found a valid release."""
     return InterruptedRun(
         f"No release that keeps the promises was found in {amount(round(budget.seconds), 'second')}; "
         "allow more time or a larger suppression budget.",
@@ -105,7 +107,7 @@ def nothing_found(budget: Budget) -> InterruptedRun:
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known at one moment of a search; ``best`` is infinite until something valid was found."""
+    """The state of a search at one moment; ``best`` is infinite until a valid recoding was found."""
 
     seconds: float
     best: float
@@ -121,17 +123,16 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 _ROUNDED = 1e-9
-"""A cost that is no further below 0 than this was 0 before rounding."""
+"""Costs this close below 0 are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
-    """What is suppressed inside classes that are published otherwise.
+class PartialSuppression:
+    """What is suppressed in classes that are otherwise published.
 
-    Entry ``e`` speaks of the class that tuple ``example[e]`` of the count table belongs to: ``count[e]`` of its rows
-    whose value of the sensitive ``attribute`` is ``value[e]`` are not published, or with ``records=False`` stay and
-    their value becomes unknown. Where it matters which rows go, ``label[e]`` is their class label. Entries are
-    distinct.
+    Entry ``e`` is about the class of tuple ``example[e]`` of the count table: ``count[e]`` of its rows whose value of
+    the sensitive ``attribute`` is ``value[e]`` are suppressed, or with ``records=False`` stay and lose that value. If
+    it matters which rows go, ``label[e]`` is their class label. Entries are distinct.
     """
 
     attribute: str
@@ -143,11 +144,11 @@ class Inside:
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
+class GroupCovers:
     """What the groups of a local recoding show of one attribute.
 
-    Of the form ``node`` a group shows the node ``second`` at the level ``first``; of the form ``range`` the leaves from
-    ``first`` to ``second``; of the form ``set`` the leaves ``leaves[first:second]``.
+    A group shows, by ``form``: ``node`` the node ``second`` at the level ``first``; ``range`` the leaves from ``first``
+    to ``second``; ``set`` the leaves ``leaves[first:second]``.
     """
 
     form: Literal["node", "range", "set"]
@@ -157,31 +158,46 @@ class Cover:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class LocalRecoding:
     """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
 
-    ``covers`` says for each attribute what covers the values of each group, and ``show`` what stands in their place:
-    the ``cover`` itself, or one value, their ``mean``, ``median`` or ``mode``.
+    ``covers`` has for each attribute what covers the values of each group, and ``show`` is what is published: the
+    ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group.
     """
 
     tuple: IntArray
     group: IntArray
     count: IntArray
-    covers: Sequence[Cover]
+    covers: Sequence[GroupCovers]
     show: str = "cover"
+
+
+class SearchStats(TypedDict, total=False):
+    """What solvers report about a search, in ``release.stats``; a solver fills in what applies to it."""
+
+    space: int
+    """The number of recodings that differ on this table ..."""
+    formal_space: int
+    """... and of those the scheme allows, where that is more."""
+    examined: int
+    """The recodings that were evaluated."""
+    pruned: dict[str, int]
+    """How often each rule ruled something out."""
+    seconds_to_best: float | None
+    """When the incumbent was found."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A recoding and how good it is proven to be.
 
-    ``blocks[i][leaf]`` is the block the leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
-    levels where the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed
-    as a whole; ``inside`` what goes from classes of which something stays. A local recoding has ``groups`` instead of
-    all these. ``suppressed_rows`` counts all rows that are
-    not published, ``suppressed_values`` the sensitive values that become unknown. With status ``infeasible`` there is
-    no recoding, and ``smallest_budget`` is the number of records that would have to be suppressed, where the solver
-    knows it.
+    ``blocks[i][leaf]`` is the block that a leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
+    levels if the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed as
+    a whole, ``inside`` what is suppressed in classes that are otherwise published. A local recoding has ``groups``
+    instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values`` the
+    sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget`` is
+    the number of records that would have to be suppressed, if the solver knows it. ``stats`` has the keys of
+    :class:`SearchStats`, and more that are particular to a solver.
     """
 
     status: Status
@@ -190,57 +206,82 @@ class Solution:
     blocks: tuple[IntArray, ...] = ()
     levels: tuple[int, ...] | None = None
     suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    inside: Inside | None = None
-    groups: Groups | None = None
+    inside: PartialSuppression | None = None
+    groups: LocalRecoding | None = None
     suppressed_rows: int = 0
     suppressed_values: int = 0
     classes: int = 0
     smallest_budget: int | None = None
-    stats: dict[str, Any] = field(default_factory=dict)
+    stats: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[Progress, ...] = ()
 
     def __post_init__(self) -> None:
-        """No cost is below 0: what rounding took from it is given back."""
+        """Round costs just below 0 up to 0."""
         for name in ("cost", "lower_bound"):
             if -_ROUNDED < getattr(self, name) < 0:
                 object.__setattr__(self, name, 0.0)
 
     @property
     def gap(self) -> float:
-        """How far the cost can be from the optimum at most, as a share of the cost."""
+        """The relative gap: how far the cost can be from the optimum at most."""
         return gap(self.cost, self.lower_bound)
 
 
 class Solver(Part, ABC):
     """An algorithm. Its fields are its options; all have defaults."""
 
+    reason: ClassVar[str] = ""
+    """Why ``auto`` takes it, for lay readers; ``{recodings}`` is replaced by their number."""
     schemes: ClassVar[frozenset[str]] = frozenset()
-    """Names of the schemes it can search."""
+    """Names of the schemes it can search; see also :meth:`searches`.
+
+    If it is wrong, the solver is refused for a scheme it could search, or fails on one it cannot.
+    """
     suppressions: ClassVar[frozenset[str]] = frozenset()
-    """Names of the suppression kinds it can apply."""
+    """Names of the suppression kinds it can apply.
+
+    If it is wrong, the solver is refused for a kind it could apply, or fails on one it cannot.
+    """
     exact: ClassVar[bool] = False
-    """Given time, it proves optimality."""
+    """Given time, it proves optimality.
+
+    If it is wrong, ``auto`` prefers it to solvers that prove their results.
+    """
     baseline: ClassVar[bool] = False
-    """It is there to be compared with, and only used where it is named."""
+    """It is there to be compared with, and only used if it is named.
+
+    If it is wrong, ``auto`` may choose it.
+    """
     special: ClassVar[bool] = False
-    """It is made for some costs, and preferred to others where it takes the cost."""
+    """It is made for some costs, and preferred to other solvers if it takes the cost.
 
+    If it is wrong, ``auto`` prefers it to the usual solver.
+    """
     sees_population: ClassVar[bool] = False
-    """It can look at how many people of the population have the released values of a class."""
+    """It fills in ``classes.population``, so that models may count people of the population.
 
+    If it is wrong, such models are refused, or raise an error in the search.
+    """
     sees_table: ClassVar[bool] = False
-    """It keeps models that ask something of the released table as a whole, not of each class."""
+    """It asks :meth:`Problem.holds`, so that models of the whole released table are kept.
+
+    If it is wrong, such models are refused, or the audit refuses the release.
+    """
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes
+
+    def applies(self, kind: Suppression) -> bool:
+        """Return whether it can apply a suppression kind: one it names, or any budget if it names ``budget``."""
+        return kind.name in self.suppressions or (kind.is_budget and "budget" in self.suppressions)
 
     def takes(self, cost: Cost) -> bool:
         """Return whether it can minimize a cost; where more matters than the cost, see :meth:`check`."""
         return True
 
     def check(self, problem: Problem) -> None:
-        """Raise an error if it cannot solve a problem for a reason that its flags do not tell."""
+        """Raise an error if it cannot solve a problem for a reason that its flags do not cover."""
         return
 
     @abstractmethod

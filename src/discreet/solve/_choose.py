@@ -1,24 +1,21 @@
-"""Which solver fits a problem, and refusal of those that do not."""
+"""The choice of a solver for a problem, and errors for those that do not fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from importlib import import_module
-from multiprocessing import get_context
 
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
 
-__all__ = ["choose_solver", "prepare", "solve"]
+__all__ = ["choose_solver", "solve"]
 
 _USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local"}
-"""What ``auto`` takes where all columns have one scheme; the others need not be loaded then, which takes a second."""
+"""What ``auto`` chooses if all attributes have one scheme: importing the other solvers takes a second."""
 
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
-    """Return the solver asked for if it fits, or for ``auto`` an exact one that does; baselines are left out."""
+    """Return the given solver if it fits, or for ``auto`` one that does: exact if possible, never a baseline."""
     chosen = _choose(problem, solver)
     chosen.check(problem)
     return chosen
@@ -42,7 +39,7 @@ def _choose(problem: Problem, solver: str | Solver) -> Solver:
 
 
 def _usual(problem: Problem) -> Solver | None:
-    """Return the solver that the choice among all would end at in the usual cases."""
+    """Return what the choice among all solvers would result in, in the usual cases; None in all others."""
     names = {_USUAL.get(scheme.name) for scheme in problem.schemes}
     name = names.pop()
     if name is None or names or problem.cost.counts_values:  # for costs that count values there is a special solver
@@ -51,58 +48,30 @@ def _usual(problem: Problem) -> Solver | None:
     return solver if _misfit(problem, solver) is None else None
 
 
-def prepare(jobs: int = 1) -> None:
-    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready.
-
-    With several ``jobs`` so many processes share the work.
-    """
-    from discreet.solve._local_solver import LocalSolver
-
-    local = [name for name, member in SOLVERS.members().items() if issubclass(member, LocalSolver)]
-    parts = ["front", "cuts", "partitions", "_local_bound", "lattice", "_paper_judge", "_partial_domain", *local]
-    if jobs == 1:
-        for part in parts:
-            _prepare(part)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_prepare, parts))
-
-
-def _prepare(part: str) -> None:
-    """Compile the kernels of one module, or of the local solver of that name."""
-    from discreet.solve._local_solver import LocalSolver, load_kernels
-
-    member = SOLVERS.members().get(part)
-    if member is not None and issubclass(member, LocalSolver):
-        load_kernels(member)
-    else:
-        import_module(f"discreet.solve.{part}").prepare()
-
-
 def solve(
     problem: Problem,
     solver: str | Solver = "auto",
     budget: Budget | None = None,
     progress: ProgressCallback | None = None,
 ) -> Solution:
-    """Solve a problem with the solver named, or with the one that fits."""
+    """Solve a problem with the given solver, or with one that fits."""
     return choose_solver(problem, solver).solve(problem, budget or Budget(), progress)
 
 
 def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombinationError:
-    """Say what no solver can do: a scheme, a scheme with the suppression, or several schemes at once."""
+    """Return the error that names what no solver can do: a scheme, or a combination with it."""
     suppression = problem.suppression.name
     for name, scheme in {scheme.name: scheme for scheme in problem.schemes}.items():
         searching = [member for member in known if member.searches(scheme)]
         if not searching:
             able = sorted({scheme for member in known for scheme in member.schemes})
             return UnsupportedCombinationError(f"The scheme {name}", "any solver", f"choose {' or '.join(able)}")
-        if not any(suppression in member.suppressions for member in searching):
+        if not any(member.applies(problem.suppression) for member in searching):
             able = sorted({kind for member in searching for kind in member.suppressions})
             return UnsupportedCombinationError(
                 f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
             )
-        if not any(member.takes(problem.cost) for member in searching if suppression in member.suppressions):
+        if not any(member.takes(problem.cost) for member in searching if member.applies(problem.suppression)):
             return UnsupportedCombinationError(
                 f"The cost {problem.cost.name}",
                 f"the scheme {name} and the suppression {suppression}",
@@ -119,12 +88,13 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
 
 
 def _counting(problem: Problem) -> str:
-    """Name the model that counts people of the population."""
+    """Return the name of the model that counts people of the population."""
     model = next(model for model in problem.privacy if model.looks_at_population)
     return f"the privacy model {model.shown}, which counts people of the population"
 
 
 def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | None:
+    """Return the error that says why a solver cannot solve a problem; None if it can."""
     for attribute, scheme in zip(problem.table.attributes, problem.schemes, strict=True):
         if not solver.searches(scheme):
             return UnsupportedCombinationError(
@@ -132,7 +102,7 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
                 f"the scheme {scheme.name} of '{attribute.name}'",
                 f"it searches {', '.join(sorted(solver.schemes))}",
             )
-    if problem.suppression.name not in solver.suppressions:
+    if not solver.applies(problem.suppression):
         return UnsupportedCombinationError(
             f"The solver {solver.name}",
             f"the suppression {problem.suppression.name}",

@@ -1,5 +1,5 @@
-"""The studio: the whole job in a browser, on this machine alone unless somebody says otherwise."""
+"""The studio: anonymize a table in the browser, served on this machine only unless told otherwise."""
 
-from discreet.studio._serve import serve
+from discreet.studio._serve import Protection, serve
 
-__all__ = ["serve"]
+__all__ = ["Protection", "serve"]

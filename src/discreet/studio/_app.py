@@ -1,4 +1,4 @@
-"""The addresses of the studio, each with what it does."""
+"""The HTTP API of the studio: its routes and what each of them does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from discreet.schema import Hierarchy
 from discreet.studio._jobs import Run
 from discreet.studio._plain import plain
 from discreet.studio._project import Project
-from discreet.studio._results import page_beside
+from discreet.studio._results import compare_page
 from discreet.studio._security import REPORT_POLICY, Access, Guard
 from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
@@ -37,117 +37,118 @@ from discreet.studio._workspace import RELEASED, safe_name
 __all__ = ["make_app"]
 
 _STATIC = Path(__file__).parent / "static"
-_NOTHING = object()
-_LOOK, _QUIET = 0.15, 15.0
-"""Seconds between two looks at a job, and of silence before a sign of life."""
+_ABSENT = object()
+_POLL, _KEEP_ALIVE = 0.15, 15.0
+"""Seconds between two checks of a job, and of silence before a keep-alive comment."""
 
 
-class Asked:
-    """A request: who asks the studio, by which address, with what."""
+class ApiRequest:
+    """A request to the API: its user, its path and query, and its JSON body."""
 
-    def __init__(self, studio: Studio, request: Request, body: Any) -> None:
+    def __init__(self, studio: Studio, http: Request, body: Any) -> None:
         self.studio = studio
-        self.request = request
+        self.http = http
         self.body = body
-        self.owner: str = request.scope["user"]
+        self.owner: str = http.scope["user"]
 
     @property
     def project(self) -> Project:
-        """The project of the address."""
-        return self.studio.project(self.owner, self.request.path_params["project"])
+        """The project named in the path."""
+        return self.studio.project(self.owner, self.http.path_params["project"])
 
     def project_of(self, run: Run) -> Project:
-        """Return the project a job belongs to."""
+        """Project that a job belongs to."""
         return self.studio.project(self.owner, run.project)
 
     @property
     def run(self) -> Run:
-        """The job of the address."""
-        return self.studio.job(self.owner, self.request.path_params["job"])
+        """The job named in the path."""
+        return self.studio.job(self.owner, self.http.path_params["job"])
 
     @property
     def done(self) -> Run:
-        """The job of the address, which must be done."""
+        """The job named in the path; raises UsageError unless it is done."""
         run = self.run
         if run.state != "done":
             raise UsageError("The job is not done yet." if run.busy else "The job ended without a result.")
         return run
 
     def text(self, name: str) -> str:
-        """Return a part of the query."""
-        found = self.request.query_params.get(name)
+        """Required query parameter."""
+        found = self.http.query_params.get(name)
         if found is None:
             raise UsageError(f"The address lacks '{name}'.")
         return found
 
     def number(self, name: str, default: int, most: int = 2**53) -> int:
-        """Return a part of the query that is a whole number."""
-        given = self.request.query_params.get(name, str(default))
+        """Query parameter that is a whole number, capped at ``most``."""
+        given = self.http.query_params.get(name, str(default))
         if not given.isascii() or not given.isdecimal() or len(given) > 15:
-            raise UsageError(f"'{name}' in the address is a whole number.")
+            raise UsageError(f"'{name}' in the address must be a whole number.")
         return min(int(given), most)
 
     def field(self, name: str, default: Any = None) -> Any:
-        """Return a field of what was sent."""
+        """Field of the JSON body."""
         return self.body.get(name, default) if isinstance(self.body, dict) else default
 
 
 Answer = Mapping[str, Any] | list[Any] | Response
-Endpoint = Callable[[Asked], Answer]
+Endpoint = Callable[[ApiRequest], Answer]
 
 
 def error_answer(error: BaseException) -> JSONResponse:
-    """Say what went wrong in one sentence, without a value of the data."""
+    """Turn an exception into a JSON error of one sentence that quotes no value of the data."""
     if not isinstance(error, DiscreetError):
-        # The text of a foreign exception may quote the data, so only its kind is shown.
+        # Messages of foreign exceptions may quote the data, so only the type is inline.
         message = f"Something unexpected went wrong ({type(error).__name__}); your work is still here, try again."
         return JSONResponse({"error": {"message": message, "field": None}}, 500)
     status = 404 if isinstance(error, NotFoundError) else 413 if isinstance(error, TooLargeError) else 422
-    told: dict[str, Any] = {"message": error.message, "field": error.column, "kind": type(error).__name__}
+    fields: dict[str, Any] = {"message": error.message, "field": error.column, "kind": type(error).__name__}
     if isinstance(error, InfeasibleError):
-        told |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
-    return JSONResponse({"error": plain(told)}, status)
+        fields |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
+    return JSONResponse({"error": plain(fields)}, status)
 
 
 @dataclass(frozen=True)
-class _Rooms:
-    """The endpoints of one studio."""
+class _Api:
+    """Makes the routes of one studio."""
 
     studio: Studio
 
     def route(self, path: str, endpoint: Endpoint, method: str = "GET") -> Route:
-        """Make a route whose work is done beside the loop that answers requests."""
+        """Make a route whose endpoint runs in a worker thread, so that it does not block the event loop."""
 
         async def answer(request: Request) -> Response:
             try:
-                body = None if method in ("GET", "DELETE") else await self._body(request)
-                result = await run_in_threadpool(endpoint, Asked(self.studio, request, body))
+                body = None if method in ("GET", "DELETE") else await self.body(request)
+                result = await run_in_threadpool(endpoint, ApiRequest(self.studio, request, body))
             except ClientDisconnect:
-                return Response(status_code=499)  # nobody is there to read it
+                return Response(status_code=499)  # nobody is left to read the answer
             except Exception as error:
                 return error_answer(error)
             return result if isinstance(result, Response) else JSONResponse(plain(result))
 
         return Route(path, answer, methods=[method])
 
-    async def _body(self, request: Request) -> Any:
+    async def body(self, request: Request) -> Any:
+        """Read a JSON body within the size limit."""
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise UsageError("Send JSON, and say so with the header Content-Type.")
-        held = bytearray()
+            raise UsageError("Send JSON, with the header Content-Type: application/json.")
+        received = bytearray()
         async for piece in request.stream():
-            held += piece
-            if len(held) > self.studio.limits.json:
-                raise TooLargeError("That is more than the studio takes at once.")
+            received += piece
+            if len(received) > self.studio.limits.json:
+                raise TooLargeError("The request is larger than the studio accepts.")
         try:
-            return json.loads(held) if held else {}
+            return json.loads(received) if received else {}
         except (ValueError, RecursionError):
-            raise UsageError("What was sent is not JSON.") from None
+            raise UsageError("The request is not valid JSON.") from None
 
 
-def _about(asked: Asked) -> Answer:
+def _about(request: ApiRequest) -> Answer:
     from discreet.engines import SUFFIXES
 
-    limits = asked.studio.limits
+    limits = request.studio.limits
     return {
         "version": __version__,
         "samples": [
@@ -164,7 +165,7 @@ def _about(asked: Asked) -> Answer:
     }
 
 
-def _projects(asked: Asked) -> Answer:
+def _projects(request: ApiRequest) -> Answer:
     return [
         {
             "id": project.id,
@@ -174,35 +175,40 @@ def _projects(asked: Asked) -> Answer:
             "created": project.created,
             "step": project.step,
         }
-        for project in asked.studio.projects(asked.owner)
+        for project in request.studio.projects(request.owner)
     ]
 
 
-def _told(asked: Asked, project: Project | None = None) -> Answer:
-    return _document(asked.studio, project or asked.project)
+def _project(request: ApiRequest) -> Answer:
+    return _document(request.studio, request.project)
 
 
 def _document(studio: Studio, project: Project) -> dict[str, Any]:
-    return project.told([run.told_briefly() for run in studio.jobs.of_project(project.id)])
+    """Project with its jobs, as the page shows it."""
+    return project.to_dict([run.brief_dict() for run in studio.jobs.of_project(project.id)])
 
 
-def _make_sample(asked: Asked) -> Answer:
-    return _told(asked, asked.studio.open_sample(asked.owner, asked.field("sample"), asked.field("rows", 20_000)))
+def _make_sample(request: ApiRequest) -> Answer:
+    project = request.studio.open_sample(request.owner, request.field("sample"), request.field("rows", 20_000))
+    return _document(request.studio, project)
 
 
-def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
+def _create_project(api: _Api) -> Callable[[Request], Awaitable[Response]]:
+    """Endpoint that creates a project from a sample (JSON) or from an uploaded file (a form)."""
+
     async def create(request: Request) -> Response:
-        """Make a project of a sample (JSON) or of a file (a form)."""
-        studio: Studio = rooms.studio
+        studio: Studio = api.studio
         owner: str = request.scope["user"]
         try:
             kind = request.headers.get("content-type", "")
             if kind.partition(";")[0].strip() != "multipart/form-data":
-                body = await rooms._body(request)
-                return JSONResponse(plain(await run_in_threadpool(_make_sample, Asked(studio, request, body))), 201)
+                body = await api.body(request)
+                return JSONResponse(
+                    plain(await run_in_threadpool(_make_sample, ApiRequest(studio, request, body))), 201
+                )
             length = request.headers.get("content-length", "0")
             if length.isdecimal() and int(length) > studio.limits.upload + (1 << 20):
-                raise TooLargeError("The file is larger than the studio takes; start it with --max-upload.")
+                raise TooLargeError("The file is larger than the studio accepts; raise the limit with --max-upload.")
             folder = studio.workspace.new_folder()
             try:
                 file = await receive_file(request.stream(), kind, folder, studio.limits)
@@ -212,71 +218,71 @@ def _uploading(rooms: _Rooms) -> Callable[[Request], Awaitable[Response]]:
             project = await run_in_threadpool(studio.open_file, owner, folder, file)
             return JSONResponse(plain(await run_in_threadpool(_document, studio, project)), 201)
         except ClientDisconnect:
-            return Response(status_code=499)  # nobody is there to read it
+            return Response(status_code=499)  # nobody is left to read the answer
         except Exception as error:
             return error_answer(error)
 
     return create
 
 
-def _remove(asked: Asked) -> Answer:
-    asked.studio.remove(asked.project)
+def _remove(request: ApiRequest) -> Answer:
+    request.studio.remove(request.project)
     return {}
 
 
-def _patch(asked: Asked) -> Answer:
-    if not isinstance(asked.body, dict):
-        raise UsageError('A change is a mapping, such as {"name": "People"}.')
-    project = asked.project
-    project.patch(asked.body)
-    return _told(asked, project)
+def _patch(request: ApiRequest) -> Answer:
+    if not isinstance(request.body, dict):
+        raise UsageError('A change must be a mapping, such as {"name": "People"}.')
+    project = request.project
+    project.patch(request.body)
+    return _document(request.studio, project)
 
 
-def _undo(asked: Asked) -> Answer:
-    asked.project.undo()
-    return _told(asked)
+def _undo(request: ApiRequest) -> Answer:
+    request.project.undo()
+    return _project(request)
 
 
-def _redo(asked: Asked) -> Answer:
-    asked.project.redo()
-    return _told(asked)
+def _redo(request: ApiRequest) -> Answer:
+    request.project.redo()
+    return _project(request)
 
 
-def _rows(asked: Asked) -> Answer:
-    """Send a page of the table; with ``release`` also what became of each row."""
-    project = asked.project
-    offset, limit = asked.number("offset", 0), asked.number("limit", 50, PAGE)
+def _rows(request: ApiRequest) -> Answer:
+    """Page of the table; with ``release``, also the released version of each row."""
+    project = request.project
+    offset, limit = request.number("offset", 0), request.number("limit", 50, PAGE)
     page = project.table.page(offset, limit)
-    told = {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": project.table.rows}
-    name = asked.request.query_params.get("release")
+    fields = {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": project.table.rows}
+    name = request.http.query_params.get("release")
     if name is None:
-        return told
-    run = asked.studio.job(asked.owner, name)
+        return fields
+    run = request.studio.job(request.owner, name)
     if run.project != project.id or run.kind != "release" or run.state != "done":
         raise UsageError("This job has no release yet.")
     kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
     released = pl.scan_parquet(run.folder / RELEASED, glob=False)
-    return {**told, **page_beside(page, offset, kept, released)}
+    return {**fields, **compare_page(page, offset, kept, released)}
 
 
-def _column(asked: Asked) -> Answer:
+def _column(request: ApiRequest) -> Answer:
     from discreet.schema import as_type
 
-    project, name = asked.project, asked.text("name")
+    project, name = request.project, request.text("name")
     chosen = project.settings.types.get(name)
     return project.table.column(name, None if chosen is None else as_type(chosen))
 
 
-def _hierarchy(asked: Asked) -> Answer:
-    """Tell a hierarchy: as a whole, or with ``level`` and ``block`` what is under one of its groups."""
-    from discreet.studio._hierarchies import table_of, tree_of
+def _hierarchy(request: ApiRequest) -> Answer:
+    """The whole hierarchy of a column, or with ``level`` and ``block`` the subtree of one node."""
+    from discreet.studio._hierarchies import subtree, table_page
 
-    project, column = asked.project, asked.text("column")
+    project, column = request.project, request.text("column")
     rows = project.table.counts(column).rows
-    offset = asked.number("offset", 0)
-    if "level" in asked.request.query_params:
+    offset = request.number("offset", 0)
+    if "level" in request.http.query_params:
         domain = project.domain(column)
-        return {"tree": tree_of(domain, rows, asked.number("level", 0), asked.number("block", 0), offset)}
+        return {"tree": subtree(domain, rows, request.number("level", 0), request.number("block", 0), offset)}
     facts = {"column": column, **project.hierarchy_facts(column)}
     check = {"ok": facts.pop("ok"), "message": facts.pop("message")}
     if not check["ok"]:
@@ -296,35 +302,35 @@ def _hierarchy(asked: Asked) -> Answer:
         "height": domain.height,
         "levels": levels,
         "check": check,
-        "tree": tree_of(domain, rows),
-        "table": table_of(domain, rows, offset, asked.number("limit", 100, PAGE)),
+        "tree": subtree(domain, rows),
+        "table": table_page(domain, rows, offset, request.number("limit", 100, PAGE)),
     }
 
 
-def _edit_hierarchy(asked: Asked) -> Answer:
-    """Give a column another hierarchy: by a builder, by an edit or from the text of a file."""
+def _edit_hierarchy(request: ApiRequest) -> Answer:
+    """Replace the hierarchy of a column: by a builder, by an edit, or from the text of a CSV file."""
     from discreet.studio._hierarchies import edit
     from discreet.studio._project import builder
 
-    project, column = asked.project, asked.text("column")
-    given = [key for key in ("builder", "edit", "csv") if asked.field(key, _NOTHING) is not _NOTHING]
+    project, column = request.project, request.text("column")
+    given = [key for key in ("builder", "edit", "csv") if request.field(key, _ABSENT) is not _ABSENT]
     if len(given) != 1:
-        raise UsageError("A hierarchy is given by one of builder, edit and csv.")
-    value = asked.field(given[0])
+        raise UsageError("Give a hierarchy as exactly one of builder, edit and csv.")
+    value = request.field(given[0])
     with project.lock:
         if given[0] == "edit":
             made = edit(project.tree(column), value)
             operation = str(value["op"]).replace("-", " ")
             project.set_hierarchy(column, made, f"{operation} in the hierarchy")
         elif given[0] == "csv":
-            project.set_hierarchy(column, _from_csv(asked.studio, value), "import the hierarchy")
+            project.set_hierarchy(column, _from_csv(request.studio, value), "import the hierarchy")
         elif value is None or (isinstance(value, str) and value.strip() == "auto"):
             project.set_hierarchy(column, None, "choose the automatic hierarchy")
         elif isinstance(value, str):
             project.set_hierarchy(column, builder(value).text, "make the hierarchy")
         else:
-            raise UsageError("A builder is given as text, such as intervals(5, 10).")
-    return _hierarchy(asked)
+            raise UsageError("A builder must be text, such as intervals(5, 10).")
+    return _hierarchy(request)
 
 
 def _from_csv(studio: Studio, text: Any) -> Hierarchy:
@@ -332,45 +338,45 @@ def _from_csv(studio: Studio, text: Any) -> Hierarchy:
     if not isinstance(text, str) or not text.strip():
         raise UsageError("The file is empty.")
     if "\0" in text:
-        raise UsageError("The file holds zero bytes, so it is no text.")
+        raise UsageError("The file contains zero bytes, so it is not text.")
     folder = studio.workspace.new_folder()
     try:
         file = folder / "imported.csv"
         file.write_text(text, encoding="utf-8", newline="")
-        read = Hierarchy.from_csv(file)
+        tree = Hierarchy.from_csv(file)
     finally:
         studio.workspace.remove(folder)
-    return Hierarchy(read.labels, read.ancestors)
+    return Hierarchy(tree.labels, tree.ancestors)
 
 
-def _export_hierarchy(asked: Asked) -> Answer:
-    """Send a hierarchy as a file of the kind that can be imported."""
+def _export_hierarchy(request: ApiRequest) -> Answer:
+    """The hierarchy of a column as a CSV file that can be imported again."""
     import csv
     import io
 
-    project, column = asked.project, asked.text("column")
+    project, column = request.project, request.text("column")
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(project.tree(column).rows())
     return Response(text.getvalue(), media_type="text/csv", headers=_attached(f"{safe_name(column, 'column')}.csv"))
 
 
-def _check(asked: Asked) -> Answer:
-    """Say whether what is set now would run, and how it would be done."""
+def _check(request: ApiRequest) -> Answer:
+    """Whether the current settings would run, and by which solver."""
     from discreet.solve import SOLVERS
     from discreet.studio._script import write_job
 
-    project = asked.project
+    project = request.project
     settings = project.settings
     privacy = [{"text": text, "words": _words(text)} for text in settings.goals.privacy]
-    folder = asked.studio.workspace.new_folder()
+    folder = request.studio.workspace.new_folder()
     try:
         plan = write_job(project, settings, folder).plan()
     except DiscreetError as error:
         columns = error.columns if isinstance(error, UndecidedColumnError) else []
-        told = {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
-        return {**told, "columns": columns, "privacy": privacy}
+        problem = {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+        return {**problem, "columns": columns, "privacy": privacy}
     finally:
-        asked.studio.workspace.remove(folder)
+        request.studio.workspace.remove(folder)
     exact = SOLVERS.members()[plan.solver].exact
     return {
         "ok": True,
@@ -388,7 +394,9 @@ def _check(asked: Asked) -> Answer:
         "sensitive": plan.sensitive,
         "unchanged": plan.unchanged,
         "attributes": plan.attributes,
-        "notes": [note for note in [asked.studio.handovers(asked.owner).before(project.table.file)] if note],
+        "notes": [
+            note for note in [request.studio.handovers(request.owner).warning_before(project.table.file)] if note
+        ],
         "privacy": privacy,
     }
 
@@ -399,60 +407,60 @@ def _words(text: str) -> str:
     return PRIVACY.make(text).words
 
 
-def _start_job(asked: Asked) -> Answer:
-    if not isinstance(asked.body, dict):
-        raise UsageError("A job is told as a mapping.")
-    return asked.studio.start_job(asked.project, asked.body).told()
+def _start_job(request: ApiRequest) -> Answer:
+    if not isinstance(request.body, dict):
+        raise UsageError("A job must be a mapping.")
+    return request.studio.start_job(request.project, request.body).to_dict()
 
 
-def _jobs(asked: Asked) -> Answer:
-    return [run.told_briefly() for run in asked.studio.jobs.of_project(asked.project.id)]
+def _jobs(request: ApiRequest) -> Answer:
+    return [run.brief_dict() for run in request.studio.jobs.of_project(request.project.id)]
 
 
-def _job(asked: Asked) -> Answer:
-    return asked.run.told()
+def _job(request: ApiRequest) -> Answer:
+    return request.run.to_dict()
 
 
-def _cancel(asked: Asked) -> Answer:
-    asked.studio.jobs.cancel(asked.run, now=asked.field("now") is True)
-    return asked.run.told()
+def _cancel(request: ApiRequest) -> Answer:
+    request.studio.jobs.cancel(request.run, now=request.field("now") is True)
+    return request.run.to_dict()
 
 
-def _remove_job(asked: Asked) -> Answer:
-    asked.studio.remove_job(asked.run)
+def _remove_job(request: ApiRequest) -> Answer:
+    request.studio.remove_job(request.run)
     return {}
 
 
-def _result(asked: Asked) -> Answer:
-    """Tell a result, and of a release also whether another one of the same table was handed over meanwhile."""
-    run = asked.done
+def _result(request: ApiRequest) -> Answer:
+    """The result of a job; for a release, with a warning if another release of the same table was handed over."""
+    run = request.done
     if run.kind != "release":
-        return _kept(run, "result.json")
-    told = json.loads((run.folder / "result.json").read_text(encoding="utf-8"))
-    second = asked.studio.handovers(asked.owner).others(run.folder)
-    return {**told, "warnings": [*([] if second is None else [second]), *told["warnings"]]}
+        return _saved(run, "result.json")
+    result = json.loads((run.folder / "result.json").read_text(encoding="utf-8"))
+    second = request.studio.handovers(request.owner).warning_about_others(run.folder)
+    return {**result, "warnings": [*([] if second is None else [second]), *result["warnings"]]}
 
 
 def _evaluation(name: str) -> Endpoint:
-    def answer(asked: Asked) -> Answer:
-        run = asked.done
+    def answer(request: ApiRequest) -> Answer:
+        run = request.done
         if run.kind != "release":
-            raise UsageError("Risk and utility are measured of a release; choose a point of the front first.")
+            raise UsageError("Only a release has risk and utility; choose a point of the front first.")
         if (run.folder / f"{name}.json").is_file():
-            return _kept(run, f"{name}.json")
+            return _saved(run, f"{name}.json")
         if not run.busy:
-            asked.studio.jobs.evaluate(run)
+            request.studio.jobs.evaluate(run)
         return JSONResponse({"state": run.evaluation.get(name, "waiting")}, 202)
 
     return answer
 
 
-def _kept(run: Run, name: str) -> Response:
+def _saved(run: Run, name: str) -> Response:
     return Response((run.folder / name).read_bytes(), media_type="application/json")
 
 
 async def _events(request: Request) -> Response:
-    """Tell a job again whenever it changed, until nothing more will."""
+    """Stream a job as server-sent events whenever it changes, until it is finished."""
     studio: Studio = request.app.state.studio
     try:
         run = studio.job(request.scope["user"], request.path_params["job"])
@@ -465,32 +473,32 @@ async def _events(request: Request) -> Response:
             version, busy = run.version, run.busy
             if version != seen:
                 seen, quiet = version, 0.0
-                yield f"data: {json.dumps(plain(run.told()))}\n\n"
-            elif quiet >= _QUIET:
+                yield f"data: {json.dumps(plain(run.to_dict()))}\n\n"
+            elif quiet >= _KEEP_ALIVE:
                 quiet = 0.0
                 yield ": still here\n\n"
             if not busy and run.version == seen:
                 yield "event: end\ndata: {}\n\n"
                 return
-            await asyncio.sleep(_LOOK)
-            quiet += _LOOK
+            await asyncio.sleep(_POLL)
+            quiet += _POLL
 
     return StreamingResponse(stream(), media_type="text/event-stream")
 
 
-def _file(asked: Asked) -> Answer:
-    """Send something that can be downloaded; which there is is told by the job, never by the request."""
+def _file(request: ApiRequest) -> Answer:
+    """Send a download. Which files exist is decided by the job, never by the request."""
     from discreet.studio._downloads import HANDED_OVER, download
 
-    run, name, handovers = asked.done, asked.request.path_params["name"], asked.studio.handovers(asked.owner)
-    found = download(run, asked.project_of(run).table.file, name, handovers)
+    run, name, handovers = request.done, request.http.path_params["name"], request.studio.handovers(request.owner)
+    found = download(run, request.project_of(run).table.file, name, handovers)
     if found is None:
         raise NotFoundError("This job has no such file.")
     if name in HANDED_OVER:
-        handovers.note(run.folder)
-    shown = "inline" in asked.request.query_params and found.kind == "text/html"
+        handovers.record(run.folder)
+    inline = "inline" in request.http.query_params and found.kind == "text/html"
     headers = {"content-security-policy": REPORT_POLICY} if found.kind == "text/html" else {}
-    if not shown:
+    if not inline:
         headers |= _attached(found.name)
     if isinstance(found.content, Path):
         return FileResponse(found.content, media_type=found.kind, headers=headers)
@@ -512,37 +520,37 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 
 def make_app(studio: Studio, access: Access) -> Guard:
-    """Put everything together: the page, the addresses it talks to, and the guard in front of both."""
-    rooms = _Rooms(studio)
+    """Assemble the app: the page, its API, and the guard in front of both."""
+    api = _Api(studio)
     of_project = "/api/projects/{project}"
     of_job = "/api/jobs/{job}"
     routes = [
         Route("/", _index),
         Mount("/static", StaticFiles(directory=_STATIC)),
-        rooms.route("/api/about", _about),
-        rooms.route("/api/projects", _projects),
-        Route("/api/projects", _uploading(rooms), methods=["POST"]),
-        rooms.route(of_project, _told),
-        rooms.route(of_project, _remove, "DELETE"),
-        rooms.route(of_project, _patch, "PATCH"),
-        rooms.route(f"{of_project}/undo", _undo, "POST"),
-        rooms.route(f"{of_project}/redo", _redo, "POST"),
-        rooms.route(f"{of_project}/rows", _rows),
-        rooms.route(f"{of_project}/column", _column),
-        rooms.route(f"{of_project}/hierarchy", _hierarchy),
-        rooms.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
-        rooms.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
-        rooms.route(f"{of_project}/check", _check, "POST"),
-        rooms.route(f"{of_project}/jobs", _jobs),
-        rooms.route(f"{of_project}/jobs", _start_job, "POST"),
-        rooms.route(of_job, _job),
-        rooms.route(of_job, _remove_job, "DELETE"),
+        api.route("/api/about", _about),
+        api.route("/api/projects", _projects),
+        Route("/api/projects", _create_project(api), methods=["POST"]),
+        api.route(of_project, _project),
+        api.route(of_project, _remove, "DELETE"),
+        api.route(of_project, _patch, "PATCH"),
+        api.route(f"{of_project}/undo", _undo, "POST"),
+        api.route(f"{of_project}/redo", _redo, "POST"),
+        api.route(f"{of_project}/rows", _rows),
+        api.route(f"{of_project}/column", _column),
+        api.route(f"{of_project}/hierarchy", _hierarchy),
+        api.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
+        api.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
+        api.route(f"{of_project}/check", _check, "POST"),
+        api.route(f"{of_project}/jobs", _jobs),
+        api.route(f"{of_project}/jobs", _start_job, "POST"),
+        api.route(of_job, _job),
+        api.route(of_job, _remove_job, "DELETE"),
         Route(f"{of_job}/events", _events),
-        rooms.route(f"{of_job}/cancel", _cancel, "POST"),
-        rooms.route(f"{of_job}/result", _result),
-        rooms.route(f"{of_job}/risk", _evaluation("risk")),
-        rooms.route(f"{of_job}/utility", _evaluation("utility")),
-        rooms.route(f"{of_job}/files/{{name}}", _file),
+        api.route(f"{of_job}/cancel", _cancel, "POST"),
+        api.route(f"{of_job}/result", _result),
+        api.route(f"{of_job}/risk", _evaluation("risk")),
+        api.route(f"{of_job}/utility", _evaluation("utility")),
+        api.route(f"{of_job}/files/{{name}}", _file),
     ]
     app = Starlette(routes=routes, exception_handlers={404: _unknown})
     app.state.studio = studio

@@ -1,7 +1,7 @@
-"""What can be downloaded of a finished job: a list of names, each with the one file it stands for.
+"""Downloads of a finished job: a fixed list of names, each backed by one file.
 
-There are two archives: one to hand over, in which nothing is private, and one to keep, which repeats the job and must
-be as safe as the data.
+There are two archives. The one to hand over contains nothing private. The one to keep repeats the job and must be
+protected like the data itself.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from discreet._replacing import replacing
 from discreet.job import Job
-from discreet.release._key import KEY_FILE
-from discreet.release._ledger import LEDGER_FILE
+from discreet.job.owner_key import KEY_FILE
+from discreet.pipeline.ledger import LEDGER_FILE
+from discreet.runtime.atomic_write import replacing
 from discreet.schema import Hierarchy
 from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Run
@@ -43,14 +43,14 @@ _KINDS = {
     KEEP: "application/zip",
 }
 HANDED_OVER = ("data.csv", "data.parquet", HAND_OVER)
-"""What holds the released table: who downloads one of these hands the release over."""
+"""Downloads that contain the released table; downloading one counts as handing the release over."""
 _TO_HAND_OVER = ("data.csv", "report.html", "certificate.json")
 _TO_KEEP = ("job.yaml", "script.py", "mapping.json")
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file, or what would be in it, and the name it is saved under."""
+    """A download: its file name, media type and content."""
 
     name: str
     kind: str
@@ -58,7 +58,7 @@ class Download:
 
 
 def download(run: Run, file: Path, name: str, handovers: Handovers) -> Download | None:
-    """Return what a name stands for; None where there is nothing. ``handovers`` is the ledger of the user."""
+    """Look a download up by name; None if the job does not have it. ``handovers`` is the ledger of the user."""
     if name not in _KINDS:
         return None
     stem = file.name.partition(".")[0]
@@ -107,13 +107,13 @@ def _data(folder: Path, file: Path) -> Path:
 
 
 def _front_picture(folder: Path) -> bytes:
-    told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    return str(told["svg"]).encode()
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return str(result["svg"]).encode()
 
 
 def _printed(folder: Path) -> Path:
-    """Print the report with a browser, if there is one."""
-    from discreet.release._browser import print_page
+    """Print the report to PDF with a local browser."""
+    from discreet.report.formats.pdf import print_page
 
     printed = folder / "report.pdf"
     print_page((folder / "report.html").read_text(encoding="utf-8"), printed)
@@ -128,43 +128,41 @@ def _script(run: Run) -> str:
     }
     point = run.task.get("point")
     job = Job.load(run.folder / (JOB if point is None else FRONT_JOB)).model_dump(exclude_defaults=True)
-    known = {*job["quasi_identifiers"], *job.get("sensitive", ())}
-    formulas = (run.folder / "safe").is_dir()
+    used = {*job["quasi_identifiers"], *job.get("sensitive", ())}
     return script(
         job,
-        {column: tree for column, tree in trees.items() if column in known},
+        {column: tree for column, tree in trees.items() if column in used},
         point,
         list(run.task.get("axes", [])),
-        for_spreadsheets=formulas,
+        for_spreadsheets=(run.folder / "safe").is_dir(),
     )
 
 
 def _found(run: Run, file: Path, names: Sequence[str], handovers: Handovers) -> dict[str, Path | bytes]:
-    """Return those of some downloads that there are, each under the name it has in an archive."""
+    """The downloads among ``names`` that exist, by their name in an archive."""
     found = {}
     for name in names:
-        each = download(run, file, name, handovers)
-        if each is not None:
-            found[name if name == "report.html" else each.name] = each.content
+        item = download(run, file, name, handovers)
+        if item is not None:
+            found[name if name == "report.html" else item.name] = item.content
     return found
 
 
 def _secrets(run: Run, handovers: Handovers) -> dict[str, Path | bytes]:
-    """Return what is never handed over and no download by itself: hierarchies, the key and the ledger."""
+    """Private files that are only in the archive to keep: hierarchies, the key and the ledger."""
     trees: dict[str, Path | bytes] = {name: run.folder / name for name in hierarchy_files(run.settings).values()}
-    return {**trees, KEY_FILE: run.folder / KEY_FILE, LEDGER_FILE: handovers.ledger(run.folder)}
+    return {**trees, KEY_FILE: run.folder / KEY_FILE, LEDGER_FILE: handovers.ledger_of(run.folder)}
 
 
 def _archive(run: Run, name: str, parts: Mapping[str, Path | bytes], *, private: bool = False) -> Path:
-    """Put files into an archive; in a ``private`` one they are for their owner alone when they are unpacked too."""
+    """Write a zip archive; members of a ``private`` one unpack with mode 0600."""
     target = run.folder / name
     with replacing(target, private=private) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
-        for inside, content in parts.items():
-            made = datetime.now(UTC)
-            about = zipfile.ZipInfo(inside, made.timetuple()[:6])
-            about.compress_type = zipfile.ZIP_DEFLATED
-            about.external_attr = (stat.S_IFREG | (0o600 if private else 0o644)) << 16
-            with archive.open(about, "w", force_zip64=True) as stream:
+        for member, content in parts.items():
+            info = zipfile.ZipInfo(member, datetime.now(UTC).timetuple()[:6])
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (stat.S_IFREG | (0o600 if private else 0o644)) << 16
+            with archive.open(info, "w", force_zip64=True) as stream:
                 if isinstance(content, bytes):
                     stream.write(content)
                 else:

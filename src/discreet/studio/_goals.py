@@ -1,4 +1,4 @@
-"""What a release is for: the goals of a project, and what may be chosen for each."""
+"""The goals of a project: what is promised, what is kept low, and how long the search may take."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Goals:
     missing_sensitive: str = "unknown"
     seed: int | None = None
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the goals for the page."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
-    def changed(self, told: Any, columns: Sequence[str]) -> tuple[Goals, str]:
-        """Return the goals with some changed, and a name for the change; refuse what makes no sense by itself."""
-        if not isinstance(told, dict) or not told:
+    def changed(self, changes: Any, columns: Sequence[str]) -> tuple[Goals, str]:
+        """Return the goals with some changed, and a name for the change; raise an error if a choice is not valid."""
+        if not isinstance(changes, dict) or not changes:
             raise UsageError("The goals are given as a mapping from goal to choice.")
         new = {}
-        for name, value in told.items():
+        for name, value in changes.items():
             if name not in _GOALS:
                 hint = did_you_mean(name, _GOALS) or f"the goals are {', '.join(_GOALS)}."
                 raise UsageError(f"There is no goal '{name}'; {hint}")
@@ -49,7 +49,7 @@ class Goals:
             except DiscreetError as error:
                 error.column = error.column or name
                 raise
-        label = f"change {_GOALS[next(iter(told))].label}" if len(told) == 1 else "change goals"
+        label = f"change {_GOALS[next(iter(changes))].label}" if len(changes) == 1 else "change goals"
         return replace(self, **new), label
 
     def promised_of(self, column: str) -> list[str]:
@@ -57,9 +57,9 @@ class Goals:
         return [text for text in self.privacy if _attribute(text) == column]
 
     def protecting(self, column: str, diversity: int | None) -> Goals:
-        """Promise so many different values of a sensitive column, unless something is promised of it already."""
+        """Return goals that promise so many different values of a column, unless it has a promise already."""
         from discreet.problem import PRIVACY
-        from discreet.problem._text import format_text
+        from discreet.runtime.text_form import format_text
 
         if diversity is None or self.promised_of(column):
             return self
@@ -67,7 +67,7 @@ class Goals:
         return replace(self, privacy=(*self.privacy, text))
 
     def without(self, column: str) -> Goals:
-        """Promise nothing of a column, which is not sensitive any more."""
+        """Return goals without promises about a column, which is not sensitive any more."""
         left = tuple(text for text in self.privacy if _attribute(text) != column)
         return replace(self, privacy=left or Goals.privacy)
 
@@ -91,7 +91,7 @@ class Goals:
     def _cost(self) -> str:
         if not self.weights:
             return self.cost
-        from discreet.problem._text import format_text, parse_text
+        from discreet.runtime.text_form import format_text, parse_text
 
         name, arguments, options = parse_text(self.cost)
         weights = {column: int(w) if float(w).is_integer() else w for column, w in self.weights.items()}
@@ -99,7 +99,7 @@ class Goals:
 
 
 def _attribute(text: str) -> str | None:
-    """Return the sensitive column a promise names, if it does."""
+    """Return the sensitive column that a promise names, if any."""
     from discreet.problem import PRIVACY
 
     found: str | None = getattr(PRIVACY.make(text), "attribute", None)
@@ -180,7 +180,7 @@ def _seed(value: Any, columns: Sequence[str]) -> int | None:
 
 
 class _Goal(NamedTuple):
-    """What a choice is called when it is changed, and how it is checked."""
+    """A choice: what a change of it is called, and how it is checked."""
 
     label: str
     check: Callable[[Any, Sequence[str]], Any]

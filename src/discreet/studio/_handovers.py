@@ -1,56 +1,58 @@
-"""Which releases left the studio: two different ones of one table can be combined against the people in it.
+"""Ledger of releases that left the studio, to warn about two releases of one table, which can be combined.
 
-A run writes many releases that nobody ever sees outside. So a release counts as handed over once it is downloaded.
+Most releases are only looked at. A release counts as handed over once it is downloaded.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from discreet._modes import make_private_file
-from discreet.release._checksums import FileStamp
-from discreet.release._key import KEY_FILE, KeyPlace
-from discreet.release._ledger import Entry, entries_beside, record, released_before, two_releases
+from discreet.job.files import FileStamp
+from discreet.job.owner_key import KEY_FILE, KeyFile
+from discreet.pipeline.ledger import LedgerEntry, entries_beside, record, released_before, two_releases
+from discreet.runtime.file_modes import make_private_file
 
 __all__ = ["Handovers"]
 
 
 class Handovers:
-    """The key of one user while the studio runs, and beside it the ledger of what was downloaded."""
+    """The signing key of one user while the studio runs, with the ledger of what was downloaded."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the key in a folder that nobody else can enter."""
-        key = KeyPlace(folder / KEY_FILE, explicit=True).make()
-        assert key is not None  # a place that was named has a key, or making it failed
+        """Make a key in ``folder``, which only the user can enter."""
+        key = KeyFile(folder / KEY_FILE, explicit=True).make()
+        assert key is not None  # an explicit location either gets a key or raises
         self._key = key
 
-    def lend(self, folder: Path) -> None:
-        """Put the key into the folder of a run, so that all runs of a user sign with the same one."""
+    def copy_key(self, folder: Path) -> None:
+        """Copy the key into the folder of a run, so that all runs of a user sign with the same one."""
         copy = folder / KEY_FILE
         make_private_file(copy)
         copy.write_bytes(self._key.path.read_bytes())
 
-    def note(self, run: Path) -> None:
-        """Enter the release in the folder of a run as handed over."""
+    def record(self, run: Path) -> None:
+        """Record the release in the folder of a run as handed over."""
         for entry in entries_beside(run / KEY_FILE):
             record(self._key, entry)
 
-    def others(self, run: Path) -> str | None:
-        """Return what to tell about other releases of the same table that were handed over; None if none was."""
+    def warning_about_others(self, run: Path) -> str | None:
+        """Warning about other releases of the same table that were handed over; None if there are none."""
         own = entries_beside(run / KEY_FILE)
         inputs = {entry.input for entry in own}
         known = entries_beside(self._key.path)
-        others = [one for one in known if one.input in inputs and not any(mine.repeats(one) for mine in own)]
+        others = [entry for entry in known if entry.input in inputs and not any(mine.repeats(entry) for mine in own)]
         return two_releases(others)
 
-    def before(self, file: Path) -> str | None:
-        """Return what to tell about earlier releases of a table before it is released again."""
+    def warning_before(self, file: Path) -> str | None:
+        """Warning before a table is released again; None if it was not released yet."""
         if not entries_beside(self._key.path):
             return None
         stamp = FileStamp.of(file)
         return None if stamp is None else released_before(self._key, stamp)
 
-    def ledger(self, run: Path) -> bytes:
-        """Return the ledger to keep with a release: what was handed over so far, and the release itself."""
-        lines: dict[Entry, None] = dict.fromkeys([*entries_beside(self._key.path), *entries_beside(run / KEY_FILE)])
+    def ledger_of(self, run: Path) -> bytes:
+        """The ledger to keep with a release: everything handed over so far, and the release itself."""
+        lines: dict[LedgerEntry, None] = dict.fromkeys(
+            [*entries_beside(self._key.path), *entries_beside(run / KEY_FILE)]
+        )
         return "".join(f"{entry.line()}\n" for entry in lines).encode()

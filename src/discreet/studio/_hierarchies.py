@@ -1,7 +1,7 @@
-"""Editing a hierarchy: each edit is a function from a tree to another tree, so that undoing is going back.
+"""Edits of a hierarchy: pure functions from tree to tree, so that undo only has to keep the old one.
 
-Groups are named by their level and their name, which is theirs alone on that level. Level 0 are the values themselves,
-which are never changed, and the highest level is the one group of everything, which stays.
+A group of values is identified by its level and its name, which is unique on that level. Level 0 holds the values
+themselves and the top level the single group of all values; neither is ever changed.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._numbers import add_up
 from discreet.errors import UsageError, did_you_mean
+from discreet.runtime.integer_codes import add_up
 from discreet.schema import Domain, Hierarchy
 
-__all__ = ["EDITS", "add_level", "edit", "merge", "move", "remove_level", "rename", "split", "table_of", "tree_of"]
+__all__ = ["EDITS", "add_level", "edit", "merge", "move", "remove_level", "rename", "split", "subtree", "table_page"]
 
 _CHILDREN = 60
-"""The most children of a group that are told at once."""
+"""Most children of a group in one answer."""
 _NODES = 400
-"""The most nodes of a tree that are told at once."""
+"""Most nodes of a tree in one answer."""
 _LONGEST = 200
 _MOST_LEVELS = 20
 
 
-class _Nodes:
-    """A tree as lists: ``names[level][block]``, and ``parent[level][block]``, a block of the level above."""
+class _EditableTree:
+    """A tree as lists: ``names[level][block]`` and ``parent[level][block]``, a block of the level above."""
 
     def __init__(self, tree: Hierarchy) -> None:
         self.names = [_distinct(labels) for labels in tree.labels]
@@ -43,7 +43,7 @@ class _Nodes:
         return len(self.names) - 1
 
     def find(self, level: Any, name: Any, *, lowest: int = 1, highest: int | None = None) -> int:
-        """Return the block of a group, or say that there is none."""
+        """Block of a group; raises UsageError if there is none."""
         top = self.height if highest is None else highest
         check_level(level, lowest, top)
         try:
@@ -53,53 +53,54 @@ class _Nodes:
             raise UsageError(f"There is no such group on level {level}; {hint or 'load the page again.'}") from None
 
     def find_all(self, level: Any, names: Any, *, lowest: int = 0, highest: int | None = None) -> list[int]:
-        """Return the blocks of several groups."""
+        """Blocks of several groups."""
         if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
             raise UsageError("Choose at least one group.")
         return [self.find(level, name, lowest=lowest, highest=highest) for name in dict.fromkeys(names)]
 
     def new(self, level: int, name: str, parent: int | None) -> int:
-        """Add a group, and return its block."""
+        """Add a group and return its block."""
         if name in self.names[level]:
-            raise UsageError(f"There is a group '{name}' on level {level} already; choose another name, or merge them.")
+            raise UsageError(_taken(name, level))
         self.names[level].append(name)
         if parent is not None:
             self.parent[level] = np.append(self.parent[level], parent)
         return len(self.names[level]) - 1
 
-    def under(self, level: int, block: int) -> list[int]:
-        """Return the children of a group."""
+    def children(self, level: int, block: int) -> list[int]:
+        """Blocks of the children of a group."""
         return np.flatnonzero(self.parent[level - 1] == block).tolist()
 
     def tree(self) -> Hierarchy:
-        """Return the tree; groups that lost all they held are gone."""
-        columns, at = [self.names[0]], np.arange(len(self.names[0]))
+        """Hierarchy with the edits applied; groups that became empty are dropped."""
+        columns, blocks = [self.names[0]], np.arange(len(self.names[0]))
         for names, parent in zip(self.names[1:], self.parent, strict=True):
-            at = parent[at]
-            columns.append([names[block] for block in at.tolist()])
+            blocks = parent[blocks]
+            columns.append([names[block] for block in blocks.tolist()])
         return Hierarchy.from_rows(zip(*columns, strict=True))
 
 
 def rename(tree: Hierarchy, level: Any, name: Any, to: Any) -> Hierarchy:
-    """Give a group another name; where it stands on several levels by itself, on all of them.
+    """Rename a group, on every level that repeats it.
 
     >>> tree = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
     >>> rename(tree, 1, "x", "first").rows()
     [['a', 'first', '*'], ['b', 'first', '*'], ['c', 'y', '*']]
     """
-    nodes, new = _Nodes(tree), check_name(to)
+    nodes, new = _EditableTree(tree), check_name(to)
     block = nodes.find(level, name, highest=nodes.height - 1)
     chain = [(level, block), *_chain(nodes, level, block)]
-    for place, at in chain:
-        if new in nodes.names[place] and nodes.names[place].index(new) != at:
-            raise UsageError(f"There is a group '{new}' on level {place} already; choose another name, or merge them.")
-    for place, at in chain:
-        nodes.names[place][at] = new
+    for each_level, each_block in chain:
+        names = nodes.names[each_level]
+        if new in names and names.index(new) != each_block:
+            raise UsageError(_taken(new, each_level))
+    for each_level, each_block in chain:
+        nodes.names[each_level][each_block] = new
     return nodes.tree()
 
 
 def merge(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
-    """Make one group of several on a level, under the parent of the first; values go into a new group together.
+    """Merge groups of a level into one, under the parent of the first; values (level 0) are moved into a new group.
 
     >>> tree = Hierarchy.from_rows([["a", "x"], ["b", "y"], ["c", "z"]])
     >>> merge(tree, 1, ["x", "z"], "xz").rows()
@@ -107,12 +108,12 @@ def merge(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
     """
     if level == 0:
         return move(tree, level, names, to)
-    nodes, new = _Nodes(tree), check_name(to)
+    nodes, new = _EditableTree(tree), check_name(to)
     blocks = nodes.find_all(level, names, lowest=1, highest=nodes.height - 1)
     if len(blocks) < 2:
         raise UsageError("Choose two groups or more to merge.")
     if new in nodes.names[level] and nodes.names[level].index(new) not in blocks:
-        raise UsageError(f"There is a group '{new}' on level {level} already; choose it too, or another name.")
+        raise UsageError(f"Level {level} already has a group '{new}'; select it too, or choose another name.")
     below = nodes.parent[level - 1]
     below[np.isin(below, blocks)] = blocks[0]
     for block in blocks[1:]:
@@ -122,22 +123,22 @@ def merge(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
 
 
 def split(tree: Hierarchy, level: Any, name: Any, parts: Any) -> Hierarchy:
-    """Make new groups of some children of a group, beside it; children that are not named stay.
+    """Split children off a group into new groups beside it; children that are not named stay.
 
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "x", "*"]])
     >>> split(tree, 1, "x", {"new": ["a", "c"]}).rows()
     [['a', 'new', '*'], ['c', 'new', '*'], ['b', 'x', '*']]
     """
-    nodes = _Nodes(tree)
+    nodes = _EditableTree(tree)
     block = nodes.find(level, name, highest=nodes.height - 1)
     if not isinstance(parts, Mapping) or not parts:
-        raise UsageError("Say which new groups there are, and what goes into each.")
-    children = set(nodes.under(level, block))
+        raise UsageError("Name the new groups and the members of each.")
+    children = set(nodes.children(level, block))
     parent = int(nodes.parent[level][block])
     for new, members in parts.items():
         chosen = nodes.find_all(level - 1, members)
         if not children.issuperset(chosen):
-            raise UsageError(f"Only what is in '{name}' can be split from it; move the others instead.")
+            raise UsageError(f"Only members of '{name}' can be split off; move the others instead.")
         children -= set(chosen)
         if not children and check_name(new) == name:
             continue
@@ -146,13 +147,13 @@ def split(tree: Hierarchy, level: Any, name: Any, parts: Any) -> Hierarchy:
 
 
 def move(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
-    """Put groups or values into a group of the level above; one of a new name is made beside the first one's parent.
+    """Move groups or values into a group of the level above, which is created beside the parent of the first if new.
 
     >>> tree = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
     >>> move(tree, 0, ["b"], "y").rows()
     [['a', 'x', '*'], ['b', 'y', '*'], ['c', 'y', '*']]
     """
-    nodes, new = _Nodes(tree), check_name(to)
+    nodes, new = _EditableTree(tree), check_name(to)
     check_level(level, 0, nodes.height - 1)
     if level + 1 >= nodes.height:
         raise UsageError("There is no level of groups above; add a level first.")
@@ -167,21 +168,21 @@ def move(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
 
 
 def add_level(tree: Hierarchy, above: Any, groups: Any = None) -> Hierarchy:
-    """Add a level above one, on which everything stands by itself at first, or in the groups that are told.
+    """Insert a level above ``above``: a copy of the level below, with ``groups`` put together if given.
 
     >>> tree = Hierarchy.from_rows([["a"], ["b"], ["c"]])
     >>> add_level(tree, 0, {"ab": ["a", "b"]}).rows()
     [['a', 'ab', '*'], ['b', 'ab', '*'], ['c', 'c', '*']]
     """
-    nodes = _Nodes(tree)
+    nodes = _EditableTree(tree)
     check_level(above, 0, nodes.height - 1)
     if nodes.height >= _MOST_LEVELS:
-        raise UsageError(f"A hierarchy of {_MOST_LEVELS} levels is high enough; remove one first.")
+        raise UsageError(f"A hierarchy can have {_MOST_LEVELS} levels at most; remove one first.")
     below = nodes.names[above]
     nodes.names.insert(above + 1, list(below))
     nodes.parent.insert(above, np.arange(len(below)))
     if groups is not None and not isinstance(groups, Mapping):
-        raise UsageError("Say which groups there are, and what goes into each.")
+        raise UsageError("Name the groups and the members of each.")
     result = nodes.tree()
     for name, members in (groups or {}).items():
         result = move(result, above, members, name)
@@ -195,7 +196,7 @@ def remove_level(tree: Hierarchy, level: Any) -> Hierarchy:
     >>> remove_level(tree, 1).rows()
     [['a', 'z'], ['b', 'z']]
     """
-    nodes = _Nodes(tree)
+    nodes = _EditableTree(tree)
     check_level(level, 1, nodes.height - 1)
     nodes.parent[level - 1] = nodes.parent[level][nodes.parent[level - 1]]
     del nodes.names[level], nodes.parent[level]
@@ -210,56 +211,60 @@ EDITS: dict[str, tuple[Callable[..., Hierarchy], tuple[str, ...], tuple[str, ...
     "add-level": (add_level, ("above",), ("groups",)),
     "remove-level": (remove_level, ("level",), ()),
 }
-"""Each edit: what it does, what must be told and what may be."""
+"""Edit -> its function, required fields and optional fields."""
 
 
-def edit(tree: Hierarchy, told: Any) -> Hierarchy:
-    """Make the edit a request tells."""
-    if not isinstance(told, Mapping) or not isinstance(told.get("op"), str) or told["op"] not in EDITS:
+def edit(tree: Hierarchy, fields: Any) -> Hierarchy:
+    """Apply the edit that a request describes."""
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("op"), str) or fields["op"] not in EDITS:
         raise UsageError(f"An edit is one of {', '.join(EDITS)}.")
-    function, needed, more = EDITS[told["op"]]
-    for name in needed:
-        if name not in told:
-            raise UsageError(f"To {told['op'].replace('-', ' ')}, '{name}' must be told.")
-    return function(tree, **{name: told[name] for name in (*needed, *more) if name in told})
+    function, required, optional = EDITS[fields["op"]]
+    for name in required:
+        if name not in fields:
+            raise UsageError(f"The edit '{fields['op']}' needs '{name}'.")
+    return function(tree, **{name: fields[name] for name in (*required, *optional) if name in fields})
+
+
+def _taken(name: str, level: int) -> str:
+    return f"Level {level} already has a group '{name}'; choose another name, or merge the two."
 
 
 def check_level(level: Any, lowest: int, highest: int) -> None:
-    """Refuse a level on which there is nothing to edit."""
+    """Raise UsageError for a level outside the given range."""
     if isinstance(level, bool) or not isinstance(level, int) or not lowest <= level <= highest:
         if highest < lowest:
             raise UsageError("There is no level between the values and the top; add a level first.")
-        raise UsageError(f"This is done on the levels {lowest} to {highest}.")
+        raise UsageError(f"This works on levels {lowest} to {highest}.")
 
 
 def check_name(given: Any) -> str:
-    """Refuse what is no name."""
+    """Return the name of a group, stripped; raises UsageError if it is empty or too long."""
     if not isinstance(given, str) or not given.strip():
         raise UsageError("A group needs a name.")
     if len(given) > _LONGEST:
-        raise UsageError(f"The name of a group has {_LONGEST} characters at most.")
+        raise UsageError(f"The name of a group can have {_LONGEST} characters at most.")
     return given.strip()
 
 
-def _chain(nodes: _Nodes, level: int, block: int) -> list[tuple[int, int]]:
-    """Return the same group on the levels above and below, where it holds nothing but itself."""
+def _chain(nodes: _EditableTree, level: int, block: int) -> list[tuple[int, int]]:
+    """The levels above and below that repeat a group as an only child of the same name, as (level, block)."""
     name, found = nodes.names[level][block], []
-    place, at = level, block
-    while place > 1 and len(below := nodes.under(place, at)) == 1 and nodes.names[place - 1][below[0]] == name:
-        place, at = place - 1, below[0]
-        found.append((place, at))
-    place, at = level, block
-    while place + 1 < nodes.height:
-        above = int(nodes.parent[place][at])
-        if nodes.names[place + 1][above] != name or len(nodes.under(place + 1, above)) != 1:
+    low, at = level, block
+    while low > 1 and len(below := nodes.children(low, at)) == 1 and nodes.names[low - 1][below[0]] == name:
+        low, at = low - 1, below[0]
+        found.append((low, at))
+    high, at = level, block
+    while high + 1 < nodes.height:
+        above = int(nodes.parent[high][at])
+        if nodes.names[high + 1][above] != name or len(nodes.children(high + 1, above)) != 1:
             break
-        place, at = place + 1, above
-        found.append((place, at))
+        high, at = high + 1, above
+        found.append((high, at))
     return found
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Return the names of a level, with a number behind those that are there already."""
+    """Names of a level made unique by appending a number to repeats."""
     if len(set(labels)) == len(labels):
         return list(labels)
     seen: set[str] = set()
@@ -273,8 +278,8 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     return found
 
 
-class _View:
-    """A bound hierarchy with how many rows are under each of its nodes."""
+class _CountedTree:
+    """A domain with the number of rows under each node of its hierarchy."""
 
     def __init__(self, domain: Domain, rows: NDArray[np.int64]) -> None:
         self.domain = domain
@@ -304,49 +309,49 @@ class _View:
             "repeats": bool(self.domain.repeats[level][block]),
         }
 
-    def under(self, level: int, block: int, offset: int, limit: int) -> tuple[list[int], int]:
-        """Return some children of a node, and how many come after them."""
+    def page(self, level: int, block: int, offset: int, limit: int) -> tuple[list[int], int]:
+        """Some children of a node, and how many follow."""
         found = self.children[level - 1][block]
         return found[offset : offset + limit].tolist(), max(0, len(found) - offset - limit)
 
 
-def tree_of(
+def subtree(
     domain: Domain, rows: NDArray[np.int64], level: int | None = None, block: int = 0, offset: int = 0
 ) -> dict[str, Any]:
-    """Return a node with what is under it, level by level until it is much; ``more`` children are not told."""
-    view = _View(domain, rows)
+    """A node with its descendants, breadth first up to a limit; ``more`` counts the children left out."""
+    view = _CountedTree(domain, rows)
     top = domain.height if level is None else level
     if not 0 <= top <= domain.height or not 0 <= block < len(domain.labels[top]):
         raise UsageError("There is no such group; load the page again.")
     root = view.node(top, block)
-    waiting, told = [root], 1
+    waiting, nodes = [root], 1
     while waiting:
         node = waiting.pop(0)
         if node["level"] == 0:
             continue
-        limit = min(_CHILDREN, _NODES - told) if node is not root else _CHILDREN
+        limit = min(_CHILDREN, _NODES - nodes) if node is not root else _CHILDREN
         if limit <= 0:
             node["children"], node["more"] = [], len(view.children[node["level"] - 1][node["block"]])
             continue
-        blocks, more = view.under(node["level"], node["block"], offset if node is root else 0, limit)
+        blocks, more = view.page(node["level"], node["block"], offset if node is root else 0, limit)
         node["children"], node["more"] = [view.node(node["level"] - 1, child) for child in blocks], more
-        told += len(blocks)
+        nodes += len(blocks)
         waiting += node["children"]
     return root
 
 
-def table_of(domain: Domain, rows: NDArray[np.int64], offset: int, limit: int) -> dict[str, Any]:
-    """Return some lines of the hierarchy as a table, the value first, and how many rows have each value."""
+def table_page(domain: Domain, rows: NDArray[np.int64], offset: int, limit: int) -> dict[str, Any]:
+    """Page of the hierarchy as a table, one line per value, with the number of rows of each."""
     leaves = domain.ancestors.shape[1]
     leaf_rows = add_up(domain.codes, rows, leaves)
-    places = np.arange(min(offset, leaves), min(offset + limit, leaves))
+    page = np.arange(min(offset, leaves), min(offset + limit, leaves))
     columns = [
-        [domain.labels[level][block] for block in blocks[places].tolist()]
+        [domain.labels[level][block] for block in blocks[page].tolist()]
         for level, blocks in enumerate(domain.ancestors)
     ]
     return {
         "offset": offset,
         "total": leaves,
         "rows": [list(line) for line in zip(*columns, strict=True)],
-        "counts": leaf_rows[places].tolist(),
+        "counts": leaf_rows[page].tolist(),
     }

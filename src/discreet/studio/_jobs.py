@@ -1,7 +1,6 @@
-"""Jobs: each in a process of its own, two at a time, watched by a thread. What is known of them is kept here.
+"""Jobs: each runs in its own process, two at a time, watched by a thread that keeps their state.
 
-A process may end in any way: it says that it is done, it says what went wrong, or it is gone without a word. The page
-is told in each case, and the studio goes on.
+A process may finish, report an error, or die without a word. The page learns about it in each case.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ __all__ = ["Jobs", "Run"]
 
 _AT_ONCE = 2
 _TRACE = 600
-"""The most moments of a search that are kept."""
+"""Most points kept of the trace of a search."""
 _PATIENCE = 5.0
-"""Seconds a worker has to end by itself when the studio ends."""
-_SPOKEN = {
+"""Seconds to wait for a killed worker."""
+_STAGE_TEXTS = {
     "start": "starting",
     "read": "reading the table",
     "count": "counting who looks the same",
@@ -38,13 +37,13 @@ _SPOKEN = {
     "solve": "searching",
     "recode": "making the release",
     "audit": "checking the release",
-    "finish": "drawing what came of it",
+    "finish": "preparing the results",
 }
 
 
 @dataclass
 class Run:
-    """One job: what it was asked for, and how it goes."""
+    """One job: its settings and its state."""
 
     owner: str
     project: str
@@ -78,17 +77,17 @@ class Run:
 
     @property
     def busy(self) -> bool:
-        """Whether a process is at work on it, or will be."""
+        """Whether a process is working on it or will."""
         under_way = [self.state, *self.evaluation.values()]
         return self.process is not None or "waiting" in under_way or "running" in under_way
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was begun, until it ended."""
+        """Seconds since the start, or of the whole run once it has ended."""
         return time.monotonic() - self.begun if self.state == "running" and self.begun is not None else self.seconds
 
-    def told(self) -> dict[str, Any]:
-        """Return the job for the page."""
+    def to_dict(self) -> dict[str, Any]:
+        """The job as the page shows it."""
         return {
             "id": self.id,
             "project": self.project,
@@ -97,7 +96,7 @@ class Run:
             "created": self.created,
             "seconds": round(self.elapsed, 2),
             "stage": self.stage,
-            "stage_text": _SPOKEN.get(self.stage, self.stage),
+            "stage_text": _STAGE_TEXTS.get(self.stage, self.stage),
             "status": self.status,
             "best": self.best,
             "bound": self.bound,
@@ -111,17 +110,17 @@ class Run:
             "more": self.more,
             "cancelling": self.cancelling,
             "evaluation": dict(self.evaluation),
-            "goals": self.settings.goals.told(),
+            "goals": self.settings.goals.to_dict(),
             "point": self.task.get("point"),
             "front": self.task.get("of"),
             "result": self.state == "done",
         }
 
-    def told_briefly(self) -> dict[str, Any]:
-        """Return the job without what makes it long."""
-        told = self.told()
-        del told["trace"], told["more"]
-        return told
+    def brief_dict(self) -> dict[str, Any]:
+        """The job without its trace and error details, for lists."""
+        fields = self.to_dict()
+        del fields["trace"], fields["more"]
+        return fields
 
 
 class Jobs:
@@ -137,26 +136,26 @@ class Jobs:
         self._context = get_context("spawn")
 
     def of_project(self, project: str) -> list[Run]:
-        """Return the jobs of a project, the newest first."""
+        """Jobs of a project, newest first."""
         with self._lock:
             return [run for run in reversed(self._runs.values()) if run.project == project]
 
     def get(self, owner: str, name: str) -> Run | None:
-        """Return a job of a user."""
+        """Job of a user; None if it does not exist or belongs to someone else."""
         run = self._runs.get(name)
         return run if run is not None and run.owner == owner else None
 
     def add(self, run: Run) -> None:
-        """Take a job on; it begins when fewer than two are at work."""
+        """Queue a job; it starts as soon as fewer than two are running."""
         with self._lock:
             if self._closed:
-                raise UsageError("The studio is ending.")
+                raise UsageError("The studio is shutting down.")
             self._runs[run.id] = run
             self._queue.append(run)
             self._start()
 
     def evaluate(self, run: Run) -> None:
-        """Measure risk and utility of a release once more, after that was cut off."""
+        """Measure risk and utility of a release again, after the first attempt was interrupted."""
         with self._lock:
             if run.busy or self._closed:
                 return
@@ -167,11 +166,11 @@ class Jobs:
             self._start()
 
     def cancel(self, run: Run, now: bool = False) -> None:
-        """Ask a job to end with the best it has so far, or ``now`` with nothing."""
+        """Stop a job and keep its best release so far; with ``now``, kill it and keep nothing."""
         with self._lock:
             if run in self._queue:
                 self._queue.remove(run)
-                self._end(run, "cancelled", "It was cancelled before it began.")
+                self._end(run, "cancelled", "It was cancelled before it started.")
                 return
             if run.process is None:
                 return
@@ -185,7 +184,7 @@ class Jobs:
                 pipe.send("cancel")
 
     def remove(self, run: Run) -> None:
-        """End a job and forget it."""
+        """Kill a job and forget it."""
         self.cancel(run, now=True)
         with self._lock:
             self._runs.pop(run.id, None)
@@ -194,7 +193,7 @@ class Jobs:
             process.join(_PATIENCE)
 
     def close(self) -> None:
-        """End all jobs."""
+        """Kill all jobs."""
         with self._lock:
             self._closed = True
             self._queue.clear()
@@ -205,7 +204,7 @@ class Jobs:
             process.join(_PATIENCE)
 
     def _start(self) -> None:
-        """Begin as many jobs as may be at work at once."""
+        """Start queued jobs while slots are free."""
         while self._queue and self._working < self._at_once:
             run = self._queue.pop(0)
             ours, theirs = self._context.Pipe()
@@ -220,20 +219,20 @@ class Jobs:
             threading.Thread(target=self._watch, args=(run, run.process, ours), daemon=True).start()
 
     def _watch(self, run: Run, process: Any, pipe: Connection) -> None:
-        """Listen to a worker until it is gone."""
+        """Apply the messages of a worker until it ends."""
         while True:
             try:
-                told = pipe.recv()
+                message = pipe.recv()
             except (EOFError, OSError):
                 break
             with self._lock:
-                self._hear(run, told)
+                self._apply(run, message)
         process.join()
         with self._lock:
             self._working -= 1
             run.process = run.pipe = None
             if run.state == "running":
-                self._end(run, *_gone(process.exitcode, run.cancelling))
+                self._end(run, *_silent_end(process.exitcode, run.cancelling))
             for name, state in run.evaluation.items():
                 if state in ("waiting", "running"):
                     run.evaluation[name] = "failed"
@@ -243,33 +242,34 @@ class Jobs:
             if not self._closed:
                 self._start()
 
-    def _hear(self, run: Run, told: Mapping[str, Any]) -> None:
-        if "stage" in told:
-            run.stage = told["stage"]
-        if "progress" in told:
-            self._moment(run, told["progress"])
-        if "evaluation" in told:
-            run.evaluation[told["evaluation"]] = told["state"]
-            if told["state"] == "failed":
-                run.more = {**run.more, told["evaluation"]: told["message"]}
-        if "ended" in told and run.state == "running":  # an evaluation that fails leaves the release as it is
-            run.status = told.get("status")
-            run.about = told.get("field")
-            run.more = {**told.get("more", {}), **({"kind": told["error"]} if "error" in told else {})}
-            self._end(run, told["ended"], told.get("message"))
-            if told["ended"] == "done" and run.kind == "release":
+    def _apply(self, run: Run, message: Mapping[str, Any]) -> None:
+        """Update a job by a message of its worker."""
+        if "stage" in message:
+            run.stage = message["stage"]
+        if "progress" in message:
+            self._progress(run, message["progress"])
+        if "evaluation" in message:
+            run.evaluation[message["evaluation"]] = message["state"]
+            if message["state"] == "failed":
+                run.more = {**run.more, message["evaluation"]: message["message"]}
+        if "ended" in message and run.state == "running":  # an evaluation that fails leaves the release as it is
+            run.status = message.get("status")
+            run.about = message.get("field")
+            run.more = {**message.get("more", {}), **({"kind": message["error"]} if "error" in message else {})}
+            self._end(run, message["ended"], message.get("message"))
+            if message["ended"] == "done" and run.kind == "release":
                 run.evaluation = {"risk": "waiting", "utility": "waiting"}
         run.version += 1
 
-    def _moment(self, run: Run, told: Mapping[str, Any]) -> None:
-        if "points" in told:
-            run.points, run.open, run.examined = told["points"], told["open"], told["evaluated"]
+    def _progress(self, run: Run, moment: Mapping[str, Any]) -> None:
+        if "points" in moment:
+            run.points, run.open, run.examined = moment["points"], moment["open"], moment["evaluated"]
             return
-        best, bound = (None if abs(told[name]) == float("inf") else float(told[name]) for name in ("best", "bound"))
-        run.best, run.bound, run.examined = best, bound, int(told["examined"])
+        best, bound = (None if abs(moment[name]) == float("inf") else float(moment[name]) for name in ("best", "bound"))
+        run.best, run.bound, run.examined = best, bound, int(moment["examined"])
         if best is not None and bound is not None:
             run.gap = max(0.0, (best - bound) / max(best, 1e-12))
-        run.trace.append([round(float(told["seconds"]), 3), best, bound])
+        run.trace.append([round(float(moment["seconds"]), 3), best, bound])
         if len(run.trace) > _TRACE:
             run.trace = [*run.trace[:-1:2], run.trace[-1]]
 
@@ -279,12 +279,12 @@ class Jobs:
         run.version += 1
 
 
-def _gone(code: int | None, asked: bool) -> tuple[str, str]:
-    """Say how a worker ended that said nothing."""
-    if asked:
-        return "cancelled", "It was stopped at once, so that nothing was kept of it."
+def _silent_end(code: int | None, cancelled: bool) -> tuple[str, str]:
+    """State and message of a job whose worker ended without reporting a result."""
+    if cancelled:
+        return "cancelled", "It was stopped at once, and nothing was kept."
     if code is not None and code < 0:
-        name = next((each.name for each in signal.Signals if each == -code), str(-code))
-        why = " Often that means that the memory did not suffice." if name == "SIGKILL" else ""
-        return "failed", f"The process of this job was ended from outside ({name}).{why} Your settings are still here."
-    return "failed", "The process of this job ended without a word. Your settings are still here; try again."
+        name = next((item.name for item in signal.Signals if item == -code), str(-code))
+        why = " Often this means that memory ran out." if name == "SIGKILL" else ""
+        return "failed", f"The process of this job was killed ({name}).{why} Your settings are still here."
+    return "failed", "The process of this job ended unexpectedly. Your settings are still here; try again."

@@ -1,4 +1,4 @@
-"""One step up or down from the release that was chosen: what each would mean for the groups."""
+"""Neighbours of the released node in the lattice, and the equivalence classes each would have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet._numbers import add_up, numbered
+from discreet.runtime.integer_codes import add_up, numbered
 from discreet.schema import Domain
 
 __all__ = ["steps"]
@@ -18,9 +18,9 @@ __all__ = ["steps"]
 def steps(
     counted: pl.DataFrame, domains: Mapping[str, Domain], levels: Mapping[str, int], least: int
 ) -> list[dict[str, Any]]:
-    """Return the neighbours of a choice of levels, each with its smallest group and how many rows are in small ones.
+    """Neighbours one level up or down, each with its smallest class and the rows in classes below ``least`` rows.
 
-    ``counted`` has the combinations of values and, as last column, their rows; a group is small below ``least`` rows.
+    ``counted`` holds the distinct combinations of values and, as its last column, their number of rows.
     """
     weights = counted.to_series(-1).to_numpy()
     leaves = {column: _leaves(counted[column], domain) for column, domain in domains.items()}
@@ -44,9 +44,9 @@ def steps(
 
 
 def _leaves(values: pl.Series, domain: Domain) -> NDArray[np.int64]:
-    places = pl.DataFrame({"value": domain.values, "leaf": domain.codes.astype(np.int64)})
+    leaf_of = pl.DataFrame({"value": domain.values, "leaf": domain.codes.astype(np.int64)})
     joined = (
-        values.alias("value").to_frame().join(places, on="value", how="left", nulls_equal=True, maintain_order="left")
+        values.alias("value").to_frame().join(leaf_of, on="value", how="left", nulls_equal=True, maintain_order="left")
     )
     return joined["leaf"].to_numpy()
 
@@ -58,5 +58,5 @@ def _sizes(
     weights: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     blocks = {column: domain.ancestors[levels[column]] for column, domain in domains.items()}
-    told = ((block[leaves[column]], int(block.max(initial=0)) + 1) for column, block in blocks.items())
-    return add_up(numbered(len(weights), told)[0], weights)
+    codes = ((block[leaves[column]], int(block.max(initial=0)) + 1) for column, block in blocks.items())
+    return add_up(numbered(len(weights), codes)[0], weights)

@@ -1,6 +1,6 @@
-"""Open the studio in a browser, without its token in the command line of the browser, which all users can read.
+"""Open the studio in a browser without putting its token on a command line, which other users can read.
 
-The browser gets a file that only its user can read, and the file sends it on.
+The browser is given a file that only the user can read; the file redirects to the studio.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import html
 import threading
 import webbrowser
 
-from discreet._modes import make_private_file
+from discreet.runtime.file_modes import make_private_file
 from discreet.studio._security import Access
 from discreet.studio._workspace import Workspace
 
 __all__ = ["open_browser"]
 
 _PATIENCE = 120.0
-"""Seconds a browser has to start; after that the file and its token are gone, and the printed link still works."""
+"""Seconds a browser has to start; then the file and its token are removed. The printed link keeps working."""
 _PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
     '<title>discreet studio</title><meta http-equiv="refresh" content="0; url=LINK"></head>'
@@ -25,8 +25,8 @@ _PAGE = (
 
 
 def open_browser(workspace: Workspace, access: Access, address: str) -> None:
-    """Open the studio in the user's browser, beside what else is done."""
-    if access.token is None:  # a password opens it, and the address is no secret
+    """Open the studio in the user's browser, in the background."""
+    if access.token is None:  # it asks for a password, so the address is not secret
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         return
     threading.Thread(target=_open_by_file, args=(workspace, access, address), daemon=True).start()

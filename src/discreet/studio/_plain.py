@@ -1,4 +1,4 @@
-"""Values as JSON can hold them."""
+"""Conversion of values to JSON types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Return something as JSON can hold it: what is infinite, or no number, is null.
+    """Convert a value to JSON types; infinity and NaN become null.
 
     >>> plain({"best": float("inf"), "levels": (1, 2)})
     {'best': None, 'levels': [1, 2]}

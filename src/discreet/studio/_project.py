@@ -1,4 +1,4 @@
-"""One project: a table, what was said about it, and every change of that, so that it can be taken back."""
+"""One project: a table, its settings, and the history of changes for undo and redo."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from discreet.schema import (
     Role,
     as_hierarchy,
     as_type,
-    auto,
     make_domain,
     suggest_diversity,
 )
+from discreet.schema.builders.auto import auto
 from discreet.studio._goals import Goals
 from discreet.studio._table import Table
 from discreet.studio._workspace import new_id
@@ -29,15 +29,15 @@ from discreet.studio._workspace import new_id
 __all__ = ["Form", "Project", "Settings", "as_form", "builder"]
 
 Form = str | Hierarchy
-"""A hierarchy: the text form of a builder, or a tree that was edited or brought along."""
+"""A hierarchy: the text form of a builder, or a tree that was edited or imported."""
 _STEPS = 500
-"""The changes that can be taken back."""
+"""Most changes that can be undone."""
 _LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All that was said about a table. It is never changed; a change makes another."""
+    """Settings of a project. Immutable: a change makes a new object."""
 
     name: str
     roles: Mapping[str, Role]
@@ -45,15 +45,15 @@ class Settings:
     hierarchies: Mapping[str, Form] = field(default_factory=dict)
     goals: Goals = field(default_factory=Goals)
     keep: frozenset[str] = frozenset()
-    """Columns that could tell who somebody is, and are released as they are because somebody decided so."""
+    """Identifying columns that the user decided to release unchanged."""
 
     def columns(self, role: Role) -> list[str]:
-        """Return the columns of a role, in the order of the table."""
-        return [column for column, its in self.roles.items() if its is role]
+        """Columns with a role, in table order."""
+        return [column for column, own in self.roles.items() if own is role]
 
 
 class Project:
-    """A table and the settings it has now, had before and will have again if asked."""
+    """A table with its settings and their history."""
 
     def __init__(self, owner: str, folder: Path, table: Table, forms: Mapping[str, Form] | None = None) -> None:
         self.id = new_id()
@@ -72,11 +72,11 @@ class Project:
 
     @property
     def settings(self) -> Settings:
-        """What holds now."""
+        """The current settings."""
         return self._history[self._now][1]
 
     def change(self, label: str, settings: Settings) -> None:
-        """Make a change that can be taken back."""
+        """Replace the settings by new ones; the change can be undone."""
         with self.lock:
             if settings == self.settings:
                 return
@@ -86,54 +86,54 @@ class Project:
             self._now = len(self._history) - 1
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         with self.lock:
             if not self._now:
                 raise UsageError("There is nothing to undo.")
             self._now -= 1
 
     def redo(self) -> None:
-        """Make a change again that was taken back."""
+        """Redo the last change that was undone."""
         with self.lock:
             if self._now + 1 >= len(self._history):
                 raise UsageError("There is nothing to redo.")
             self._now += 1
 
-    def patch(self, told: Mapping[str, Any]) -> None:
-        """Change what a request says, all of it or nothing."""
+    def patch(self, fields: Mapping[str, Any]) -> None:
+        """Apply the changes of a request, all of them or none."""
         known = ("name", "roles", "keep", "types", "goals", "step")
-        for key in told:
+        for key in fields:
             if key not in known:
                 raise UsageError(f"A project has no '{key}'; {did_you_mean(key, known) or 'see the documentation.'}")
         with self.lock:
             now, labels = self.settings, []
-            if "name" in told:
-                now = replace(now, name=_name(told["name"]))
+            if "name" in fields:
+                now = replace(now, name=_name(fields["name"]))
                 labels.append("rename the project")
-            if "roles" in told:
-                now, label = self._with_roles(now, told["roles"])
+            if "roles" in fields:
+                now, label = self._with_roles(now, fields["roles"])
                 labels.append(label)
-            if "keep" in told:
-                now, label = self._with_keep(now, told["keep"])
+            if "keep" in fields:
+                now, label = self._with_keep(now, fields["keep"])
                 labels.append(label)
-            if "types" in told:
-                now, label = self._with_types(now, told["types"])
+            if "types" in fields:
+                now, label = self._with_types(now, fields["types"])
                 labels.append(label)
-            if "goals" in told:
-                goals, label = now.goals.changed(told["goals"], self.table.columns)
+            if "goals" in fields:
+                goals, label = now.goals.changed(fields["goals"], self.table.columns)
                 now = replace(now, goals=goals)
                 labels.append(label)
-            if "step" in told:
-                self.step = str(told["step"])[:20]
+            if "step" in fields:
+                self.step = str(fields["step"])[:20]
             if labels:
                 self.change(" and ".join(labels), now)
 
-    def _with_roles(self, now: Settings, told: Any) -> tuple[Settings, str]:
-        given = {column: _role(column, choice) for column, choice in self._by_column(told, "roles").items()}
+    def _with_roles(self, now: Settings, roles_by_column: Any) -> tuple[Settings, str]:
+        given = {column: _role(column, choice) for column, choice in self._by_column(roles_by_column, "roles").items()}
         roles = {**now.roles, **given}
         for column, role in given.items():
-            if role is Role.CLASS:  # there is one at most; the one before becomes an ordinary column
-                others = [other for other, its in roles.items() if its is Role.CLASS and other != column]
+            if role is Role.CLASS:  # at most one column; the previous one becomes insensitive
+                others = [other for other, own in roles.items() if own is Role.CLASS and other != column]
                 roles |= dict.fromkeys(others, Role.INSENSITIVE)
         label = f"make '{next(iter(given))}' {next(iter(given.values()))}" if len(given) == 1 else "change roles"
         goals = self._protecting(now.goals, [column for column, role in given.items() if role is Role.SENSITIVE])
@@ -144,7 +144,7 @@ class Project:
         return replace(now, roles=roles, goals=goals, keep=keep), label
 
     def _protecting(self, goals: Goals, columns: list[str]) -> Goals:
-        """Add a sensible diversity of columns that became sensitive."""
+        """Add a diversity requirement for columns that became sensitive."""
         for column in columns:
             counts = self.table.counts(column)
             rows = counts.rows[counts.present]
@@ -152,22 +152,22 @@ class Project:
             goals = goals.protecting(column, suggest_diversity(len(rows), most))
         return goals
 
-    def _with_keep(self, now: Settings, told: Any) -> tuple[Settings, str]:
-        """Take down for which columns somebody decided that they are released as they are, or that they are not."""
-        given = self._by_column(told, "decisions")
+    def _with_keep(self, now: Settings, decisions: Any) -> tuple[Settings, str]:
+        """Confirm, or take back, that columns are released unchanged."""
+        given = self._by_column(decisions, "decisions")
         for column, choice in given.items():
             if not isinstance(choice, bool):
-                raise UsageError("A decision to release a column as it is is yes or no.", column=column)
+                raise UsageError("The decision to release a column unchanged must be true or false.", column=column)
             if choice and now.roles[column] is not Role.INSENSITIVE:
-                raise UsageError(f"'{column}' is not released as it is; choose “Keep” for it first.", column=column)
+                raise UsageError(f"'{column}' is not released unchanged; choose “Keep” for it first.", column=column)
         keep = (now.keep | {column for column, choice in given.items() if choice}) - {
             column for column, choice in given.items() if not choice
         }
-        label = f"release '{next(iter(given))}' as it is" if len(given) == 1 else "release columns as they are"
+        label = f"release '{next(iter(given))}' unchanged" if len(given) == 1 else "release columns unchanged"
         return replace(now, keep=keep), label
 
-    def _with_types(self, now: Settings, told: Any) -> tuple[Settings, str]:
-        given = self._by_column(told, "types")
+    def _with_types(self, now: Settings, types_by_column: Any) -> tuple[Settings, str]:
+        given = self._by_column(types_by_column, "types")
         types = dict(now.types)
         for column, choice in given.items():
             if choice is None:
@@ -177,40 +177,40 @@ class Project:
         label = f"change the type of '{next(iter(given))}'" if len(given) == 1 else "change types"
         return replace(now, types=types), label
 
-    def _by_column(self, told: Any, what: str) -> dict[str, Any]:
-        if not isinstance(told, dict) or not told:
-            raise UsageError(f"The {what} are given as a mapping from column to choice.")
-        for column in told:
+    def _by_column(self, given: Any, what: str) -> dict[str, Any]:
+        if not isinstance(given, dict) or not given:
+            raise UsageError(f"The {what} must be a mapping from column to choice.")
+        for column in given:
             if column not in self.table.columns:
                 raise MissingColumnError(column, self.table.columns)
-        return told
+        return given
 
     def form(self, column: str) -> Form | None:
-        """Return the hierarchy of a column; None is an automatic one."""
+        """Hierarchy of a column; None for an automatic one."""
         return self.settings.hierarchies.get(column)
 
     def domain(self, column: str, *, settings: Settings | None = None) -> Domain:
-        """Bind the values of a column to its hierarchy, or say what is wrong with it."""
+        """Bind the values of a column to its hierarchy; raises DiscreetError if they do not fit."""
         now = settings or self.settings
         chosen = now.hierarchies.get(column)
         key = (column, id(chosen) if isinstance(chosen, Hierarchy) else chosen, now.types.get(column))
-        of, held = self._domains.get(key, (None, None))
-        if held is None or of is not chosen:
+        source, bound = self._domains.get(key, (None, None))
+        if bound is None or source is not chosen:
             counts = self.table.counts(column)
             try:
-                made = None if chosen is None else as_form(chosen)
-                held = make_domain(column, counts.values, made, type=now.types.get(column), rows=counts.rows)
+                tree = None if chosen is None else as_form(chosen)
+                bound = make_domain(column, counts.values, tree, type=now.types.get(column), rows=counts.rows)
             except DiscreetError as error:
-                held = error
+                bound = error
             while len(self._domains) >= 200:
                 self._domains.pop(next(iter(self._domains)))
-            self._domains[key] = (chosen, held)  # a tree is held, so that no other can have its id
-        if isinstance(held, DiscreetError):
-            raise held
-        return held
+            self._domains[key] = (chosen, bound)  # keeps the tree alive, so that its id stays unique
+        if isinstance(bound, DiscreetError):
+            raise bound
+        return bound
 
     def tree(self, column: str) -> Hierarchy:
-        """Return the tree of a column as it is now, to be edited or exported."""
+        """Current tree of a column, to be edited or exported."""
         form = self.form(column)
         if isinstance(form, Hierarchy):
             return form
@@ -224,16 +224,16 @@ class Project:
         return recipe.build(known, kind, column)
 
     def set_hierarchy(self, column: str, form: Form | None, label: str) -> None:
-        """Give a column another hierarchy, None for an automatic one, if it fits the values."""
+        """Replace the hierarchy of a column, None for an automatic one; it must fit the values."""
         with self.lock:
             self.table.counts(column)
-            kept = {name: its for name, its in self.settings.hierarchies.items() if name != column}
+            kept = {name: tree for name, tree in self.settings.hierarchies.items() if name != column}
             now = replace(self.settings, hierarchies=kept if form is None else {**kept, column: form})
             self.domain(column, settings=now)
             self.change(f"{label} of '{column}'", now)
 
     def undecided(self, settings: Settings) -> list[str]:
-        """Return the columns that could tell who somebody is, and nobody decided to release as they are."""
+        """Identifying columns that would be released unchanged without a decision of the user."""
         stopping = [facts["name"] for facts in self.table.facts if facts["stops"]]
         return [
             column
@@ -241,8 +241,8 @@ class Project:
             if column in stopping and column not in settings.keep
         ]
 
-    def told(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the project for the page."""
+    def to_dict(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
+        """The project as the page shows it."""
         with self.lock:
             now, undecided = self.settings, self.undecided(self.settings)
             return {
@@ -270,7 +270,7 @@ class Project:
                     if now.roles[column] is Role.QUASI_IDENTIFIER
                     or (now.roles[column] is Role.SENSITIVE and column in now.hierarchies)
                 },
-                "goals": now.goals.told(),
+                "goals": now.goals.to_dict(),
                 "jobs": jobs,
                 "can_undo": self._now > 0,
                 "can_redo": self._now + 1 < len(self._history),
@@ -279,7 +279,7 @@ class Project:
             }
 
     def hierarchy_facts(self, column: str) -> dict[str, Any]:
-        """Return what is known about the hierarchy of a column, in short."""
+        """Summary of the hierarchy of a column."""
         form = self.form(column)
         facts = {
             "form": form if isinstance(form, str) else None,
@@ -295,23 +295,23 @@ class Project:
 
 
 def as_form(form: Form) -> Hierarchy | Builder:
-    """Return the hierarchy or builder of a form; text is the form of a builder and never a file."""
+    """The hierarchy or builder of a form; text always names a builder, never a file."""
     return form if isinstance(form, Hierarchy) else builder(form)
 
 
 def builder(text: str) -> Builder:
-    """Return the builder a text stands for; the name of a file is refused, for no request may open one."""
-    from discreet.problem._text import parse_text
+    """Parse a builder; file names are refused, as no request may open a file."""
+    from discreet.runtime.text_form import parse_text
     from discreet.schema.builders import BUILDERS
 
     name = parse_text(text)[0]
     if name not in BUILDERS:
-        known = sorted(BUILDERS)
+        known = sorted(BUILDERS.members())
         hint = did_you_mean(name, known) or f"known are {', '.join(known)}."
         raise UsageError(f"There is no hierarchy '{name}'; {hint}")
     made = as_hierarchy(text)
     if not isinstance(made, Builder):
-        raise UsageError("A hierarchy is brought along as the text of its file, not by a name.")
+        raise UsageError("Import a hierarchy as the text of its file, not by a file name.")
     return made
 
 

@@ -1,4 +1,4 @@
-"""What a finished job tells the page, made in the process that did it: numbers for drawing, never the whole table."""
+"""Results of a finished job for the page: figures to draw, never the whole table. Made in the worker process."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import polars as pl
 
 from discreet.engines import exactly, open_source
 from discreet.problem import PRIVACY
-from discreet.release._audit import number_text
-from discreet.release._sizes import ClassSizes, edges_for
+from discreet.report.class_sizes import ClassSizes, edges_for
+from discreet.report.numbers import number_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
@@ -24,25 +24,26 @@ from discreet.studio._table import BARS, PAGE, bars, number_bars, shown_text
 if TYPE_CHECKING:
     from discreet.evaluate import RiskReport, UtilityReport
     from discreet.job import Job
-    from discreet.release import Front, Release
+    from discreet.pipeline.front import Front
+    from discreet.pipeline.release import Release
 
-__all__ = ["front_result", "page_beside", "release_result", "risk_result", "utility_result", "write_json"]
+__all__ = ["compare_page", "front_result", "release_result", "risk_result", "utility_result", "write_json"]
 
 _CLOUD = 2_000
-"""The most points of the cloud behind a front."""
+"""Most points of the cloud drawn with a front."""
 _PAIRS = 60
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a result where the page can be told of it; it appears when it is complete."""
+    """Write a result atomically."""
     unfinished = path.with_suffix(".part")
     unfinished.write_text(json.dumps(plain(value), ensure_ascii=False, allow_nan=False), encoding="utf-8")
     unfinished.replace(path)
 
 
 def release_result(release: Release, job: Job, rows: Path, released: Path, formulas: int) -> dict[str, Any]:
-    """Return all about a release that the page draws; ``rows`` and ``released`` are the tables before and after."""
+    """Everything the page draws about a release; ``rows`` and ``released`` are the tables before and after."""
     domains = _domains(job, rows)
     before, after = pl.scan_parquet(rows, glob=False), pl.scan_parquet(released, glob=False)
     checks = release.audit.to_dict()
@@ -73,8 +74,8 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "notes": [str(note) for note in release.notes],
         "warnings": [str(note) for note in release.warnings],
         "kept": [
-            {"name": one.name, "unique": one.unique, "confirmed": one.confirmed, "reasons": list(one.reasons)}
-            for one in release.kept
+            {"name": kept.name, "unique": kept.unique, "confirmed": kept.confirmed, "reasons": list(kept.reasons)}
+            for kept in release.kept
         ],
         "seconds": release.stats["seconds"],
         "space": release.stats.get("space"),
@@ -87,10 +88,10 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
 
 
 def _domains(job: Job, rows: Path) -> dict[str, Domain]:
-    """Bind the columns to their hierarchies once more, for their names and levels."""
-    told, source = job.arguments(), open_source(pl.scan_parquet(rows, glob=False))
+    """The quasi-identifiers bound to their hierarchies, for labels and levels."""
+    arguments, source = job.arguments(), open_source(pl.scan_parquet(rows, glob=False))
     found = {}
-    for column, tree in told["quasi_identifiers"].items():
+    for column, tree in arguments["quasi_identifiers"].items():
         counted = source.count([column])
         found[column] = make_domain(
             column,
@@ -103,7 +104,7 @@ def _domains(job: Job, rows: Path) -> dict[str, Domain]:
 
 
 def _promises(release: Release) -> list[dict[str, Any]]:
-    words = {"number of rows": "As many rows were written as were meant to be."}
+    words = {"number of rows": "Every released row was written."}
     for text in release.job["privacy"]:
         model = PRIVACY.make(text)
         words[model.shown] = model.words
@@ -125,11 +126,10 @@ def _attribute(
 ) -> dict[str, Any]:
     domain = domains[column]
     level = release.levels.get(column)
-    told = next((item for item in release.columns if item.name == column), None)
-    had, has = _counts(before, column), _counts(after, column)
+    summary = next((item for item in release.columns if item.name == column), None)
+    original, released = _counts(before, column), _counts(after, column)
     kind = domain.type
-    first = number_bars(column, had[0], had[1], kind) or bars(had[0], had[1])
-    order = None if level is None else {name: place for place, name in enumerate(domain.labels[level])}
+    order = None if level is None else {name: index for index, name in enumerate(domain.labels[level])}
     return {
         "name": column,
         "type": str(kind),
@@ -145,44 +145,46 @@ def _attribute(
             for number, names in enumerate(domain.labels)
         ],
         "loss": _loss(release, column),
-        "values": len(had[0]),
-        "released_values": len(has[0]),
-        "before": first,
-        "after": _released_bars(has[0], has[1], order),
-        "cut": None if told is None else dataclasses.asdict(told),
+        "values": len(original[0]),
+        "released_values": len(released[0]),
+        "before": number_bars(column, *original, kind) or bars(*original),
+        "after": _released_bars(*released, order),
+        "cut": None if summary is None else dataclasses.asdict(summary),
     }
 
 
 def _others(
     release: Release, domains: Mapping[str, Domain], before: pl.LazyFrame, after: pl.LazyFrame
 ) -> list[dict[str, Any]]:
-    """Return the histograms of released columns that were not made coarser."""
+    """Histograms of released columns that were not generalized."""
     found = []
     for column in after.collect_schema().names():
         if column in domains:
             continue
-        had, has = _counts(before, column), _counts(after, column)
-        kind = infer_type(had[0])
+        original, released = _counts(before, column), _counts(after, column)
+        kind = infer_type(original[0])
         found.append(
             {
                 "name": column,
                 "type": str(kind),
-                "before": number_bars(column, *had, kind) or bars(*had),
-                "after": number_bars(column, *has, infer_type(has[0])) or bars(*has) if len(has[0]) else [],
+                "before": number_bars(column, *original, kind) or bars(*original),
+                "after": (number_bars(column, *released, infer_type(released[0])) or bars(*released))
+                if len(released[0])
+                else [],
             }
         )
     return found[:PAGE]
 
 
 def _counts(frame: pl.LazyFrame, column: str) -> tuple[pl.Series, Any]:
-    """Return the values of a column that are not missing, and their rows."""
+    """Distinct non-missing values of a column, and their number of rows."""
     counted = open_source(frame.select(exactly(column))).count([column])
     present = counted.to_series(0).is_not_null()
     return counted.to_series(0).filter(present), counted.to_series(1).filter(present).to_numpy()
 
 
 def _released_bars(values: pl.Series, rows: Any, order: Mapping[Any, int] | None) -> list[dict[str, Any]]:
-    """Return the released values in the order of the hierarchy, or by the first number in their names."""
+    """Bars of the released values, in hierarchy order or by the first number in their labels."""
     if len(values) > BARS:
         kind = infer_type(values)
         return number_bars(values.name, values, rows, kind) or bars(values, rows)
@@ -197,10 +199,10 @@ def _released_bars(values: pl.Series, rows: Any, order: Mapping[Any, int] | None
 
 
 def _loss(release: Release, column: str) -> float | None:
-    """Return the share of all values a value could stand for, in the mean over the values; None for local recoding."""
-    if column not in release.partition:
+    """Mean share of the domain that a released value covers; None for local recoding."""
+    block = release.block_ids.get(column)
+    if block is None:
         return None
-    _, block = release.partition[column]
     sizes = np.bincount(np.unique(block, return_inverse=True)[1])
     return float(((sizes - 1) * sizes).sum() / max(1, (len(block) - 1) * len(block)))
 
@@ -219,7 +221,7 @@ def _class_sizes(release: Release) -> dict[str, Any]:
 
 
 def _lattice(release: Release, domains: Mapping[str, Domain], rows: Path) -> dict[str, Any] | None:
-    """Return where the release is among all choices of levels, and what one step more or less would mean."""
+    """Position of the release in the lattice, and its neighbours."""
     if not release.levels:
         return None
     least = max(PRIVACY.make(text).minimum_size for text in release.job["privacy"])
@@ -233,8 +235,7 @@ def _lattice(release: Release, domains: Mapping[str, Domain], rows: Path) -> dic
 
 
 def front_result(front: Front) -> dict[str, Any]:
-    """Return the points of a front for drawing and choosing."""
-    told = front.to_dict()
+    """The points of a front, for the chart."""
     knee = None
     if len(front.points) > 2:
         chosen = front.knee()
@@ -244,7 +245,7 @@ def front_result(front: Front) -> dict[str, Any]:
         cloud = cloud[:: len(cloud) // _CLOUD + 1]
     points = [{"number": number, "k": point.k, **point.to_dict()} for number, point in enumerate(front.points)]
     return {
-        **told,
+        **front.to_dict(),
         "kind": "front",
         "points": points,
         "knee": knee,
@@ -254,7 +255,7 @@ def front_result(front: Front) -> dict[str, Any]:
 
 
 def risk_result(report: RiskReport, before: RiskReport | None, attacked: Any) -> dict[str, Any]:
-    """Return the risks for drawing: of the release, of the original table, and how attacks on the release went."""
+    """Risks of the release and of the original table, and the outcome of attacks on the release."""
     return {
         **_risk(report),
         "original": None if before is None else _risk(before),
@@ -264,17 +265,17 @@ def risk_result(report: RiskReport, before: RiskReport | None, attacked: Any) ->
 
 
 def _risk(report: RiskReport) -> dict[str, Any]:
-    told = report.to_dict()
+    fields = report.to_dict()
     sizes = ClassSizes(tuple(report.sizes["size"].to_list()), tuple(report.sizes["classes"].to_list()))
     edges = edges_for(sizes)
-    told["sizes"] = {"edges": list(edges), "rows": sizes.ranges(edges)}
-    if isinstance(told["columns"].get("combinations"), list):
-        told["columns"]["combinations"] = told["columns"]["combinations"][:_PAIRS]
-    return told
+    fields["sizes"] = {"edges": list(edges), "rows": sizes.ranges(edges)}
+    if isinstance(fields["columns"].get("combinations"), list):
+        fields["columns"]["combinations"] = fields["columns"]["combinations"][:_PAIRS]
+    return fields
 
 
 def utility_result(report: UtilityReport) -> dict[str, Any]:
-    """Return what the release is still good for, for drawing."""
+    """Utility of the release, for the charts."""
     queries = report.queries
     return {
         "rows": report.rows,
@@ -292,30 +293,30 @@ def utility_result(report: UtilityReport) -> dict[str, Any]:
     }
 
 
-def page_beside(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame) -> dict[str, Any]:
-    """Return a page of the original table with what became of each row; None for a row that was left out.
+def compare_page(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame) -> dict[str, Any]:
+    """Page of the original table with the released version of each row, None for suppressed rows.
 
-    ``rows`` are the rows from ``offset`` on. ``kept`` has the numbers of the released ones, in order, and below each
-    the place it has in ``released``, which is shuffled.
+    ``rows`` starts at row ``offset``. ``kept`` holds the indices of the released rows, ascending, and for each its
+    index in ``released``, which is shuffled.
     """
-    numbers, places = kept
-    first, last = np.searchsorted(numbers, [offset, offset + rows.height])
-    after = shown_text(released.select(pl.all().gather(pl.Series(places[first:last]))).collect())
-    columns = [column for column in rows.columns if column in after.columns]
-    place = {int(number) - offset: line for number, line in zip(numbers[first:last], after.rows(), strict=True)}
-    at = [after.columns.index(column) if column in columns else None for column in rows.columns]
-    beside = [
-        None if line not in place else [None if spot is None else place[line][spot] for spot in at]
-        for line in range(rows.height)
+    originals, indices = kept
+    first, last = np.searchsorted(originals, [offset, offset + rows.height])
+    after = shown_text(released.select(pl.all().gather(pl.Series(indices[first:last]))).collect())
+    released_row = {int(row) - offset: cells for row, cells in zip(originals[first:last], after.rows(), strict=True)}
+    index_of = {column: index for index, column in enumerate(after.columns)}
+    indexes = [index_of.get(column) for column in rows.columns]
+    compared: list[list[Any] | None] = [
+        [None if index is None else released_row[row][index] for index in indexes] if row in released_row else None
+        for row in range(rows.height)
     ]
     changed = [
-        None if new is None else [spot is not None and old != now for old, now, spot in zip(line, new, at, strict=True)]
-        for line, new in zip(rows.rows(), beside, strict=True)
+        None if new is None else [i is not None and old != now for old, now, i in zip(cells, new, indexes, strict=True)]
+        for cells, new in zip(rows.rows(), compared, strict=True)
     ]
     return {
         "before": rows.rows(),
-        "after": beside,
+        "after": compared,
         "changed": changed,
-        "suppressed": [new is None for new in beside],
-        "dropped": [column for column in rows.columns if column not in columns],
+        "suppressed": [new is None for new in compared],
+        "dropped": [column for column in rows.columns if column not in index_of],
     }

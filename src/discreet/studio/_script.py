@@ -1,4 +1,4 @@
-"""The job of a project as files that repeat it: a job file with its hierarchies, and a script in Python."""
+"""A project as files that repeat it: a job file with its hierarchies, and a Python script."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines import format_of
-from discreet.job import NOT_OF_FRONTS, Job
-from discreet.job._files import write_fields
+from discreet.job import Job
+from discreet.job.job_file import write_fields
+from discreet.job.owner_key import KEY_FILE, draw_seed
+from discreet.job.parameters import NOT_OF_FRONTS
 from discreet.problem import make_schemes
-from discreet.release._key import KEY_FILE, draw_seed
 from discreet.schema import Hierarchy, Role
 from discreet.studio._project import Project, Settings
 from discreet.studio._workspace import safe_name
@@ -19,13 +20,13 @@ from discreet.studio._workspace import safe_name
 __all__ = ["FRONT_JOB", "JOB", "hierarchy_files", "job_fields", "released_name", "script", "write_job"]
 
 JOB, FRONT_JOB = "job.yaml", "front.yaml"
-"""The file of a job, and that of the front whose point a release is."""
+"""The job file, and that of the front from which a release was chosen."""
 _HIERARCHIES = "hierarchies"
 _LIMITS = ("weights", "priorities", "keep_at_least", "min_levels")
 
 
 def released_name(file: Path) -> str:
-    """Return what the release of a file is called.
+    """File name of the release of a table.
 
     >>> released_name(Path("people.csv.gz")), released_name(Path("people.parquet"))
     ('people-released.csv', 'people-released.csv')
@@ -35,7 +36,7 @@ def released_name(file: Path) -> str:
 
 
 def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
-    """Return what a project asks for as fields of a job; edited hierarchies are named by the files they will be in."""
+    """Settings as fields of a job; edited hierarchies are given as paths of files to be written."""
     quasi = settings.columns(Role.QUASI_IDENTIFIER)
     known = settings.columns(Role.SENSITIVE)
     classes = settings.columns(Role.CLASS)
@@ -58,7 +59,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
 
 
 def hierarchy_files(settings: Settings) -> dict[str, str]:
-    """Return the file of each hierarchy that has one; names of columns may be anything, so files are numbered."""
+    """Path of the file of each edited hierarchy; numbered, since column names may be any text."""
     trees = [column for column, form in settings.hierarchies.items() if isinstance(form, Hierarchy)]
     return {
         column: f"{_HIERARCHIES}/{number}-{safe_name(column, 'column').replace('.', '_')}.csv"
@@ -76,25 +77,24 @@ def _only(choices: Mapping[str, Any], columns: list[str]) -> dict[str, Any]:
 
 
 def write_job(project: Project, settings: Settings, folder: Path) -> Job:
-    """Write a job file and all it needs into a folder, so that running it there does the job."""
+    """Write a job file and everything it needs into a folder, so that it runs there."""
     file = project.table.file
     try:
         os.link(file, folder / file.name)
-    except OSError:  # no file system without links may stop the work
+    except OSError:  # the file system has no hard links
         (folder / file.name).write_bytes(file.read_bytes())
     for column, name in hierarchy_files(settings).items():
         (folder / _HIERARCHIES).mkdir(exist_ok=True)
         tree = settings.hierarchies[column]
         assert isinstance(tree, Hierarchy)
         tree.to_csv(folder / name)
-    papers = {"report": ["report.html"], "certificate": "certificate.json", "key": KEY_FILE}
-    fields = {**job_fields(settings, file), **papers}
+    documents = {"report": ["report.html"], "certificate": "certificate.json", "key": KEY_FILE}
+    fields = {**job_fields(settings, file), **documents}
     schemes = make_schemes(fields["scheme"])
     chosen = [schemes] if not isinstance(schemes, Mapping) else list(schemes.values())
-    whole = all(scheme.is_global for scheme in chosen)
     if fields["seed"] is None:
         fields["seed"] = draw_seed()  # the files must repeat what was done
-    if whole and fields["suppression"].startswith(("none", "budget", "class-rec")):
+    if all(scheme.is_global for scheme in chosen) and fields["suppression"].startswith(("none", "budget", "class-rec")):
         fields["mapping"] = "mapping.json"
     write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True), private=True)
     return Job.load(folder / JOB)
@@ -108,22 +108,22 @@ def script(
     *,
     for_spreadsheets: bool = False,
 ) -> str:
-    """Return a script that repeats a job; edited hierarchies are in it, so that it needs the table alone.
+    """Python script that repeats a job. Edited hierarchies are part of it, so it needs only the table.
 
-    ``point`` is the number of a point of the front over ``axes``, where the release is one. ``for_spreadsheets`` says
-    that the released file must not hold cells that begin like a formula.
+    ``point`` is the index of the release among the points of the front over ``axes``. With ``for_spreadsheets`` the
+    script also writes a file without cells that look like formulas.
     """
-    told = {key: value for key, value in job.items() if value not in (None, {}, [])}
-    report, certificate, mapping = (told.pop(name, None) for name in ("report", "certificate", "mapping"))
-    secret = None if point is None else told.pop("key", None)
-    promises = [] if point is None else list(told.get("privacy", []))
-    data, output = told.pop("input"), told.pop("output")
+    fields = {key: value for key, value in job.items() if value not in (None, {}, [])}
+    report, certificate, mapping = (fields.pop(name, None) for name in ("report", "certificate", "mapping"))
+    secret = None if point is None else fields.pop("key", None)
+    promises = [] if point is None else list(fields.get("privacy", []))
+    data, output = fields.pop("input"), fields.pop("output")
     names = {column: f"hierarchy_{number}" for number, column in enumerate(trees, start=1)}
     lines = [
-        '"""Repeats a job that was put together in the discreet studio.',
+        '"""Repeats a job that was made in the discreet studio.',
         "",
-        "Private: it has the seed. Keep it as safe as the data, and do not hand it over.",
-        f"It needs the table {data!r} in the folder it is run in, and writes the release and its papers there.",
+        "Private: it contains the seed. Protect it like the data, and do not hand it over.",
+        f"It reads the table {data!r} from the current folder and writes the release and its documents there.",
         '"""',
         "",
         "import discreet as dc",
@@ -131,7 +131,7 @@ def script(
         *(line for column, tree in trees.items() for line in _tree_lines(names[column], column, tree)),
     ]
     unused = NOT_OF_FRONTS if point is not None else ()
-    arguments = [(key, value) for key, value in told.items() if key not in unused]
+    arguments = [(key, value) for key, value in fields.items() if key not in unused]
     call = "anonymize" if point is None else "pareto"
     result = "release" if point is None else "front"
     if point is not None:
@@ -146,7 +146,7 @@ def script(
     lines += ["print(release.summary())"]
     if for_spreadsheets:
         lines += [
-            "# some cells begin like a formula: this is the file to open in a spreadsheet",
+            "# some cells look like formulas: open this file in a spreadsheet instead",
             f"release.write({f'for-spreadsheets-{output}'!r}, for_spreadsheets=True)",
         ]
     if report:

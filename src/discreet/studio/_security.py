@@ -1,11 +1,11 @@
-"""Who may talk to the studio: one place through which every request goes, and every answer.
+"""Access control: every request and every answer passes through the guard of this module.
 
-The link that is printed holds a random token, which is exchanged for a cookie. Whoever has it is the same user: two
-browsers that were opened by one link see the same projects. A studio that others can reach over the network asks for
-a password instead, and there every login is a user of its own, who sees no project of another.
+The printed link contains a random token, which is exchanged for a cookie. Everybody with the link is the same user: two
+browsers opened by it see the same projects. A studio that is reachable over the network asks for a password instead;
+there each login is a separate user, who cannot see the projects of others.
 
-A page of another site can make a browser send requests here. It cannot know the token, its requests have another
-Origin, and with a name of its own for this address (DNS rebinding) another Host: all three are checked.
+Pages of other sites can make a browser send requests here. They do not know the token, their requests have another
+Origin, and under DNS rebinding another Host: all three are checked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REPORT_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
     "frame-ancestors 'self'"
 )
-"""For a report in a frame: its style is its own, and no script of it may run."""
+"""For a report in a frame: inline styles are allowed, scripts are not."""
 _HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -49,12 +49,12 @@ _HEADERS = {
 }
 _SAFE = ("GET", "HEAD")
 _PAUSE = 1.0
-"""Seconds between two guesses of a password, whoever makes them."""
+"""Seconds between two password attempts, whoever makes them."""
 _LONGEST_LOGIN = 10_000
 
 
 def host_of(host: str, port: int) -> str:
-    """Return how a browser names an address in the header Host.
+    """Value of the Host header for an address.
 
     >>> host_of("::1", 8765), host_of("localhost", 80)
     ('[::1]:8765', 'localhost:80')
@@ -64,36 +64,36 @@ def host_of(host: str, port: int) -> str:
 
 @dataclass
 class Access:
-    """What is asked of a visitor."""
+    """Who may enter: accepted hosts, token or password, and open sessions."""
 
     hosts: frozenset[str]
-    """What Host may be."""
+    """Accepted values of the Host header."""
     scheme: str = "http"
     token: str | None = field(default_factory=lambda: secrets.token_urlsafe(32))
-    """What opens the studio, in a link; None where a password does."""
+    """Token in the printed link; None if a password is used."""
     password: str | None = None
     addresses_on: int | None = None
-    """A port on which any number may be Host: a site cannot make a number its own, as it can a name."""
+    """Port on which any IP address is accepted as Host: DNS rebinding needs a name."""
     cookie: str = "discreet-studio"
     sessions: dict[str, str] = field(default_factory=dict)
     """Cookie -> user."""
     once: dict[str, threading.Event] = field(default_factory=dict)
-    """Further tokens, each good for one visit, and what happens when it is used."""
+    """Digest of a single-use token -> event that is set when it is used."""
     _guessed: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def one_visit(self) -> tuple[str, threading.Event]:
-        """Return a token good for one visit, and what is set as soon as it was used."""
+        """A single-use token, and the event that is set when it is used."""
         token, used = secrets.token_urlsafe(32), threading.Event()
         self.once[_digest(token)] = used
         return token, used
 
     def forget(self, token: str) -> None:
-        """Let a token for one visit open nothing any more."""
+        """Revoke a single-use token."""
         self.once.pop(_digest(token), None)
 
     def admits(self, token: str) -> bool:
-        """Whether a token opens the studio."""
+        """Whether a token is valid; a single-use token is then used up."""
         digest = _digest(token)
         used = self.once.pop(digest, None)
         if used is not None:
@@ -102,7 +102,7 @@ class Access:
         return self.token is not None and hmac.compare_digest(digest, _digest(self.token))
 
     def knows(self, password: str) -> bool | None:
-        """Whether it is the password; None if the last guess was a moment ago."""
+        """Whether the password is right; None if the last wrong attempt is too recent."""
         with self._lock:
             now = time.monotonic()
             if now - self._guessed < _PAUSE:
@@ -113,17 +113,17 @@ class Access:
             return right
 
     def open_session(self) -> str:
-        """Return the cookie of a new visit; whoever has the token is one user, each login by password another."""
+        """Cookie of a new session; all visitors with the token are one user, each login by password is another."""
         session = secrets.token_urlsafe(32)
         self.sessions[_digest(session)] = "link" if self.password is None else secrets.token_hex(8)
         return session
 
     def user_of(self, session: str) -> str | None:
-        """Return whose visit it is."""
+        """User of a session; None if there is no such session."""
         return self.sessions.get(_digest(session))
 
     def is_host(self, host: str) -> bool:
-        """Whether Host names this studio."""
+        """Whether a Host header names this studio."""
         if host.lower() in self.hosts:
             return True
         name, _, port = host.rpartition(":")
@@ -137,14 +137,14 @@ class Access:
 
 
 class Guard:
-    """Everything passes here: requests are checked, and answers get the headers that keep them safe."""
+    """ASGI middleware that checks every request and adds security headers to every answer."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self.app = app
         self.access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or say why not."""
+        """Pass a request on, or refuse it with a reason."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -154,7 +154,7 @@ class Guard:
         headers = _headers(scope["headers"])
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _answer(send, 403, *_told(scope, refusal))
+            await _answer(send, 403, *_refused(scope, refusal))
             return
         if scope["path"] == "/" and (token := _query(scope).get("token")) is not None:
             await self._enter(send, token)
@@ -172,22 +172,22 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> str | None:
         host = headers.get("host", "")
         if not self.access.is_host(host):
-            return "This address is not the studio's own; open the link that 'discreet studio' printed."
+            return "The studio does not answer under this address; open the link that 'discreet studio' printed."
         path = scope["path"]
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and path.startswith("/api/"):
-            return "Another site asked for this, and the studio answers to its own page only."
+            return "This request came from another site; the studio only answers its own page."
         if scope["method"] in _SAFE:
             return None
         if headers.get("origin") != f"{self.access.scheme}://{host}" or headers.get("x-discreet") != "studio":
-            return "Another site asked for this, and the studio answers to its own page only."
+            return "This request came from another site; the studio only answers its own page."
         return None
 
     async def _enter(self, send: Send, token: str) -> None:
         if not self.access.admits(token):
             await _answer(send, 403, *_page(_WRONG_LINK))
             return
-        # A page that goes on by itself, and no redirect: browsers hold a SameSite cookie back from a visit that a file
-        # or another page began, redirects and all; the visit this page begins is the studio's own.
+        # A page that refreshes instead of a redirect: browsers withhold a SameSite=Strict cookie from a navigation that
+        # started elsewhere, redirects included. The refresh starts a navigation of the studio's own.
         body, kind, _, policy = _page(_ENTERED)
         await _answer(send, 200, body, kind, {"set-cookie": self._set_cookie(), "refresh": "0; url=/"}, policy)
 
@@ -206,12 +206,12 @@ class Guard:
         if right:
             await _answer(send, 204, b"", "text/plain", {"set-cookie": self._set_cookie()})
             return
-        said = "Wait a moment and try again." if right is None else "That is not the password."
-        await _answer(send, 429 if right is None else 403, *_error(said))
+        reason = "Wait a moment and try again." if right is None else "Wrong password."
+        await _answer(send, 429 if right is None else 403, *_error(reason))
 
     async def _keep_out(self, scope: Scope, send: Send) -> None:
         if scope["path"].startswith("/api/"):
-            await _answer(send, 403, *_error("Open the studio by the link that 'discreet studio' printed."))
+            await _answer(send, 403, *_error("Open the studio with the link that 'discreet studio' printed."))
         elif self.access.password is not None and scope["path"] == "/":
             await _answer(send, 200, _LOGIN.encode(), "text/html; charset=utf-8", {}, _policy_of(_LOGIN))
         else:
@@ -223,7 +223,7 @@ class Guard:
 
 
 def _with_headers(send: Send) -> Send:
-    """Add the headers that keep an answer safe; an answer may have a stricter policy of its own."""
+    """Add security headers; an answer may set a content security policy of its own."""
 
     async def safely(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -248,14 +248,14 @@ async def _answer(
     headers: Mapping[str, str] | None = None,
     policy: str = _POLICY,
 ) -> None:
-    told = {
+    fields = {
         **_HEADERS,
         "content-security-policy": policy,
         "content-type": kind,
         "content-length": str(len(body)),
         **(headers or {}),
     }
-    pairs = [(name.encode(), text.encode()) for name, text in told.items()]
+    pairs = [(name.encode(), text.encode()) for name, text in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})
 
@@ -264,12 +264,12 @@ def _error(message: str) -> tuple[bytes, str]:
     return json.dumps({"error": {"message": message, "field": None}}).encode(), "application/json"
 
 
-def _told(scope: Scope, message: str) -> tuple[bytes, str]:
+def _refused(scope: Scope, message: str) -> tuple[bytes, str]:
     return _error(message) if scope["path"].startswith("/api/") else (message.encode(), "text/plain; charset=utf-8")
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers; of one that is there twice, both, which equals nothing that is asked for."""
+    """Headers by lower-case name; repeated ones are joined, so that they match no expected value."""
     found: dict[str, str] = {}
     for name, value in pairs:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -295,7 +295,7 @@ def _digest(secret: str) -> str:
 
 
 def _policy_of(page: str) -> str:
-    """Allow the one style and the one script a page of this module holds, by their sums."""
+    """Policy that allows the inline style and script of a page of this module, by their hashes."""
     allowed = {"connect-src": "'self'"}
     for tag, name in (("style", "style-src"), ("script", "script-src")):
         inner = page.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
@@ -319,13 +319,13 @@ _FRAME = (
     f"<title>discreet studio</title>{_STYLE}</head><body><main>TEXT</main></body></html>"
 )
 _NO_COOKIE = (
-    "<h1>The studio is locked</h1><p>It opens by a link with a secret in it. Go to the window where "
-    "<code>discreet studio</code> runs and open the link it printed there.</p>"
+    "<h1>The studio is locked</h1><p>It opens with a secret link. Go to the window where <code>discreet studio</code> "
+    "runs and open the link it printed.</p>"
 )
 _ENTERED = '<p><a href="/">Open the studio</a></p>'
 _WRONG_LINK = (
-    "<h1>This link is not valid any more</h1><p>Each start of <code>discreet studio</code> prints a new one. Go to the "
-    "window where it runs and open the link it printed there.</p>"
+    "<h1>This link is no longer valid</h1><p>Each start of <code>discreet studio</code> prints a new one. Go to the "
+    "window where it runs and open the link it printed.</p>"
 )
 _NO_LOGIN = '<h1>The studio is locked</h1><p><a href="/">Log in</a> first.</p>'
 _LOGIN = _FRAME.replace(

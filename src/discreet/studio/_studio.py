@@ -1,4 +1,4 @@
-"""The studio itself: the projects of each user, and the workspace they are in."""
+"""The studio: the projects of each user, their jobs, and the workspace on disk."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MOST_PEOPLE = 1_000_000
 
 
 class NotFoundError(DiscreetError):
-    """There is nothing of that name, or it is somebody else's."""
+    """The object does not exist, or belongs to another user."""
 
 
 class Studio:
-    """All projects, each seen by its owner only."""
+    """All projects, each visible to its owner only."""
 
     def __init__(self, workspace: Workspace, limits: Limits | None = None) -> None:
         self.workspace = workspace
@@ -41,19 +41,19 @@ class Studio:
         self._lock = threading.Lock()
 
     def projects(self, owner: str) -> list[Project]:
-        """Return the projects of a user, the newest first."""
+        """Projects of a user, newest first."""
         with self._lock:
             return [project for project in reversed(self._projects.values()) if project.owner == owner]
 
     def project(self, owner: str, name: str) -> Project:
-        """Return a project of a user."""
+        """Project of a user; raises NotFoundError."""
         found = self._projects.get(name)
         if found is None or found.owner != owner:
-            raise NotFoundError("There is no such project; it was removed, or the studio was started anew.")
+            raise NotFoundError("There is no such project; it was removed, or the studio was restarted.")
         return found
 
     def open_file(self, owner: str, folder: Path, file: Path, forms: dict[str, Form] | None = None) -> Project:
-        """Make a project of a file that was put into a folder of the workspace; on failure both are erased."""
+        """Create a project from a file in a folder of the workspace; on failure both are erased."""
         try:
             admit(file, self.limits)
             table = Table(file, folder / ROWS)
@@ -66,9 +66,9 @@ class Studio:
         return project
 
     def open_sample(self, owner: str, name: Any, rows: Any) -> Project:
-        """Make a project of made-up people, with hierarchies that suit them."""
-        from discreet.samples import write_sample
-        from discreet.samples._hierarchies import HIERARCHIES
+        """Create a project from a synthetic sample, with its own hierarchies."""
+        from discreet.pipeline.sample_file import write_sample
+        from discreet.samples import HIERARCHIES
         from discreet.schema import Builder, as_hierarchy
 
         if name not in _SAMPLES:
@@ -86,7 +86,7 @@ class Studio:
         return self.open_file(owner, folder, file, forms)
 
     def remove(self, project: Project) -> None:
-        """Erase a project and all that belongs to it."""
+        """Erase a project with its jobs."""
         with self._lock:
             self._projects.pop(project.id, None)
         for run in self.jobs.of_project(project.id):
@@ -94,32 +94,32 @@ class Studio:
         self.workspace.remove(project.folder)
 
     def handovers(self, owner: str) -> Handovers:
-        """Return what a user downloaded of any project; the same table may have been opened twice."""
+        """Ledger of a user, across projects: the same table may have been opened twice."""
         with self._lock:
             if owner not in self._handovers:
                 self._handovers[owner] = Handovers(self.workspace.new_folder())
             return self._handovers[owner]
 
     def job(self, owner: str, name: str) -> Run:
-        """Return a job of a user."""
+        """Job of a user; raises NotFoundError."""
         found = self.jobs.get(owner, name)
         if found is None:
-            raise NotFoundError("There is no such job; it was removed, or the studio was started anew.")
+            raise NotFoundError("There is no such job; it was removed, or the studio was restarted.")
         return found
 
-    def start_job(self, project: Project, told: Mapping[str, Any]) -> Run:
-        """Start what a request asks for: a release, a front, or the release of a point of a front."""
-        kind, point = told.get("kind"), told.get("point")
+    def start_job(self, project: Project, fields: Mapping[str, Any]) -> Run:
+        """Start the job of a request: a release, a front, or the release of a point of a front."""
+        kind, point = fields.get("kind"), fields.get("point")
         if kind not in ("release", "front"):
             raise UsageError("A job is a release or a front.")
         settings = project.settings
         task: dict[str, Any] = {"kind": kind, "rows": str(project.table.parquet)}
         if kind == "front":
-            task["axes"] = _axes(told.get("axes", ["k"]))
+            task["axes"] = _axes(fields.get("axes", ["k"]))
         elif point is not None:
-            front = self.job(project.owner, str(told.get("job")))
+            front = self.job(project.owner, str(fields.get("job")))
             if front.kind != "front" or front.state != "done":
-                raise UsageError("A point is chosen from a front that is done.")
+                raise UsageError("Choose a point from a front that is done.")
             known = json.loads((front.folder / "result.json").read_text(encoding="utf-8"))["points"]
             if isinstance(point, bool) or not isinstance(point, int) or not 0 <= point < len(known):
                 raise UsageError("The front has no such point.")
@@ -129,7 +129,7 @@ class Studio:
         folder = self.workspace.new_folder()
         try:
             write_job(project, settings, folder)
-            self.handovers(project.owner).lend(folder)
+            self.handovers(project.owner).copy_key(folder)
         except BaseException:
             self.workspace.remove(folder)
             raise
@@ -139,12 +139,12 @@ class Studio:
         return run
 
     def remove_job(self, run: Run) -> None:
-        """End a job and erase what came of it."""
+        """Kill a job and erase its results."""
         self.jobs.remove(run)
         self.workspace.remove(run.folder)
 
     def close(self) -> None:
-        """End everything and erase it."""
+        """Kill all jobs and erase the workspace."""
         self.closing = True
         self.jobs.close()
         self._projects.clear()
@@ -155,5 +155,5 @@ def _axes(given: Any) -> list[str]:
     from discreet.problem import AXES
 
     if not isinstance(given, list) or not given or not all(isinstance(axis, str) for axis in given):
-        raise UsageError("A front needs something on its axis of privacy, such as k.")
+        raise UsageError("A front needs at least one privacy axis, such as k.")
     return [AXES.make(axis).text for axis in given]

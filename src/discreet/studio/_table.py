@@ -1,4 +1,4 @@
-"""The table of a project as the page sees it: pages of rows and counts of values, never the whole of it in Python."""
+"""The table of a project: pages of rows and counts of values, never the whole table in memory."""
 
 from __future__ import annotations
 
@@ -14,46 +14,45 @@ from numpy.typing import NDArray
 
 from discreet.engines import open_file, open_source, reading, to_lazy
 from discreet.errors import DataError, MissingColumnError
-from discreet.schema import ColumnFacts, Finding, Role, Type, detect, find_leaks, infer_type, text_of
-from discreet.schema._column import numbers_of
+from discreet.schema import ColumnFacts, Finding, Role, Type, detect, find_leaks, infer_type, numbers_of, text_of
 
 __all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "number_bars", "shown_text"]
 
 PAGE = 200
-"""The most rows of a page."""
+"""Most rows of a page."""
 BARS = 40
-"""The most bars of a chart."""
-_HELD = 64
-"""The columns whose counts are kept in memory."""
+"""Most bars of a chart."""
+_CACHED = 64
+"""Columns whose counts are kept in memory."""
 _LONGEST = 300
-"""The most characters of a cell that are shown."""
-_LOOKED_AT = 10_000
-"""Values of identifiers are looked for in about so many rows."""
+"""Most characters of a cell that are shown."""
+_SAMPLED = 10_000
+"""About how many rows are searched for values of identifiers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The distinct values of a column, null among them, and how many rows have each."""
+    """Distinct values of a column, including null, and the number of rows of each."""
 
     values: pl.Series
     rows: NDArray[np.int64]
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
-        """Which of the values are not missing."""
+        """Mask of the values that are not missing."""
         return self.values.is_not_null().to_numpy()
 
     @cached_property
     def type(self) -> Type:
-        """What the values look like."""
+        """Type inferred from the values."""
         return infer_type(self.values)
 
 
 class Table:
-    """A table that came in as a file, kept a second time as Parquet, from which pages can be read at once."""
+    """An uploaded table, with a copy as Parquet from which pages are read quickly."""
 
     def __init__(self, file: Path, rows: Path) -> None:
-        """Read the file ``file`` and write ``rows``."""
+        """Read ``file`` and write its copy ``rows``."""
         self.file = file
         source = open_source(file)
         self.parquet = rows
@@ -64,7 +63,7 @@ class Table:
             for name, dtype in plan.collect_schema().items():
                 if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
                     raise DataError(
-                        f"Column '{name}' holds lists, records or bytes; turn it into text, numbers or dates first.",
+                        f"Column '{name}' contains lists, structs or bytes; turn it into text, numbers or dates first.",
                         column=name,
                     )
             plan.sink_parquet(rows, row_group_size=1 << 14)
@@ -72,53 +71,53 @@ class Table:
         self.rows: int = self.scan().select(pl.len()).collect().item()
         if not self.rows:
             raise DataError(f"'{file.name}' has no rows.")
-        self._held: dict[str, Counts] = {}
+        self._cache: dict[str, Counts] = {}
         self._lock = threading.Lock()
 
     def scan(self) -> pl.LazyFrame:
-        """Return the table as a plan."""
+        """The table as a lazy frame."""
         return pl.scan_parquet(self.parquet, glob=False)
 
     def page(self, offset: int, limit: int) -> pl.DataFrame:
-        """Return some rows as text."""
+        """Page of rows as text."""
         return shown_text(self.scan().slice(offset, min(limit, PAGE)).collect())
 
     def counts(self, column: str) -> Counts:
-        """Return the distinct values of a column and their numbers of rows."""
+        """Distinct values of a column with their counts, cached."""
         if column not in self.columns:
             raise MissingColumnError(column, self.columns)
         with self._lock:
-            found = self._held.get(column)
+            found = self._cache.get(column)
             if found is None:
                 counted = open_source(self.scan()).count([column])
                 found = Counts(counted.to_series(0), counted.to_series(1).to_numpy().astype(np.int64))
-                while len(self._held) >= _HELD:
-                    self._held.pop(next(iter(self._held)))
-                self._held[column] = found
+                while len(self._cache) >= _CACHED:
+                    self._cache.pop(next(iter(self._cache)))
+                self._cache[column] = found
             return found
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """What is known about each column before anybody says anything about it."""
+        """What is known about each column without any settings."""
         found = {column: detect(self._counted(column)) for column in self.columns}
         names = [column for column, finding in found.items() if finding.role is Role.IDENTIFIER]
-        step = max(1, self.rows // _LOOKED_AT)
+        step = max(1, self.rows // _SAMPLED)
         sample = self.scan().gather_every(step).collect()
         leaks = find_leaks(sample, names, [column for column in self.columns if column not in names])
-        held = {leak.column: leak.identifier for leak in leaks}
-        return [self._facts(finding, held.get(column)) for column, finding in found.items()]
+        leaked = {leak.column: leak.identifier for leak in leaks}
+        return [self._facts(finding, leaked.get(column)) for column, finding in found.items()]
 
     def _counted(self, column: str) -> ColumnFacts:
         counts = self.counts(column)
         return ColumnFacts.of(column, counts.values, pl.Series(counts.rows))
 
-    def _facts(self, finding: Finding, holds: str | None) -> dict[str, Any]:
+    def _facts(self, finding: Finding, leaks: str | None) -> dict[str, Any]:
         counts = self.counts(finding.column)
         role, reasons = finding.role, finding.reasons
-        if holds is not None:
-            role, reasons = Role.IDENTIFIER, (f"It holds values of the identifier '{holds}'.", *reasons)
-        direct = holds is not None or any(seen.direct for seen in finding.kinds)
-        stops = finding.stops or holds is not None
+        if leaks is not None:
+            role, reasons = Role.IDENTIFIER, (f"It contains values of the identifier '{leaks}'.", *reasons)
+        direct = leaks is not None or any(seen.direct for seen in finding.kinds)
+        stops = finding.stops or leaks is not None
         return {
             "name": finding.column,
             "type": str(counts.type),
@@ -134,7 +133,7 @@ class Table:
         }
 
     def column(self, column: str, type: Type | None = None) -> dict[str, Any]:  # noqa: A002
-        """Return what is in a column, for a chart and a list."""
+        """Histogram and most frequent values of a column."""
         counts = self.counts(column)
         kind = type or counts.type
         known = counts.values.filter(counts.present)
@@ -148,14 +147,14 @@ class Table:
             "missing": int(counts.rows[~counts.present].sum()),
             "histogram": number_bars(column, known, rows, kind) or bars(known, rows),
             "top": [
-                {"label": label, "count": int(rows[place])}
-                for label, place in zip(text_of(known.gather(order)).to_list(), order.tolist(), strict=True)
+                {"label": label, "count": int(rows[index])}
+                for label, index in zip(text_of(known.gather(order)).to_list(), order.tolist(), strict=True)
             ],
         }
 
 
 def shown_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a page of rows as text no longer than a cell can show."""
+    """A page of rows as text, cut to the length of a cell."""
     texts = []
     for column in frame:
         dtype = column.dtype
@@ -165,11 +164,11 @@ def shown_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def bars(values: pl.Series, rows: NDArray[np.int64], most: int = BARS) -> list[dict[str, Any]]:
-    """Return bars for the most frequent values, and one for all others."""
+    """Bars of the most frequent values, and one for all others."""
     order = np.argsort(-rows, kind="stable")
     named = order if len(order) <= most else order[: most - 1]
     texts = text_of(values.gather(named)).cast(pl.String).str.slice(0, _LONGEST).to_list()
-    found = [{"label": text, "count": int(rows[place])} for text, place in zip(texts, named.tolist(), strict=True)]
+    found = [{"label": text, "count": int(rows[index])} for text, index in zip(texts, named.tolist(), strict=True)]
     if len(order) > most:
         rest = order[most - 1 :]
         found.append({"label": f"{len(rest):,} others", "count": int(rows[rest].sum()), "others": len(rest)})
@@ -179,7 +178,7 @@ def bars(values: pl.Series, rows: NDArray[np.int64], most: int = BARS) -> list[d
 def number_bars(
     column: str, values: pl.Series, rows: NDArray[np.int64], kind: Type, most: int = BARS
 ) -> list[dict[str, Any]] | None:
-    """Return bars of equal width over numbers or dates; None for text, and where values are no numbers."""
+    """Bars of equal width over numbers or dates; None for text and for values that are not numbers."""
     if not kind.numeric or len(values) <= most // 2:
         return None
     try:
@@ -192,8 +191,8 @@ def number_bars(
     whole = kind is not Type.DECIMAL
     width = (high - low + (1 if whole else 0)) / most
     width = float(max(1, np.ceil(width))) if whole else width
-    place = np.minimum((numbers - low) // width, most - 1).astype(np.int64)
-    counts = np.bincount(place, weights=rows)
+    bins = np.minimum((numbers - low) // width, most - 1).astype(np.int64)
+    counts = np.bincount(bins, weights=rows)
     edges = low + width * np.arange(len(counts) + 1)
     return [
         {"label": _edge(start, kind), "to": _edge(end, kind), "count": int(count)}

@@ -1,7 +1,7 @@
-"""Files that come in: written to disk as they arrive, and looked at before anything reads them whole.
+"""Uploads: streamed to disk, and checked before anything reads them as a whole.
 
-A small file can unfold to a huge one. How large it gets is found out by unfolding it piece by piece and throwing the
-pieces away, for what a file says about itself may be a lie.
+A small file can decompress to a huge one, and its headers may lie about that. So the size is measured by decompressing
+the file piece by piece and discarding the pieces.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ from discreet.studio._workspace import safe_name
 __all__ = ["Limits", "TooLargeError", "admit", "receive_file"]
 
 _PIECE = 1 << 20
-logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # what it says of a form may quote the file
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # its messages may quote the file
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the studio takes in."""
+    """Limits on uploads and requests."""
 
     upload: int = 1 << 30
-    """The bytes of a file."""
-    unfolded: int = 4 << 30
-    """The bytes of what is in it, decompressed."""
+    """Bytes of a file."""
+    decompressed: int = 4 << 30
+    """Bytes of its content, decompressed."""
     rows: int = 20_000_000
     columns: int = 1_000
     json: int = 32 << 20
-    """The bytes of any other request."""
+    """Bytes of any other request."""
 
 
 class TooLargeError(DataError):
-    """More came in than is allowed."""
+    """An upload or request exceeds a limit."""
 
 
 async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: Path, limits: Limits) -> Path:
-    """Write the part ``file`` of a form to a folder, under a plain name like its own."""
+    """Write the part ``file`` of a form to a folder, under a safe version of its name."""
     from python_multipart.multipart import MultipartParser, parse_options_header
 
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data" or b"boundary" not in options:
-        raise UsageError("A file is sent as a form with one part called 'file'.")
+        raise UsageError("Send a file as a form with one part called 'file'.")
     part = _Part(folder)
     try:
         parser = MultipartParser(options[b"boundary"], part.callbacks())
-    except ValueError:  # a boundary that is longer than any browser makes it
-        raise UsageError("The file did not arrive in the form it should have; send it once more.") from None
+    except ValueError:  # a boundary longer than any browser makes
+        raise UsageError("The upload is malformed; send the file again.") from None
     arrived = 0
     try:
         async for piece in stream:
@@ -71,12 +71,12 @@ async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: 
                 raise TooLargeError(_too_large(limits))
             try:
                 parser.write(piece)
-            except ValueError:  # what the parser says may quote the file
-                raise UsageError("The file did not arrive in the form it should have; send it once more.") from None
+            except ValueError:  # the message of the parser may quote the file
+                raise UsageError("The upload is malformed; send the file again.") from None
     finally:
         part.close()
     if part.path is None or not part.whole:
-        raise UsageError("No file arrived, or only a part of it; send it once more.")
+        raise UsageError("No file arrived, or only part of one; send it again.")
     if part.path.stat().st_size > limits.upload:
         raise TooLargeError(_too_large(limits))
     return part.path
@@ -84,13 +84,13 @@ async def receive_file(stream: AsyncIterator[bytes], content_type: str, folder: 
 
 def _too_large(limits: Limits) -> str:
     return (
-        f"The file is larger than {_size(limits.upload)}, which is all the studio takes; start it with --max-upload, "
-        "or use 'discreet anonymize' on the command line."
+        f"The file is larger than {_size(limits.upload)}, the limit of the studio; raise it with --max-upload, or use "
+        "'discreet anonymize' on the command line."
     )
 
 
 class _Part:
-    """What the parser of the form calls: the first part called ``file`` goes to disk, others go nowhere."""
+    """Callbacks of the form parser: the first part called ``file`` is written to disk, others are discarded."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -150,21 +150,23 @@ class _Part:
 
 
 def admit(path: Path, limits: Limits) -> None:
-    """Refuse a file that is no table, or unfolds to more than is allowed."""
+    """Raise an error for a file that is not a table or exceeds a limit once decompressed."""
     layout = format_of(path)
     if path.stat().st_size == 0:
         raise DataError(f"'{path.name}' is empty.")
     if layout.compression == "zstd":
-        raise UsageError(f"'{path.name}' is compressed in a way the studio does not take; decompress it first.")
+        raise UsageError(
+            f"'{path.name}' is compressed with zstd, which the studio does not accept; decompress it first."
+        )
     with reading(f"'{path.name}'"):
         if layout.kind == "xlsx":
             _measure(_inflated(path), path, limits)
         elif layout.kind == "parquet":
             plan = pl.scan_parquet(path, glob=False)
             _check_rows(plan.select(pl.len()).collect().item(), path, limits)
-            _check_unfolded(_text_size(plan), path, limits)
+            _check_decompressed(_text_size(plan), path, limits)
         else:
-            with _unfolded(path, layout.compression) as stream:
+            with _decompressed(path, layout.compression) as stream:
                 _check_columns(_header_width(stream.readline(_PIECE)) if layout.kind == "csv" else 0, path, limits)
                 stream.seek(0)
                 _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text=True)
@@ -172,23 +174,23 @@ def admit(path: Path, limits: Limits) -> None:
 
 
 def _header_width(line: bytes) -> int:
-    """Return how many columns the first line of delimited text names, by whichever separator names most."""
+    """Number of columns in the header of delimited text, by the separator that gives the most."""
     text = line.decode("utf-8", errors="replace")
     try:
         return max(len(next(csv.reader([text], delimiter=mark), ())) for mark in ",;\t|")
-    except csv.Error:  # a field longer than any name; whatever reads the file will say so
+    except csv.Error:  # a field longer than any name; the reader of the file reports it
         return 0
 
 
 def _check_columns(columns: int, path: Path, limits: Limits) -> None:
     if columns > limits.columns:
         raise TooLargeError(
-            f"'{path.name}' has {columns:,} columns, and the studio shows {limits.columns:,} at most; leave out those "
-            "that are not needed."
+            f"'{path.name}' has {columns:,} columns and the studio accepts at most {limits.columns:,}; remove those "
+            "you do not need."
         )
 
 
-def _unfolded(path: Path, compression: str) -> BinaryIO:
+def _decompressed(path: Path, compression: str) -> BinaryIO:
     if compression == "gzip":
         return cast(BinaryIO, gzip.open(path, "rb"))
     return cast(BinaryIO, bz2.open(path, "rb")) if compression == "bz2" else path.open("rb")
@@ -197,21 +199,21 @@ def _unfolded(path: Path, compression: str) -> BinaryIO:
 def _check_rows(rows: int, path: Path, limits: Limits) -> None:
     if rows > limits.rows:
         raise TooLargeError(
-            f"'{path.name}' has {rows:,} rows, and the studio shows {limits.rows:,} at most; use "
+            f"'{path.name}' has {rows:,} rows and the studio accepts at most {limits.rows:,}; use "
             "'discreet anonymize' on the command line."
         )
 
 
-def _check_unfolded(size: int, path: Path, limits: Limits) -> None:
-    if size > limits.unfolded:
+def _check_decompressed(size: int, path: Path, limits: Limits) -> None:
+    if size > limits.decompressed:
         raise TooLargeError(
-            f"'{path.name}' unfolds to more than {_size(limits.unfolded)}, which is all the studio takes; use "
+            f"'{path.name}' decompresses to more than {_size(limits.decompressed)}, the limit of the studio; use "
             "'discreet anonymize' on the command line."
         )
 
 
 def _text_size(plan: pl.LazyFrame) -> int:
-    """Return how many bytes of text a Parquet file holds: a long text that it keeps once may be in every row."""
+    """Bytes of text in a Parquet file once decoded: a long text stored once may occur in every row."""
     texts = [name for name, dtype in plan.collect_schema().items() if dtype == pl.String]
     if not texts:
         return 0
@@ -220,16 +222,18 @@ def _text_size(plan: pl.LazyFrame) -> int:
 
 
 def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = False) -> None:
-    """Go through what a file unfolds to; refuse too much of it, and text in another encoding or with zero bytes."""
+    """Measure decompressed content; raise an error if it is too large or, for text, not clean UTF-8."""
     size = lines = 0
     decoder = codecs.getincrementaldecoder("utf-8")()
     for piece in pieces:
         if text and size == 0 and piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DataError(_other_encoding(path))
         size += len(piece)
-        _check_unfolded(size, path, limits)
+        _check_decompressed(size, path, limits)
         if text and b"\0" in piece:
-            raise DataError(f"'{path.name}' holds zero bytes, so it is no text; remove them or export it anew.")
+            raise DataError(
+                f"'{path.name}' contains zero bytes, so it is not text; remove them or export the file again."
+            )
         if text and (decoder.getstate()[0] or not piece.isascii()):
             try:
                 decoder.decode(piece)
@@ -247,7 +251,7 @@ def _other_encoding(path: Path) -> str:
 
 
 def _inflated(path: Path) -> Iterator[bytes]:
-    """Go through what is in a zip archive, as it really is and not as its directory says."""
+    """Decompress a zip archive piece by piece, trusting its content and not its directory."""
     try:
         with zipfile.ZipFile(path) as archive, path.open("rb") as stream:
             for entry in archive.infolist():
@@ -258,20 +262,20 @@ def _inflated(path: Path) -> Iterator[bytes]:
                 stream.seek(name + extra, io.SEEK_CUR)
                 yield from _entry(stream, entry)
     except (zipfile.BadZipFile, struct.error, zlib.error, NotImplementedError, ValueError):
-        raise DataError(f"'{path.name}' is not an Excel file, or it is damaged; save it anew.") from None
+        raise DataError(f"'{path.name}' is not an Excel file, or it is damaged; save it again.") from None
 
 
 def _entry(stream: io.BufferedReader, entry: zipfile.ZipInfo) -> Iterator[bytes]:
     left = entry.compress_size
-    unfold = zlib.decompressobj(-zlib.MAX_WBITS) if entry.compress_type == zipfile.ZIP_DEFLATED else None
+    inflate = zlib.decompressobj(-zlib.MAX_WBITS) if entry.compress_type == zipfile.ZIP_DEFLATED else None
     while left > 0 and (piece := stream.read(min(_PIECE, left))):
         left -= len(piece)
-        if unfold is None:
+        if inflate is None:
             yield piece
             continue
         while piece:
-            yield unfold.decompress(piece, _PIECE)
-            piece = unfold.unconsumed_tail
+            yield inflate.decompress(piece, _PIECE)
+            piece = inflate.unconsumed_tail
 
 
 def _size(size: int) -> str:

@@ -1,6 +1,6 @@
 """Contract tests: what every part must keep, for your own too.
 
-Subclass a contract in a test file, give the member in a fixture, and pytest runs the rest::
+Subclass a contract in a test file, give the part in a fixture, and pytest runs the rest::
 
     class TestMine(PrivacyModelContract):
         @pytest.fixture
@@ -10,7 +10,10 @@ Subclass a contract in a test file, give the member in a fixture, and pytest run
 The random tables have one sensitive attribute; leave yours unnamed and it is filled in.
 """
 
+from discreet.testing._axes import AxisContract
+from discreet.testing._builders import BuilderContract
 from discreet.testing._costs import CostContract
+from discreet.testing._parts import check_description, contract_parts
 from discreet.testing._privacy import PrivacyModelContract
 from discreet.testing._samples import (
     all_histograms,
@@ -25,6 +28,8 @@ from discreet.testing._solvers import SolverContract
 from discreet.testing._suppression import SuppressionContract
 
 __all__ = [
+    "AxisContract",
+    "BuilderContract",
     "CostContract",
     "PrivacyModelContract",
     "SchemeContract",
@@ -33,7 +38,9 @@ __all__ = [
     "all_histograms",
     "as_classes",
     "as_groups",
+    "check_description",
     "classes_by_blocks",
     "classes_of",
+    "contract_parts",
     "random_table",
 ]

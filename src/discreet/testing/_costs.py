@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
-from discreet.problem._classes import Classes
-from discreet.problem.costs._base import COSTS, Cost
-from discreet.problem.costs._shared import given
+from discreet.problem.classes import Classes
+from discreet.problem.costs import COSTS, Cost, required
 from discreet.testing._samples import SENSITIVE, classes_of, random_table
 
 __all__ = ["CostContract"]
@@ -25,12 +24,12 @@ Case = tuple[Cost, CountTable, Classes, Classes, NDArray[np.int64]]
 class CostContract:
     """Tests of a cost; give it in a fixture ``cost``.
 
-    Each claim is tried on random tables, each with a random level vector and a more general one. Weights may
-    name the columns q0 and q1.
+    Each claim is tried on random tables with a random level vector and a more general one. Weights may name the
+    columns q0 and q1.
     """
 
     def cases(self, cost: Cost) -> list[Case]:
-        """Return tables with the classes of two recodings and, for each finer class, the coarser around it."""
+        """Return tables with the classes of two recodings and, for each finer class, the coarser one that holds it."""
         cases = []
         for seed in range(TABLES):
             rng = np.random.default_rng(seed)
@@ -47,24 +46,24 @@ class CostContract:
                 for level, attribute in zip(low, table.attributes, strict=True)
             ]
             fine, coarse = classes_of(table, low, resolved), classes_of(table, high, resolved)
-            cases.append((resolved, table, fine, coarse, self._inside(table, fine, coarse, high)))
+            cases.append((resolved, table, fine, coarse, self._containing(table, fine, coarse, high)))
         return cases
 
     @staticmethod
-    def _inside(table: CountTable, fine: Classes, coarse: Classes, high: list[int]) -> NDArray[np.int64]:
+    def _containing(table: CountTable, fine: Classes, coarse: Classes, high: list[int]) -> NDArray[np.int64]:
         names = [attribute.ancestors[level] for attribute, level in zip(table.attributes, high, strict=True)]
         keys = {
             tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True)): i
-            for i, row in enumerate(given(coarse.low).tolist())
+            for i, row in enumerate(required(coarse.low).tolist())
         }
         found = [
             keys[tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True))]
-            for row in given(fine.low).tolist()
+            for row in required(fine.low).tolist()
         ]
         return np.array(found, dtype=np.int64)
 
     def test_text_form_reads_back(self, cost: Cost) -> None:
-        """The text form stands for an equal cost."""
+        """The text form makes an equal cost."""
         assert COSTS.make(cost.text) == cost, cost.text
         assert hash(COSTS.make(cost.text)) == hash(cost), cost.text
 
@@ -92,9 +91,9 @@ class CostContract:
         """If the cost says so, a class costs no less than its parts and no more than suppressing it."""
         if not cost.superadditive:
             return
-        for resolved, _, fine, coarse, inside in self.cases(cost):
+        for resolved, _, fine, coarse, parent in self.cases(cost):
             whole = resolved.published(coarse)
-            parts = np.bincount(inside, weights=resolved.published(fine), minlength=len(coarse))
+            parts = np.bincount(parent, weights=resolved.published(fine), minlength=len(coarse))
             slack = SLACK * (1 + whole)
             assert (parts <= whole + slack).all(), "the parts of a class cost more than the class"
             assert (whole <= resolved.suppressed(coarse) + slack).all(), "suppressing is cheaper than publishing"
@@ -103,9 +102,9 @@ class CostContract:
         """No more general recoding costs a class's rows less than its floor."""
         if not cost.superadditive:
             return
-        for resolved, _, fine, coarse, inside in self.cases(cost):
+        for resolved, _, fine, coarse, parent in self.cases(cost):
             for smallest in (1, 2, 5):
-                floor = np.bincount(inside, weights=resolved.floor(fine, smallest), minlength=len(coarse))
+                floor = np.bincount(parent, weights=resolved.floor(fine, smallest), minlength=len(coarse))
                 slack = SLACK * (1 + floor)
                 may_stay = coarse.sizes >= smallest
                 assert (floor <= resolved.suppressed(coarse) + slack).all(), "the floor exceeds suppressing"
@@ -116,15 +115,15 @@ class CostContract:
         """Suppressing a part of a class adds at least the margin for each of its rows to the part's floor."""
         if not cost.superadditive:
             return
-        for resolved, _, fine, coarse, inside in self.cases(cost):
+        for resolved, _, fine, coarse, parent in self.cases(cost):
             for smallest in (1, 2, 5):
                 adds = resolved.suppressed(fine) - resolved.floor(fine, smallest)
-                margin = resolved.margin(coarse, smallest)[inside] * fine.sizes
+                margin = resolved.margin(coarse, smallest)[parent] * fine.sizes
                 slack = SLACK * (1 + resolved.suppressed(fine))
                 assert (margin <= adds + slack).all(), "suppressing a part adds less than the margin"
 
     def test_partly(self, cost: Cost) -> None:
-        """If the cost says so, part of a class may go: nothing and everything are the plain costs."""
+        """If the cost says so, part of a class may be suppressed; nothing and everything are the plain costs."""
         if not cost.divisible:
             return
         for seed, (resolved, _, _, coarse, _) in enumerate(self.cases(cost)):
@@ -139,19 +138,19 @@ class CostContract:
             found = resolved.partly(coarse, SENSITIVE, removed)
             if resolved.removal_never_pays:
                 assert (found >= published - SLACK * (1 + published)).all(), "a removal pays"
-            gone, left = self._parted(resolved, coarse, removed)
-            parts = resolved.published(left) + resolved.suppressed(gone)
-            assert np.allclose(found, parts, rtol=SLACK), "the cost is not that of what stays and what goes"
+            out, rest = self._split(resolved, coarse, removed)
+            parts = resolved.published(rest) + resolved.suppressed(out)
+            assert np.allclose(found, parts, rtol=SLACK), "the cost is not that of the rest and the suppressed part"
 
     @staticmethod
-    def _parted(cost: Cost, classes: Classes, removed: IntArray) -> tuple[Classes, Classes]:
-        """Return what goes of each class and what stays, by the labels the cost chooses."""
+    def _split(cost: Cost, classes: Classes, removed: IntArray) -> tuple[Classes, Classes]:
+        """Return the suppressed part of each class and the rest, by the labels the cost chooses."""
         counts, joint = classes.sensitive[SENSITIVE], classes.joint[SENSITIVE]
         taken = cost.labels_removed(classes, SENSITIVE, removed)
         if taken is None:
             taken = np.zeros_like(joint)
         else:
-            assert ((taken >= 0) & (taken <= joint)).all(), "more goes than there is"
+            assert ((taken >= 0) & (taken <= joint)).all(), "more is suppressed than there is"
             assert np.array_equal(taken.sum(axis=2), removed), "the labels do not add up to the values"
 
         unknown = classes.sizes - counts.sum(axis=1)
@@ -180,7 +179,7 @@ class CostContract:
                 assert lower <= resolved.total(coarse, ok) * (1 + SLACK), "the bound exceeds a total"
 
     def test_separable(self, cost: Cost) -> None:
-        """The row-by-row form, if there is one, gives the same numbers, at least where nothing goes."""
+        """The row-by-row form, if there is one, gives the same numbers, at least if nothing is suppressed."""
         for resolved, table, fine, coarse, _ in self.cases(cost):
             form = resolved.separable(table)
             if form is None:
@@ -188,7 +187,7 @@ class CostContract:
             for classes in (fine, coarse):
                 published, suppressed = 0.0, 0.0
                 for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
-                    level = int(given(classes.block_levels)[0, i])
+                    level = int(required(classes.block_levels)[0, i])
                     rate = form.rate[i][level][attribute.ancestors[level][codes]]
                     row = rate * form.moment[i][codes] + form.offset[i][codes]
                     published += float((table.weights * row).sum())

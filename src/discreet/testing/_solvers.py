@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
 from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, NothingFoundError, UsageError
-from discreet.problem import Classes, Cost, PrivacyModel, Problem
-from discreet.problem._text import parse_text
+from discreet.problem import SUPPRESSION, Classes, Cost, PrivacyModel, Problem, Suppression
+from discreet.runtime.text_form import parse_text
 from discreet.solve import SOLVERS, Budget, Solution, Solver, choose_solver
 from discreet.testing._samples import SENSITIVE, classes_by_blocks, classes_of, random_table
-from discreet.testing._unlisted import UnlistedCost, UnlistedModel
+from discreet.testing._unlisted import UnlistedCost, UnlistedModel, UnlistedSuppression
 
 __all__ = ["SolverContract"]
 
@@ -34,16 +34,20 @@ PRIVACY = (
     "t(0.4, secret, ordered)",
     "beta(1.5)",
     "delta-disclosure(1.2)",
+    "average-risk(0.6)",
+    "sample-uniqueness(0.4)",
+    "k-map(4)",
+    "delta-presence(0, 0.6)",
 )
 SUPPRESSIONS = ("none", "budget(0.25)", "class-records", "violating-records", "class-values", "violating-values")
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
-    """A recoding as the contract sees it; the cost is infinite if it is not allowed."""
+class PricedRecoding:
+    """What a recoding costs and suppresses; the cost is infinite if it is not allowed."""
 
     cost: float
-    gone: NDArray[np.bool_]
+    suppressed: NDArray[np.bool_]
     rows: int
     values: int
 
@@ -52,31 +56,32 @@ class SolverContract:
     """Tests of a solver; give it in a fixture ``solver``.
 
     Random combinations of privacy model, cost, suppression and scheme that the solver takes are tried on tables so
-    small that all recodings can be tried too; a model and a cost that nobody listed are among them. What it returns
-    is priced again here, by code that no solver uses. Change ``costs``, ``privacy`` or ``trials`` in the subclass
-    to try others.
+    small that all recodings can be tried too. Parts that no solver knows are among them. The result is priced again
+    here, by code that no solver uses. Change ``costs``, ``privacy``, ``suppressions`` or ``trials`` in the subclass to
+    try others.
     """
 
     costs: Sequence[str | Cost] = (*COSTS, UnlistedCost())
     privacy: Sequence[str | PrivacyModel] = (*PRIVACY, UnlistedModel())
+    suppressions: Sequence[str | Suppression] = (*SUPPRESSIONS, UnlistedSuppression())
     trials: int = TRIALS
 
     def problems(self, solver: Solver) -> Iterator[Problem]:
-        """Yield the problems that are tried: those the solver takes."""
-        kinds = [kind for kind in SUPPRESSIONS if parse_text(kind)[0] in solver.suppressions]
+        """Yield the problems that are tried, which the solver takes."""
+        kinds = [kind for kind in self.suppressions if solver.applies(SUPPRESSION.make(kind))]
         combinations = list(itertools.product(self.privacy, self.costs, kinds, sorted(solver.schemes)))
         found = 0
         for seed in range(10 * self.trials):
             rng = np.random.default_rng(seed)
             model, cost, kind, scheme = combinations[int(rng.integers(len(combinations)))]
             rows, leaves = int(rng.integers(2, 9)), int(rng.integers(2, 4))
-            told_apart = scheme == "local"
+            split_by_sensitive = scheme == "local"
             table = random_table(
                 rng,
                 rows=rows,
                 attributes=int(rng.integers(1, 3)),
                 leaves=leaves,
-                told_apart=told_apart,
+                split_by_sensitive=split_by_sensitive,
                 missing=0.4 * (seed % 2),
             )
             try:
@@ -90,20 +95,20 @@ class SolverContract:
                 return
 
     def solved(self, solver: Solver) -> Iterator[tuple[Problem, Solution]]:
-        """Yield the problems the solver takes, with what it returns."""
+        """Yield the problems the solver takes, with its solutions."""
         found = 0
         for problem in self.problems(solver):
             try:
                 solution = solver.solve(problem, Budget(seed=1))
             except (UsageError, InterruptedRun, NothingFoundError):
-                continue  # it may refuse what only the whole problem shows, and a heuristic may find nothing
+                continue  # some reasons to refuse depend on the whole problem, and a heuristic may find nothing
             found += 1
             yield problem, solution
         assert found, "the solver takes none of the problems"
 
     @staticmethod
     def every_recoding(problem: Problem) -> Iterator[Classes]:
-        """Yield the classes of every recoding of a problem; under ``local`` of those that treat equal values alike."""
+        """Yield the classes of every recoding of a problem; under ``local`` of every full-domain one."""
         table = problem.table
         if all(scheme.name in ("full-domain", "local") for scheme in problem.schemes):
             ranges = [range(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
@@ -118,29 +123,31 @@ class SolverContract:
             yield classes_by_blocks(table, blocks, problem.cost)
 
     @staticmethod
-    def priced(problem: Problem, classes: Classes) -> Priced:
+    def priced(problem: Problem, classes: Classes) -> PricedRecoding:
         """Return what a recoding costs and suppresses, from the definitions."""
         cost, kind, table = problem.cost, problem.suppression, problem.table
         done = kind.apply(classes, problem.privacy)
-        gone = done.records == classes.sizes
+        suppressed = done.records == classes.sizes
         if not cost.additive:
-            total = cost.total(classes, ~gone)
+            total = cost.total(classes, ~suppressed)
         elif kind.hides_values:
             penalty = cost.value_penalty(table) or 0.0
             total = float(cost.published(classes).sum() + penalty * done.values.sum())
         elif problem.divided is not None and done.removed is not None:
             total = float(
-                np.where(gone, cost.suppressed(classes), cost.partly(classes, problem.divided, done.removed)).sum()
+                np.where(
+                    suppressed, cost.suppressed(classes), cost.partly(classes, problem.divided, done.removed)
+                ).sum()
             )
         else:
             total = cost.total(classes, done.records == 0)
         rows = int(done.records.sum())
-        allowed = bool(done.feasible.all()) and rows <= problem.limit and problem.holds(classes.sizes[~gone])
-        return Priced(total if allowed else np.inf, gone, rows, int(done.values.sum()))
+        allowed = bool(done.feasible.all()) and rows <= problem.limit and problem.holds(classes.sizes[~suppressed])
+        return PricedRecoding(total if allowed else np.inf, suppressed, rows, int(done.values.sum()))
 
     @staticmethod
     def comparable(problem: Problem) -> bool:
-        """Return whether no recoding may cost less than a bound: one by levels may, where NCP has another meaning."""
+        """Return whether a bound holds for every full-domain recoding; NCP means something else under ``local``."""
         return problem.cost.name != "NCP" or all(scheme.is_global for scheme in problem.schemes)
 
     def best(self, problem: Problem) -> float:
@@ -148,7 +155,7 @@ class SolverContract:
         return min((self.priced(problem, classes).cost for classes in self.every_recoding(problem)), default=np.inf)
 
     def test_text_form_reads_back(self, solver: Solver) -> None:
-        """The text form stands for an equal solver, and all options have defaults."""
+        """The text form makes an equal solver, and all options have defaults."""
         if solver.name in SOLVERS.members():
             assert SOLVERS.make(solver.text) == solver, solver.text
         name, args, kwargs = parse_text(solver.text)
@@ -182,8 +189,10 @@ class SolverContract:
         assert np.isclose(priced.cost, solution.cost, rtol=SLACK, atol=SLACK), "the cost is not that of the recoding"
         assert priced.rows == solution.suppressed_rows <= problem.limit, "the suppressed rows are off"
         assert priced.values == solution.suppressed_values, "the suppressed values are off"
-        assert np.array_equal(solution.suppressed, priced.gone[_class_of(table, solution.blocks)]), "suppressed is off"
-        assert solution.classes == int((~priced.gone).sum()), "the number of classes is off"
+        assert np.array_equal(solution.suppressed, priced.suppressed[_class_of(table, solution.blocks)]), (
+            "suppressed is off"
+        )
+        assert solution.classes == int((~priced.suppressed).sum()), "the number of classes is off"
 
     def _check_groups(self, problem: Problem, solution: Solution) -> None:
         table, groups = problem.table, solution.groups
@@ -192,14 +201,14 @@ class SolverContract:
         rows = np.bincount(groups.tuple, weights=groups.count, minlength=table.tuples)
         assert np.array_equal(rows, table.weights), "not every row is in one group"
         kept = groups.group >= 0
-        gone = int(groups.count[~kept].sum())
-        assert gone == solution.suppressed_rows <= problem.limit, "the suppressed rows are off"
+        removed = int(groups.count[~kept].sum())
+        assert removed == solution.suppressed_rows <= problem.limit, "the suppressed rows are off"
         if not kept.any():
             return
         count = int(groups.group.max()) + 1
         sizes = np.bincount(groups.group[kept], weights=groups.count[kept], minlength=count).astype(np.int64)
         secret = table.sensitive[SENSITIVE]
-        alone = np.diff(secret.offsets) == 1  # the tuples are told apart by it, and it may not be known
+        alone = np.diff(secret.offsets) == 1  # tuples are split by it; rows without a known value have none
         value = np.full(table.tuples, secret.cardinality)
         value[alone] = secret.values
         counts = np.zeros((count, secret.cardinality + 1), dtype=np.int64)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem._classes import Classes
-from discreet.problem.privacy._base import PRIVACY, PrivacyModel
-from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
+from discreet.problem.classes import Classes
+from discreet.problem.privacy import PRIVACY, PrivacyModel
+from discreet.problem.suppression import SUPPRESSION, Suppressed, Suppression
 from discreet.testing._samples import SENSITIVE, all_histograms, as_classes, random_table
 
 __all__ = ["SuppressionContract"]
@@ -35,7 +35,7 @@ class SuppressionContract:
         return [[PRIVACY.make(text).resolve([SENSITIVE]) for text in group] for group in MODELS]
 
     def applied(self, kind: Suppression) -> Iterator[tuple[Classes, list[PrivacyModel], Suppressed]]:
-        """Yield what the kind does to every class with up to three rows of each value, be it the one not known."""
+        """Yield what the kind does to every class with up to three rows of each value, known or not."""
         for seed in range(TABLES):
             table = random_table(np.random.default_rng(seed), missing=0.3 * (seed % 2))
             classes = as_classes(table, all_histograms(4 + seed % 2, 3))
@@ -45,7 +45,7 @@ class SuppressionContract:
 
     @staticmethod
     def accepts(kind: Suppression, models: Sequence[PrivacyModel]) -> bool:
-        """Return whether the kind says that it goes with the models."""
+        """Return whether the kind accepts the models."""
         try:
             kind.check(models)
         except UnsupportedCombinationError:
@@ -54,11 +54,10 @@ class SuppressionContract:
 
     @staticmethod
     def mended(model: PrivacyModel, classes: Classes, done: Suppressed) -> NDArray[np.bool_]:
-        """Return which classes a model has nothing more to say against.
+        """Return which classes satisfy a model after suppression.
 
-        It has not if no row is left; if it looks at the sensitive attribute and none of it is left to know;
-        or if what is left is ok, where the shares of what is known are shares of all rows that stay and had a known
-        value before.
+        These are classes without a row left; for a model of sensitive values, classes without a known value left; and
+        classes of which the rest is ok, with shares of all remaining rows whose value was known before.
         """
         counts = classes.sensitive[SENSITIVE]
         left = classes.sizes - done.records
@@ -66,16 +65,16 @@ class SuppressionContract:
             known = np.where((left > 0)[:, np.newaxis], counts, 0)
         else:
             known = counts - done.removed
-        gone = left == 0
+        empty = left == 0
         if model.limits_values:
             before = np.where(done.records > 0, known.sum(axis=1), counts.sum(axis=1))
             large = (left >= model.smallest(classes.table)) | (done.values > 0)
-            return np.asarray(gone | large & (known <= model.caps(classes.table, before)).all(axis=1))
+            return np.asarray(empty | large & (known <= model.caps(classes.table, before)).all(axis=1))
         ok = model.ok(Classes(classes.table, left, sensitive={SENSITIVE: known}))
-        return np.asarray(gone | ok | (model.looks_at_sensitive & (known.sum(axis=1) == 0)))
+        return np.asarray(empty | ok | (model.looks_at_sensitive & (known.sum(axis=1) == 0)))
 
     def test_text_form_reads_back(self, kind: Suppression) -> None:
-        """The text form stands for an equal kind."""
+        """The text form makes an equal kind."""
         assert SUPPRESSION.make(kind.text) == kind, kind.text
         assert hash(SUPPRESSION.make(kind.text)) == hash(kind), kind.text
 
@@ -88,7 +87,7 @@ class SuppressionContract:
     def test_refusal_comes_before_any_class(self, kind: Suppression) -> None:
         """What ``check`` refuses ``apply`` refuses too, and something must be accepted."""
         classes = as_classes(random_table(np.random.default_rng(0)), all_histograms(4, 1))
-        assert any(self.accepts(kind, models) for models in self.model_sets()), "it goes with no model at all"
+        assert any(self.accepts(kind, models) for models in self.model_sets()), "it works with no model at all"
         for models in self.model_sets():
             if not self.accepts(kind, models):
                 try:
@@ -102,18 +101,18 @@ class SuppressionContract:
         for classes, models, done in self.applied(kind):
             ok = np.array([model.ok(classes) for model in models]).all(axis=0)
             assert done.feasible[ok].all(), "an ok class needs no mending"
-            assert not done.records[ok].any(), "records of an ok class go"
-            assert not done.values[ok].any(), "values of an ok class go"
+            assert not done.records[ok].any(), "records of an ok class are suppressed"
+            assert not done.values[ok].any(), "values of an ok class are suppressed"
 
     def test_counts_add_up(self, kind: Suppression) -> None:
-        """No more goes than there is, and of each value as much as in all."""
+        """No more is suppressed than there is, and ``removed`` adds up to the totals."""
         for classes, _, done in self.applied(kind):
             assert ((done.records >= 0) & (done.records <= classes.sizes)).all(), "the records are off"
             if kind.whole_classes:
-                assert ((done.records == 0) | (done.records == classes.sizes)).all(), "a class is torn apart"
+                assert ((done.records == 0) | (done.records == classes.sizes)).all(), "a class is suppressed in part"
             if done.removed is not None:
                 counts = classes.sensitive[SENSITIVE]
-                assert ((done.removed >= 0) & (done.removed <= counts)).all(), "more goes than there is"
+                assert ((done.removed >= 0) & (done.removed <= counts)).all(), "more is suppressed than there is"
                 unknown = np.where(done.records == classes.sizes, classes.sizes - counts.sum(axis=1), 0)
                 both = done.records + done.values - unknown
                 assert np.array_equal(done.removed.sum(axis=1), both), "removed is off"

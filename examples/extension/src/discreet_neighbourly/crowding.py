@@ -26,7 +26,7 @@ class Crowding(Cost):
 
     name: ClassVar[str] = "crowding"
     plain: ClassVar[tuple[str, ...]] = ("power",)
-    saying: ClassVar[str] = "How crowded the classes are, each person counted alike."
+    sentence: ClassVar[str] = "How crowded the classes are, each person counted alike."
     superadditive: ClassVar[bool] = True  # rows only get more company when classes are put together
 
     power: float = 1

@@ -24,7 +24,7 @@ class PSensitive(PrivacyModel):
 
     name: ClassVar[str] = "p-sensitive"
     plain: ClassVar[tuple[str, ...]] = ("attribute",)
-    saying: ClassVar[str] = "Everybody is one of {k} who look the same, with {p} different values of {attribute}."
+    sentence: ClassVar[str] = "Everybody is one of {k} who look the same, with {p} different values of {attribute}."
     looks_at_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True  # two such classes together are no smaller and no less diverse
     superset_closed: ClassVar[bool] = True  # and neither are those with any rows added

@@ -1,4 +1,4 @@
-"""What a front is asked for: axes along which privacy is traded, and promises every point keeps."""
+"""What a front is made for: axes along which privacy is traded, and promises that every point keeps."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import fields
 from numbers import Real
 
-from discreet.problem._text import parse_text
 from discreet.problem.axes._base import AXES, Axis
 from discreet.problem.privacy import PRIVACY, PrivacyModel
+from discreet.runtime.text_form import parse_text
 
 __all__ = ["axes_and_promises"]
 
 
 def axes_and_promises(given: Sequence[str | Axis | PrivacyModel]) -> tuple[list[Axis], list[PrivacyModel]]:
-    """Tell axes and promises apart; without any axis that is ``k``.
+    """Return the axes and the promises among text forms and parts; the axis ``k`` if there is no other.
 
-    A text that says how much is wanted is a promise, as ``k(5)`` and ``distinct-l(3, disease)``: it has a number, or a
-    mapping from values to numbers, among its plain arguments, or a keyword that no axis of the name has. Any other text
-    is an axis if there is one of that name, as ``k`` and ``distinct-l(disease)``. So a number is never the name of a
-    column; write ``distinct-l('3')`` for the axis about a column called 3.
+    A text that says how much is wanted is a promise, such as ``k(5)`` and ``distinct-l(3, disease)``: it has a number
+    or a mapping among its plain arguments, or a keyword that no axis of the name has. Any other text is an axis if
+    there is one of that name, such as ``k`` and ``distinct-l(disease)``. A number is never the name of a column; write
+    ``distinct-l('3')`` for the axis about a column called 3.
 
     >>> axes, promises = axes_and_promises(["k", "distinct-l(3, disease)"])
     >>> [axis.text for axis in axes], [model.text for model in promises]
@@ -36,7 +36,7 @@ def axes_and_promises(given: Sequence[str | Axis | PrivacyModel]) -> tuple[list[
 
 
 def _is_promise(text: str) -> bool:
-    """Whether a text names a model and says how much of it is wanted."""
+    """Return whether a text names a model and says how much of it is wanted."""
     name, args, kwargs = parse_text(text)
     axis = AXES.find(name)
     if axis is None:

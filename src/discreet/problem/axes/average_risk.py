@@ -1,4 +1,4 @@
-"""Average risk: the chance of picking the right row."""
+"""Average risk: the probability of picking the right row."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.counts import FloatArray
-from discreet.problem._classes import Classes
 from discreet.problem.axes._base import AXES, Axis
+from discreet.problem.classes import Classes
 
-__all__ = ["AverageRisk"]
+__all__ = ["AverageRiskAxis"]
 
 
 @AXES.register
 @dataclass(frozen=True)
-class AverageRisk(Axis):
-    """The chance that somebody who knows the quasi-identifiers picks the right row, on average over the rows."""
+class AverageRiskAxis(Axis):
+    """The number of classes over the number of rows: the average probability of picking the right row."""
 
     name: ClassVar[str] = "average-risk"
+    examples: ClassVar[tuple[str, ...]] = ("average-risk",)
+    title: ClassVar[str] = "Average risk"
+    summary: ClassVar[str] = "The chance of picking the right row, on average."
+    rank: ClassVar[int] = 60
     union_closed: ClassVar[bool] = True
     of_table: ClassVar[bool] = True
 
@@ -28,7 +32,7 @@ class AverageRisk(Axis):
         return classes.sizes.astype(np.float64)
 
     def of(self, values: FloatArray, sizes: FloatArray) -> float:
-        """Return the number of classes for each row, negated."""
+        """Return the number of classes per row, negated."""
         return -float(sizes.size / sizes.sum())
 
     def shown(self, value: float) -> float:

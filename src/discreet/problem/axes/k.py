@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.counts import FloatArray
-from discreet.problem._classes import Classes
 from discreet.problem.axes._base import AXES, Axis
+from discreet.problem.classes import Classes
 
 __all__ = ["K"]
 
@@ -24,6 +24,10 @@ class K(Axis):
     """
 
     name: ClassVar[str] = "k"
+    examples: ClassVar[tuple[str, ...]] = ("k",)
+    title: ClassVar[str] = "How many look the same"
+    summary: ClassVar[str] = "The size of the smallest group of people who look the same."
+    rank: ClassVar[int] = 10
     union_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""What a cost is: a number for each class published and for each class suppressed, added up."""
+"""What a cost is: a number for each published and for each suppressed class, added up."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem._classes import Classes
-from discreet.problem._family import Family, Part
-from discreet.problem._text import outline
+from discreet.problem.classes import Classes
+from discreet.runtime.parts import Family, Part
+from discreet.runtime.text_form import outline
 
 if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
@@ -25,12 +25,12 @@ __all__ = ["COSTS", "Cost", "Separable"]
 
 @dataclass(frozen=True, eq=False)
 class Separable:
-    """A cost that is a sum over rows and attributes, in the form every such cost here has.
+    """A cost that is a sum over rows and attributes.
 
     A published row whose leaf of attribute ``i`` lies in block ``b`` at level ``l`` costs, summed over ``i``,
-    ``rate[i][l][b] * moment[i][leaf] + offset[i][leaf]``; a suppressed row costs ``penalty[i][leaf]`` summed
-    over ``i``. ``block_rate(i, leaves, rows)`` is the rate of blocks that are no nodes of the hierarchy, given how many
-    of its leaves and how many rows of the whole table they hold; None where the cost is not defined for such blocks.
+    ``rate[i][l][b] * moment[i][leaf] + offset[i][leaf]``; a suppressed row costs ``penalty[i][leaf]``, summed over
+    ``i``. ``block_rate(i, leaves, rows)`` is the rate of blocks that are not nodes of the hierarchy, by the leaves
+    and the rows of the whole table in them; None if the cost is not defined for such blocks.
     """
 
     rate: Sequence[Sequence[FloatArray]]
@@ -40,10 +40,10 @@ class Separable:
     block_rate: Callable[[int, IntArray, IntArray], FloatArray] | None = None
 
     def sums(self, table: CountTable) -> tuple[float, FloatArray]:
-        """Return what a suppressed row costs beyond its offset, and what to add up over the tuples of a class.
+        """Return the penalty of a suppressed row beyond its offset, and columns to add up over the tuples of a class.
 
-        The sums are the moments and, last, what the rows cost suppressed. There are none where every row has the
-        moment 1 and costs the same suppressed, which is then told; otherwise that is 0.
+        The columns are the moments of each attribute and, last, the penalties. If every moment is 1 and every row has
+        the same penalty, there are no columns; otherwise the penalty returned is 0.
         """
         plain = [p - o for p, o in zip(self.penalty, self.offset, strict=True)]
         if all((m == 1).all() for m in self.moment) and all((p == p[0]).all() for p in plain):
@@ -54,65 +54,89 @@ class Separable:
 
 
 class Cost(Part, ABC):
-    """A cost of a recoding: lower is better. Totals over the published and the suppressed rows."""
+    """The information loss of a recoding, lower is better: a total over published and suppressed rows."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    """Which optional arrays of Classes it reads.
+    """The optional arrays of :class:`Classes` it reads.
 
-    Any of labels, blocks, block_leaves, block_rows, block_levels, extent (low, high), moments (moments, offsets) and
-    joint, which only ``partly`` and ``labels_removed`` may read.
+    Any of ``labels``, ``blocks``, ``block_leaves``, ``block_rows``, ``block_levels``, ``extent`` (low and high),
+    ``moments`` (moments and offsets) and ``joint``, which only :meth:`partly` and :meth:`labels_removed` may read.
+
+    If it is wrong, an array is None.
     """
     superadditive: ClassVar[bool] = False
-    """A published class costs at least as much as its parts would, and at most as much as suppressed."""
-    additive: ClassVar[bool] = True
-    """The total is the sum over classes of ``published`` or ``suppressed``."""
-    compiled: ClassVar[str | None] = None
-    """The formula of its compiled fast path beside ``separable``, if it has one: "squares" or "minority"."""
-    needs_hierarchy: ClassVar[bool] = False
-    """Only defined where released values are levels of a hierarchy."""
-    local: ClassVar[bool] = False
-    """Also defined where each class shows its values in its own way, as under the scheme ``local``.
+    """A published class costs at least as much as its parts would, and at most as much as when it is suppressed.
 
-    Searches there know what ranges, nodes and sets of values cost by NCP and LM: they take these two, and others are
-    only measured, unless they count values.
+    If it is wrong, lower bounds are too high, and what exact solvers call optimal may not be.
+    """
+    additive: ClassVar[bool] = True
+    """The total is the sum of ``published`` or ``suppressed`` over the classes.
+
+    If it is wrong, solvers minimize something else than :meth:`total`.
+    """
+    compiled: ClassVar[str | None] = None
+    """The formula of its compiled fast path beside ``separable``, if it has one: ``squares`` or ``minority``.
+
+    If it is wrong, solvers minimize another cost.
+    """
+    needs_hierarchy: ClassVar[bool] = False
+    """Only defined if released values are levels of a hierarchy.
+
+    If it is wrong, ``block_levels`` is missing under other schemes than full-domain.
+    """
+    local: ClassVar[bool] = False
+    """Also defined if each class recodes its values by itself, as under the scheme ``local``.
+
+    Local solvers minimize NCP, LM and costs that count values; other costs with this flag are only measured.
+
+    If it is wrong, reports on local recodings show a figure that means nothing.
     """
     divisible: ClassVar[bool] = False
-    """Defined by ``partly`` where some rows of a class go and the rest is published."""
+    """Some rows of a class may be suppressed and the rest published, see :meth:`partly`.
+
+    If it is wrong, ``violating-records`` fails.
+    """
     counts_values: ClassVar[bool] = False
-    """It only looks at which values are to be seen in the release, and not at the rows that have them."""
+    """It only depends on which values occur in the release, not on how many rows have them.
+
+    If it is wrong, ``auto`` chooses a solver for scores, which prices another cost.
+    """
     removal_never_pays: ClassVar[bool] = False
-    """A class of which some rows go costs at least as much as the whole class published."""
+    """A class with some rows suppressed costs at least as much as the whole class published.
+
+    If it is wrong, lower bounds are too high, and what exact solvers call optimal may not be.
+    """
 
     @property
     def shown(self) -> str:
-        """The text form for people: nodes of hierarchies, whose names may be values, are counted."""
+        """The text form for messages and reports; nodes of hierarchies, whose names may be values, are only counted."""
         return outline(self.text, by_column=True)
 
     @abstractmethod
     def published(self, classes: Classes) -> FloatArray:
-        """Return for each class the total cost of its rows if the class is published."""
+        """Return the total cost of the rows of each class if it is published."""
 
     @abstractmethod
     def suppressed(self, classes: Classes) -> FloatArray:
-        """Return for each class the total cost of its rows if they are all suppressed."""
+        """Return the total cost of the rows of each class if it is suppressed."""
 
     def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
-        """Return for each class the total cost of its rows if some are suppressed and the rest is published.
+        """Return the total cost of the rows of each class if some are suppressed and the rest is published.
 
-        Of the rows of class ``c`` with value ``v`` of the sensitive attribute, ``removed[c, v]`` go. Asked only where
-        ``divisible`` is set.
+        Of the rows of class ``c`` with value ``v`` of the sensitive attribute, ``removed[c, v]`` are suppressed.
+        Called only if ``divisible`` is set.
         """
         raise NotImplementedError
 
     def labels_removed(self, classes: Classes, attribute: str, removed: IntArray) -> IntArray | None:
-        """Return how many rows of each value and class label go so that ``partly`` is the cost, (c, v, L).
+        """Return the rows of each value and class label to suppress so that :meth:`partly` is the cost, (c, v, L).
 
-        None, the default, says that the cost is the same whichever rows of a value go.
+        None, the default, means that the cost is the same whichever rows of a value are suppressed.
         """
         return None
 
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
-        """Return the cost of a whole recoding in which exactly the classes that are ok are published."""
+        """Return the cost of a recoding that publishes exactly the classes that are ``ok``."""
         return float(self.published(classes)[ok].sum() + self.suppressed(classes)[~ok].sum())
 
     @abstractmethod
@@ -120,55 +144,53 @@ class Cost(Part, ABC):
         """Return the cost of suppressing everything, by which totals are normalized."""
 
     def floor(self, classes: Classes, smallest: int) -> FloatArray:
-        """Return a lower bound on what each class's rows cost under this recoding and any more general one.
+        """Return a lower bound on what the rows of each class cost in this recoding and in any more general one.
 
-        ``smallest`` is the least size an ok class can have. Only used where the cost is superadditive.
-        The default is the published cost.
+        ``smallest`` is the least size of an ok class. Used only if the cost is superadditive. The default is the
+        published cost.
         """
         return self.published(classes)
 
     def lower(self, classes: Classes, limit: int) -> float:
-        """Return a lower bound on the total of a recoding with these classes, and of every more general one.
+        """Return a lower bound on the total of a recoding with these classes and of every more general one.
 
-        ``limit`` records may be suppressed. Only used where the cost is not additive; the default knows
-        nothing.
+        Up to ``limit`` records may be suppressed. Used only if the cost is not additive. The default is 0.
         """
         return 0.0
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
-        """Return a lower bound per row on what suppressing the class or a part adds to the floor of its rows.
+        """Return a lower bound, per row, on what suppressing a class or a part of it adds to its :meth:`floor`.
 
-        A part is a class of a less general recoding. ``smallest`` is what ``floor`` was given: as the floor
-        rises with it, less is left to add.
+        A part is a class of a less general recoding. ``smallest`` is the same as for ``floor``.
         """
         return np.zeros(len(classes))
 
     def value_penalty(self, table: CountTable) -> float | None:
-        """Return what each sensitive value made unknown costs, or None if the cost does not define it."""
+        """Return what each suppressed sensitive value costs, or None if the cost does not define it."""
         return None
 
     def separable(self, table: CountTable) -> Separable | None:
-        """Return the row-by-row form, if there is one; it agrees with ``published`` and ``suppressed``.
+        """Return the cost as a sum over rows and attributes, if it is one; it agrees with the other methods.
 
-        Where the cost is not additive it agrees with ``total`` as long as nothing is suppressed, and is a lower bound
+        For a cost that is not additive it agrees with :meth:`total` if nothing is suppressed, and is a lower bound
         otherwise.
         """
         return None
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
-        """Per-leaf numbers whose sums over each class ``published`` wants as ``classes.moments``."""
+        """Return a number per leaf, whose sum over a class :meth:`published` reads as ``classes.moments``."""
         return None
 
     def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
-        """Per-leaf numbers whose sums over each class ``published`` wants as ``classes.offsets``."""
+        """Return a number per leaf, whose sum over a class :meth:`published` reads as ``classes.offsets``."""
         return None
 
-    def told(self, table: CountTable, cost: float, lower_bound: float) -> dict[str, Any]:
-        """Return further figures that follow from the cost of a release and from what is proven about it."""
+    def figures(self, table: CountTable, cost: float, lower_bound: float) -> dict[str, Any]:
+        """Return further figures for the report that follow from the cost of a release and its lower bound."""
         return {}
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
-        """Check the cost against the table (weights name real columns, …) and fill in what is left open."""
+        """Return the cost with what was left open filled in; raise a UsageError if a weight names an unknown column."""
         weights = getattr(self, "weights", None) or {}
         for column in weights:
             if column not in table.names:
@@ -180,7 +202,7 @@ class Cost(Part, ABC):
         return self
 
     def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
-        """Raise a UsageError if the cost asks for what the attributes, recoded by these schemes, do not have."""
+        """Raise a UsageError if the cost needs something that attributes recoded by these schemes do not have."""
         return
 
 

@@ -13,11 +13,11 @@ from discreet.errors import UsageError, did_you_mean
 __all__ = ["check_nodes", "node_spreads", "root_weight"]
 
 _ROUNDING = 1e-12
-"""By such a share a node may seem cheaper than one below it."""
+"""Relative difference up to which a node counts as no cheaper than one below it."""
 
 
 def node_spreads(attribute: CodedAttribute, weights: Mapping[str, float]) -> list[FloatArray]:
-    """Return for each level the weight of each node times its share of the leaves; 0 above a single leaf."""
+    """Return the weight of each node of each level times its share of the leaves; 0 for a single leaf."""
     spreads = list(attribute.block_spreads)
     named = [(weight, node) for label, weight in weights.items() for node in attribute.nodes.get(label, ())]
     for level in {level for _, (level, _) in named}:
@@ -28,13 +28,13 @@ def node_spreads(attribute: CodedAttribute, weights: Mapping[str, float]) -> lis
 
 
 def root_weight(attribute: CodedAttribute, weights: Mapping[str, float]) -> float:
-    """Return the weight of the root, 1 if it has none or there is no root."""
+    """Return the weight of the root; 1 if it has none or there is no root."""
     rooted = weights and attribute.block_leaves[-1].size == 1
     return weights.get(str(attribute.labels[-1][0]), 1.0) if rooted else 1.0
 
 
 def check_nodes(attribute: CodedAttribute, weights: Mapping[str, float], cost: str) -> None:
-    """Raise a UsageError if a weight is that of no node, or a node costs less than one below it."""
+    """Raise a UsageError if a weight names no node, or makes a node cheaper than one below it."""
     if not attribute.tree:
         raise UsageError(
             f"The cost {cost} has node weights for '{attribute.name}', which has no hierarchy; give it one or leave "
@@ -53,7 +53,7 @@ def check_nodes(attribute: CodedAttribute, weights: Mapping[str, float], cost: s
 
 
 def _check_order(attribute: CodedAttribute, weights: Mapping[str, float], cost: str) -> None:
-    """Refuse weights by which a more general value costs less."""
+    """Refuse weights that make a node cheaper than one below it."""
     spreads = node_spreads(attribute, weights)
     for level in range(attribute.height):
         child, leaf = np.unique(attribute.ancestors[level], return_index=True)
@@ -67,7 +67,7 @@ def _check_order(attribute: CodedAttribute, weights: Mapping[str, float], cost: 
             least = math.ceil(1000 * now * float(below[first] / above[first])) / 1000
             raise UsageError(
                 f"By its node weights '{node}' of '{attribute.name}' costs less in {cost} than '{under}' below it, "
-                f"though it tells less; give '{node}' a weight of at least {least:.15g} or '{under}' a smaller one.",
+                f"but is more general; give '{node}' a weight of at least {least:.15g} or '{under}' a smaller one.",
                 column=attribute.name,
             )
     if spreads[-1].size > 1 and (spreads[-1] > 1 + _ROUNDING).any():

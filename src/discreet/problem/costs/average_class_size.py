@@ -1,4 +1,4 @@
-"""Average class size: how much larger than necessary the classes are."""
+"""Average class size: how much larger than k the classes are."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray
-from discreet.problem._checks import whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.runtime.arguments import whole_number
 
 __all__ = ["AverageClassSize"]
 
@@ -22,12 +22,10 @@ __all__ = ["AverageClassSize"]
 @COSTS.register
 @dataclass(frozen=True)
 class AverageClassSize(Cost):
-    """The published rows divided by the number of published classes, divided by ``k`` (C_AVG).
+    """The average size of the published classes, divided by ``k`` (C_AVG); no sum over rows.
 
-    ``k`` is that of the k-anonymity asked for, or 1. It is a property of the whole table, not a sum over
-    classes: of ``published`` and ``suppressed`` only the former's proportion to the sizes means anything, and
-    suppressed rows cost nothing. A table of which nothing is published costs as much as one with a single
-    class.
+    ``k`` defaults to that of the promised k-anonymity, or 1. Suppressed rows cost nothing; if nothing is published,
+    the cost is that of a single class.
 
     >>> AverageClassSize(5).text
     'C_AVG(k=5)'
@@ -35,7 +33,11 @@ class AverageClassSize(Cost):
 
     name = "C_AVG"
     aliases = ("average-class-size",)
-    saying = "How many people look the same on average."
+    examples = ("C_AVG", "C_AVG(k=5)")
+    title = "Average size"
+    summary = "How many people look the same on average."
+    rank = 80
+    sentence = "How many people look the same on average."
     additive = False
 
     k: int | None = None
@@ -49,7 +51,7 @@ class AverageClassSize(Cost):
         return classes.sizes / (self.k or 1)
 
     def suppressed(self, classes: Classes) -> FloatArray:
-        """Return nothing."""
+        """Return 0."""
         return np.zeros(len(classes))
 
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
@@ -57,7 +59,7 @@ class AverageClassSize(Cost):
         return float(self.published(classes)[ok].mean()) if ok.any() else self.worst(classes.table)
 
     def lower(self, classes: Classes, limit: int) -> float:
-        """Return the mean size if as many rows go and as many classes stay as possible."""
+        """Return the mean size if the budget is used up and all classes stay."""
         rows = classes.table.n - min(limit, classes.table.n)
         return max(rows / max(len(classes), 1), 1.0) / (self.k or 1)
 
@@ -66,6 +68,6 @@ class AverageClassSize(Cost):
         return table.n / (self.k or 1)
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
-        """Take k from the k-anonymity asked for."""
-        asked = [model.k for model in privacy if isinstance(model, KAnonymity)]
-        return replace(self, k=max(asked, default=1)) if self.k is None else self
+        """Return the cost with the k of the promised k-anonymity."""
+        promised = [model.k for model in privacy if isinstance(model, KAnonymity)]
+        return replace(self, k=max(promised, default=1)) if self.k is None else self

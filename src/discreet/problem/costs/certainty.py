@@ -10,11 +10,10 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem._checks import node_weights, weights
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS
 from discreet.problem.costs._nodes import check_nodes, node_spreads, root_weight
-from discreet.problem.costs._shared import PerRow, given, weight_array
+from discreet.problem.costs._shared import PerRowCost, checked_node_weights, checked_weights, required, weight_array
 
 if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
@@ -25,22 +24,18 @@ __all__ = ["Certainty"]
 
 @COSTS.register
 @dataclass(frozen=True)
-class Certainty(PerRow):
-    """The weighted sum over the attributes of the class's spread, for each row (NCP).
+class Certainty(PerRowCost):
+    """Each row costs the weighted sum over the attributes of how far the values of its class spread (NCP).
 
-    A suppressed row costs as much as the root in every attribute: the sum of the weights.
+    A suppressed row costs the sum of the weights, as the root in every attribute does. The spread of numbers and dates
+    is the range of the class over the range of the table, or 1 if missing and known values mix. The spread of text is
+    the share of the hierarchy's leaves under the lowest common ancestor of the values, or 1 if there is none; without
+    a hierarchy it is the share of the values themselves. A single value has spread 0. Under the scheme ``local``
+    numbers and dates with a hierarchy are released as its nodes, and count like text.
 
-    The spread of a number or date is the range of the class over that of the table, or 1 where missing and
-    known values mix. That of text is the share of the hierarchy's leaves under the lowest common ancestor of
-    the values that occur, or 1 if they have none, or the share of the values themselves where there is no hierarchy;
-    0 for a single value. Under the scheme ``local`` a number or date with a hierarchy is shown as a node of it, and
-    counts like text.
-
-    ``node_weights`` says how much worse than its size tells it is to end up at a node: the spread is then the weight of
-    the lowest common ancestor times its share of the leaves. The paper names this extension and leaves it open. Nodes
-    go by what they are released as, and weigh 1 if not named; all nodes of one name have its weight. To weigh all nodes
-    of an attribute the same is to weigh the attribute. A more general value never tells more, so weights by which a
-    node costs less than one below it are refused.
+    With ``node_weights`` the spread of text is multiplied by the weight of the lowest common ancestor, an extension
+    that the paper names and leaves open. Nodes are named as they are released; those not named weigh 1, and all nodes
+    of one name have its weight. Weights by which a node costs less than one below it are refused.
 
     >>> Certainty(weights={"age": 0.5}).text
     'NCP(weights={age: 0.5})'
@@ -50,20 +45,24 @@ class Certainty(PerRow):
 
     name = "NCP"
     aliases = ("certainty",)
-    saying = "How wide the released ranges and groups are, as a share of the whole column."
+    examples = ("NCP", "NCP(weights={age: 2})", "NCP(node_weights={work: {Government: 2}})")
+    title = "Width"
+    summary = "How wide the released ranges and groups are, as a share of the column."
+    rank = 20
+    sentence = "How wide the released ranges and groups are, as a share of the whole column."
     needs = frozenset({"extent", "block_leaves"})
     local = True
-    divisible = False  # how far the rest of a class spreads depends on which rows go
+    divisible = False  # the spread of the rest depends on which rows are suppressed
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     node_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", weights(self.weights, self.name))
-        object.__setattr__(self, "node_weights", node_weights(self.node_weights, self.name))
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name))
+        object.__setattr__(self, "node_weights", checked_node_weights(self.node_weights, self.name))
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
-        """Raise a UsageError if a weight is that of no quasi-identifier."""
+        """Raise a UsageError if a weight names no quasi-identifier."""
         for column in self.node_weights:
             if column not in table.names:
                 raise UsageError(
@@ -74,7 +73,7 @@ class Certainty(PerRow):
         return super().resolve(table, privacy)
 
     def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
-        """Raise a UsageError if a node weight is that of no node, or makes a node cheaper than one below it."""
+        """Raise a UsageError if a node weight names no node, or makes a node cheaper than one below it."""
         for attribute, scheme in zip(table.attributes, schemes, strict=True):
             if attribute.name not in self.node_weights:
                 continue
@@ -88,12 +87,12 @@ class Certainty(PerRow):
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted sum over the attributes."""
-        low, high = given(classes.low), given(classes.high)
+        low, high = required(classes.low), required(classes.high)
         total = np.zeros(len(classes))
         each = zip(classes.table.attributes, weight_array(self.weights, classes.table), strict=True)
         for column, (attribute, weight) in enumerate(each):
             if attribute.tree and classes.local:
-                shown = given(classes.block_levels)[:, column], given(classes.blocks)[:, column]
+                shown = required(classes.block_levels)[:, column], required(classes.blocks)[:, column]
                 total += weight * _shown_spread(self.node_spreads(attribute), *shown)
             elif attribute.positions is not None:
                 total += weight * _number_spread(attribute, low[:, column], high[:, column])
@@ -101,17 +100,17 @@ class Certainty(PerRow):
                 spreads = self.node_spreads(attribute)
                 total += weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
             else:
-                values = given(classes.block_leaves)[:, column]
+                values = required(classes.block_leaves)[:, column]
                 total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
         return total
 
     def suppressed_row(self, table: CountTable) -> float:
-        """Return the sum of the weights, each times that of its root."""
+        """Return the sum of the weights, each times the weight of the root."""
         roots = [root_weight(attribute, self.node_weights.get(attribute.name, {})) for attribute in table.attributes]
         return float((weight_array(self.weights, table) * roots).sum())
 
     def node_spreads(self, attribute: CodedAttribute) -> list[FloatArray]:
-        """Return for each level of a hierarchy the spread of values whose lowest common ancestor is each node."""
+        """Return, for each level, the spread of values by their lowest common ancestor."""
         return node_spreads(attribute, self.node_weights.get(attribute.name, {}))
 
 
@@ -124,7 +123,7 @@ def _number_spread(attribute: CodedAttribute, low: IntArray, high: IntArray) -> 
 
 
 def _text_spread(attribute: CodedAttribute, spreads: Sequence[FloatArray], low: IntArray, high: IntArray) -> FloatArray:
-    # Blocks of text are runs of leaves: what the first and the last value share, all between share.
+    # Blocks of text are runs of leaves: an ancestor of the first and the last value is one of all between.
     spread = np.ones(low.size)
     for level in range(attribute.height, -1, -1):
         block = attribute.ancestors[level, low]

@@ -1,4 +1,4 @@
-"""Discernibility: how many rows each row looks like."""
+"""Discernibility: how many rows each row is indistinguishable from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
 
 __all__ = ["Discernibility"]
@@ -24,7 +24,11 @@ class Discernibility(Cost):
 
     name = "DM"
     aliases = ("discernibility",)
-    saying = "How many people look the same, added up over all people."
+    examples = ("DM",)
+    title = "Size of groups"
+    summary = "How many people look the same, added up over all people: small groups are good."
+    rank = 30
+    sentence = "How many people look the same, added up over all people."
     compiled = "squares"
     superadditive = True
     divisible = True
@@ -38,20 +42,20 @@ class Discernibility(Cost):
         return classes.sizes.astype(np.float64) * classes.table.n
 
     def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
-        """Return the square of what stays, and the size of the table for each row that goes."""
-        gone = removed.sum(axis=1).astype(np.float64)
-        return np.asarray((classes.sizes - gone) ** 2 + gone * classes.table.n)
+        """Return the square of the rows that stay, and the size of the table for each suppressed row."""
+        rows = removed.sum(axis=1).astype(np.float64)
+        return np.asarray((classes.sizes - rows) ** 2 + rows * classes.table.n)
 
     def worst(self, table: CountTable) -> float:
         """Return the square of the table's size."""
         return float(table.n) ** 2
 
     def floor(self, classes: Classes, smallest: int) -> FloatArray:
-        """Return each size times that of the class the rows will at least be in."""
+        """Return each size times the least size of the class its rows will be in."""
         return classes.sizes * self._least(classes, smallest)
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
-        """Return the size of the table less that of the class the rows are at least in."""
+        """Return the size of the table less the least size of the class the rows will be in."""
         return classes.table.n - self._least(classes, smallest)
 
     def _least(self, classes: Classes, smallest: int) -> FloatArray:

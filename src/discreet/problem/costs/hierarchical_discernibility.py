@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
-from discreet.problem.costs._shared import given
+from discreet.problem.costs._shared import required
 
 __all__ = ["HierarchicalDiscernibility"]
 
@@ -17,11 +17,11 @@ __all__ = ["HierarchicalDiscernibility"]
 @COSTS.register
 @dataclass(frozen=True)
 class HierarchicalDiscernibility(Cost):
-    """The mean over the attributes of (N_e - N_v) / (N - N_v) for each row; 1 if it is suppressed (HDM).
+    """Each row costs the mean over the attributes of (N_e - N_v) / (N - N_v), or 1 if it is suppressed (HDM).
 
-    Of all N rows of the table, suppressed ones included, N_v have the row's value and N_e a value in its
-    block. An attribute with a single value costs a published row nothing. A row's cost depends on its
-    original value; it is linear in N_e, so that sums over a class of two numbers per value give it exactly.
+    Of all N rows of the table, including suppressed ones, N_v have the row's value and N_e a value in its block. An
+    attribute with a single value costs a published row nothing. The cost of a row is linear in N_e, so that two sums
+    per class give it exactly.
 
     >>> HierarchicalDiscernibility().text
     'HDM'
@@ -29,13 +29,17 @@ class HierarchicalDiscernibility(Cost):
 
     name = "HDM"
     aliases = ("hierarchical-discernibility",)
-    saying = "How many people became harder to tell apart in each column, as a share of all."
+    examples = ("HDM",)
+    title = "Harder to tell apart"
+    summary = "How many people became harder to tell apart in each column."
+    rank = 40
+    sentence = "How many people became harder to tell apart in each column, as a share of all."
     needs = frozenset({"block_rows", "moments"})
     superadditive = True
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the sum over rows and attributes."""
-        cost = given(classes.block_rows) * given(classes.moments) + given(classes.offsets)
+        cost = required(classes.block_rows) * required(classes.moments) + required(classes.offsets)
         return np.asarray(cost.sum(axis=1))
 
     def suppressed(self, classes: Classes) -> FloatArray:
@@ -47,8 +51,8 @@ class HierarchicalDiscernibility(Cost):
         return float(table.n)
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
-        """Return the mean of (N - N_e) / (N - N_v), with the rarest value of each attribute for N_v."""
-        n, rows = classes.table.n, given(classes.block_rows)
+        """Return the mean of (N - N_e) / (N - N_v), with N_v of the rarest value of each attribute."""
+        n, rows = classes.table.n, required(classes.block_rows)
         left = np.zeros(len(classes))
         for column, attribute in enumerate(classes.table.attributes):
             rarest = int(attribute.rows[attribute.rows > 0].min(initial=n))
@@ -56,13 +60,13 @@ class HierarchicalDiscernibility(Cost):
         return left / len(classes.table.attributes)
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
-        """Return by how much each further row in the block of a leaf raises the cost."""
+        """Return by how much one more row in the block of a leaf raises the cost."""
         others = (table.n - attribute.rows).astype(np.float64)
         share = len(table.attributes) * others
         return np.divide(1.0, share, out=np.zeros(attribute.leaves), where=others > 0)
 
     def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
-        """Return what brings the cost of a leaf that is a block of its own to nothing."""
+        """Return what makes the cost of an ungeneralized leaf 0."""
         return -attribute.rows * self.leaf_moment(attribute, table)
 
     def separable(self, table: CountTable) -> Separable:

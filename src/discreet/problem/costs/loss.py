@@ -8,24 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.counts import CountTable, FloatArray, IntArray
-from discreet.problem._checks import one_of, weights
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Separable
-from discreet.problem.costs._shared import PerRow, given, weight_array, weighted_sum
+from discreet.problem.costs._shared import PerRowCost, checked_weights, required, weight_array, weighted_sum
+from discreet.runtime.arguments import one_of
 
 __all__ = ["Loss"]
 
 
 @COSTS.register
 @dataclass(frozen=True)
-class Loss(PerRow):
-    """The sum over the attributes of weight · (leaves under value - 1) / (leaves - 1), for each row (LM).
+class Loss(PerRowCost):
+    """Each row costs the sum over the attributes of weight · (leaves under its value - 1) / (leaves - 1) (LM).
 
-    A block that is no node of the hierarchy counts its values; an attribute with one leaf loses nothing. With
-    the penalty ``iyengar`` a suppressed row costs as much as the root in every attribute and a sensitive
-    value made unknown costs 1, as one value lost altogether. With ``l+``, the setting of the l+ paper, a
-    sensitive value is worth all quasi-identifiers together: it costs the sum of the weights, and a suppressed
-    row twice that.
+    A block that is not a node of the hierarchy counts its values; an attribute with one leaf loses nothing. With
+    the penalty ``iyengar`` a suppressed row costs the sum of the weights, as the root in every attribute does, and
+    a suppressed sensitive value costs 1. With ``l+``, the setting of the l+ paper, a sensitive value is worth all
+    quasi-identifiers together: it costs the sum of the weights, and a suppressed row twice that.
 
     >>> Loss(weights={"age": 2}, penalty="l+").text
     'LM(weights={age: 2}, penalty=l+)'
@@ -33,7 +32,12 @@ class Loss(PerRow):
 
     name = "LM"
     aliases = ("loss", "GLM")
-    saying = "The loss of detail: for each value, the share of all values it could stand for now."
+    examples = ("LM", "LM(weights={age: 2})", "LM(penalty=l+)")
+    title = "Loss of detail"
+    summary = "For each value, the share of all values it could stand for now. Good for general use."
+    recommended = True
+    rank = 10
+    sentence = "The loss of detail: for each value, the share of all values it could stand for now."
     needs = frozenset({"block_leaves"})
     local = True
 
@@ -41,14 +45,14 @@ class Loss(PerRow):
     penalty: str = "iyengar"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", weights(self.weights, self.name))
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name))
         one_of(self.penalty, "The penalty of LM", ("iyengar", "l+"))
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted sum over the attributes."""
         leaves = np.array([attribute.leaves for attribute in classes.table.attributes])
         per_leaf = weight_array(self.weights, classes.table) / np.maximum(leaves - 1, 1)
-        return weighted_sum(given(classes.block_leaves) - 1, per_leaf)
+        return weighted_sum(required(classes.block_leaves) - 1, per_leaf)
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return the sum of the weights, or twice that."""

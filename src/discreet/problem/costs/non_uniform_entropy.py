@@ -1,4 +1,4 @@
-"""Non-uniform entropy: how many bits of each value the release does not tell."""
+"""Non-uniform entropy: how many bits of each value the release hides."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
-from discreet.problem._checks import weights
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
-from discreet.problem.costs._shared import given, weight_array, weighted_sum
+from discreet.problem.costs._shared import checked_weights, required, weight_array, weighted_sum
 
 __all__ = ["NonUniformEntropy"]
 
@@ -19,12 +18,11 @@ __all__ = ["NonUniformEntropy"]
 @COSTS.register
 @dataclass(frozen=True)
 class NonUniformEntropy(Cost):
-    """The weighted sum over the attributes of log2(N_e / N_v) for each row.
+    """Each row costs the weighted sum over the attributes of log2(N_e / N_v): the bits that its block hides.
 
-    Of all N rows of the table N_v have the row's value and N_e a value in its block: the logarithm is the
-    bits it takes to tell the value, knowing the block. This is the additive reading: the counts are those of
-    the whole table, and a suppressed row costs as if every attribute had been taken to the root, log2(N /
-    N_v).
+    Of all N rows of the table, N_v have the row's value and N_e a value in its block. This is the additive reading:
+    counts are those of the whole table, and a suppressed row costs as if every attribute were at the root,
+    log2(N / N_v).
 
     >>> NonUniformEntropy().text
     'entropy'
@@ -32,21 +30,25 @@ class NonUniformEntropy(Cost):
 
     name = "entropy"
     aliases = ("non-uniform-entropy",)
-    saying = "How many bits it would take to guess the original values."
+    examples = ("entropy", "entropy(weights={age: 2})")
+    title = "Information"
+    summary = "How many bits it would take to guess the original values."
+    rank = 60
+    sentence = "How many bits it would take to guess the original values."
     needs = frozenset({"block_rows", "moments"})
     superadditive = True
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", weights(self.weights, self.name))
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name))
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the sum over rows and attributes."""
-        return _bits(_log2(given(classes.block_rows)), classes)
+        return _bits(_log2(required(classes.block_rows)), classes)
 
     def suppressed(self, classes: Classes) -> FloatArray:
-        """Return the same with the whole table for the block."""
+        """Return the same with the whole table as the block."""
         return _bits(np.log2(max(classes.table.n, 1)), classes)
 
     def worst(self, table: CountTable) -> float:
@@ -59,7 +61,7 @@ class NonUniformEntropy(Cost):
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return log2(N / N_e), which is the same for every row of the class."""
-        more = np.log2(max(classes.table.n, 1)) - _log2(given(classes.block_rows))
+        more = np.log2(max(classes.table.n, 1)) - _log2(required(classes.block_rows))
         return weighted_sum(more, weight_array(self.weights, classes.table))
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
@@ -67,7 +69,7 @@ class NonUniformEntropy(Cost):
         return np.full(attribute.leaves, float(self.weights.get(attribute.name, 1.0)))
 
     def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
-        """Return the bits that knowing the leaf itself saves."""
+        """Return -log2(N_v), weighted."""
         return -self.leaf_moment(attribute, table) * _log2(attribute.rows)
 
     def separable(self, table: CountTable) -> Separable:
@@ -85,9 +87,9 @@ class NonUniformEntropy(Cost):
 
 
 def _bits(block: FloatArray | np.float64, classes: Classes) -> FloatArray:
-    return np.asarray((block * given(classes.moments) + given(classes.offsets)).sum(axis=1))
+    return np.asarray((block * required(classes.moments) + required(classes.offsets)).sum(axis=1))
 
 
 def _log2(rows: IntArray) -> FloatArray:
-    """Return the logarithm of counts; a block without rows has none to lose and counts as one row."""
+    """Return the logarithm of counts; a block without rows counts as one row."""
     return np.asarray(np.log2(np.maximum(rows, 1).astype(np.float64)))

@@ -8,39 +8,42 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.counts import CountTable, FloatArray
-from discreet.problem._checks import weights
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Separable
-from discreet.problem.costs._shared import PerRow, given, weight_array, weighted_sum
+from discreet.problem.costs._shared import PerRowCost, checked_weights, required, weight_array, weighted_sum
 
 __all__ = ["Precision"]
 
 
 @COSTS.register
 @dataclass(frozen=True)
-class Precision(PerRow):
-    """The weighted mean over the attributes of level / height for each row; 1 if it is suppressed.
+class Precision(PerRowCost):
+    """Each row costs the weighted mean over the attributes of level / height, or 1 if it is suppressed.
 
-    It is Sweeney's precision turned round, so that less is better. An attribute without levels costs nothing.
+    This is 1 minus Sweeney's precision, so that less is better. An attribute without levels costs nothing.
 
     >>> Precision(weights={"age": 3}).text
     'precision(weights={age: 3})'
     """
 
     name = "precision"
-    saying = "How far values were lifted in their hierarchies."
+    examples = ("precision", "precision(weights={age: 2})")
+    title = "Levels"
+    summary = "How far values were lifted in their hierarchies."
+    rank = 70
+    sentence = "How far values were lifted in their hierarchies."
     needs = frozenset({"block_levels"})
     needs_hierarchy = True
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", weights(self.weights, self.name))
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name))
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted mean over the attributes."""
         heights = np.array([max(attribute.height, 1) for attribute in classes.table.attributes])
-        return weighted_sum(given(classes.block_levels), self._shares(classes.table) / heights)
+        return weighted_sum(required(classes.block_levels), self._shares(classes.table) / heights)
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return 1."""

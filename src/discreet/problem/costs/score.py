@@ -1,4 +1,4 @@
-"""Score: how many different values of the attributes that matter are still to be seen."""
+"""Score: how many different values of the important attributes the release still has."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray
 from discreet.errors import UsageError
-from discreet.problem._checks import one_of, weights, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
-from discreet.problem.costs._shared import given, weight_array
+from discreet.problem.costs._shared import checked_weights, required, weight_array
 from discreet.problem.privacy._base import PrivacyModel
+from discreet.runtime.arguments import one_of, whole_number
 
 __all__ = ["Score", "Scoring"]
 
 Scoring = Callable[[FloatArray, FloatArray, FloatArray], Any]
-"""A scoring function: from how many different values each attribute shows, how many it had before, and priorities.
+"""A scoring function of the different values of each attribute after and before, and the priorities.
 
-It must never fall when an attribute shows more values.
+It must not fall when an attribute has more values.
 """
 
 
@@ -31,11 +31,11 @@ It must never fall when an attribute shows more values.
 class Score(Cost):
     """The score a release loses (Kiyomoto and Tanaka's user-oriented mechanism), so that less is better.
 
-    With e different released values of an attribute, e_b before, and its weight v (the user's priority), the score is
-    ``basic``, the sum of v · e; ``eta``, the sum of 2 v where e > ``d``, v where d/2 < e <= d and 0 elsewhere; ``log``,
-    the largest v · log e / log e_b (0 where e_b is 1); or a function of one's own. The cost is the score of the
-    original table less that of the release, and 0 where each group shows its values in its own way and the release has
-    more different values than the original. Suppressed rows show nothing and cost nothing by themselves.
+    Let an attribute of weight v (the user's priority) have e different values in the release and e_b in the original.
+    The score ``basic`` is the sum of v · e; ``eta`` is the sum of 2 v if e > ``d``, v if d/2 < e <= d, else 0; ``log``
+    is the largest v · log e / log e_b (0 if e_b is 1); or give a function. The cost is the score of the original table
+    less that of the release, but not below 0: local recoding may create more different values than the original has.
+    Suppressed rows cost nothing by themselves.
 
     >>> Score("eta", d=5, weights={"zip": 10}).text
     'score(eta, d=5, weights={zip: 10})'
@@ -44,7 +44,11 @@ class Score(Cost):
     """
 
     name = "score"
-    saying = "How many different values the release has fewer than the original, by the priorities of the columns."
+    examples = ("score", "score(eta, d=5)", "score(log)", "score(weights={zip: 10})")
+    title = "Different values"
+    summary = "How many different values are left, by the priorities."
+    rank = 100
+    sentence = "How many different values the release has fewer than the original, by the priorities of the columns."
     plain = ("by",)
     needs = frozenset({"blocks"})
     additive = False
@@ -55,31 +59,31 @@ class Score(Cost):
     d: int = 10
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     before: tuple[int, ...] = field(default=(), init=False, repr=False, compare=False)
-    """How many different values each attribute of the original table has."""
+    """The number of different values of each attribute of the original table."""
 
     def __post_init__(self) -> None:
         if not callable(self.by):
             one_of(self.by, "The score", tuple(_SCORES))
         whole_number(self.d, "d of the score eta", least=1)
-        object.__setattr__(self, "weights", weights(self.weights, self.name))
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name))
 
     @property
     def text(self) -> str:
-        """The canonical text form, in which a function of one's own goes by its name."""
+        """The canonical text form; a function is written by its name."""
         if callable(self.by):
             plain = replace(self, by="basic").text.replace("score", "", 1)
             return f"score({self.by.__name__}{', ' + plain[1:-1] if plain else ''})"
         return super().text
 
     def __call__(self, shown: Any, before: Any, priorities: Any) -> float:
-        """Return the score, given how many different values each attribute shows and had, and the priorities."""
+        """Return the score from the different values of each attribute after and before, and the priorities."""
         e, e_b, v = (np.asarray(numbers, dtype=np.float64) for numbers in (shown, before, priorities))
         if callable(self.by):
             return _own(self.by, e, e_b, v)
         return float(_SCORES[self.by](e, e_b, v, self.d))
 
     def of(self, table: CountTable, shown: Any) -> float:
-        """Return the score of a release that shows so many different values of each attribute."""
+        """Return the score of a release with so many different values of each attribute."""
         return self(shown, self.before or _distinct(table), weight_array(self.weights, table))
 
     def of_each(self, table: CountTable, shown: FloatArray) -> FloatArray:
@@ -93,33 +97,33 @@ class Score(Cost):
         """Return the cost of such a release."""
         return max(0.0, self.of(table, self.before or _distinct(table)) - self.of(table, shown))
 
-    def told(self, table: CountTable, cost: float, lower_bound: float) -> dict[str, Any]:
-        """Return the score, that of the original table, and the best there can be."""
+    def figures(self, table: CountTable, cost: float, lower_bound: float) -> dict[str, Any]:
+        """Return the score, the score of the original table, and the highest possible score."""
         whole = self.of(table, self.before or _distinct(table))
         return {"score": whole - cost, "score_before": whole, "score_at_most": whole - lower_bound}
 
     def published(self, classes: Classes) -> FloatArray:
-        """Return nothing: no class has a score of its own."""
+        """Return 0: a single class has no score."""
         return np.zeros(len(classes))
 
     def suppressed(self, classes: Classes) -> FloatArray:
-        """Return nothing."""
+        """Return 0."""
         return np.zeros(len(classes))
 
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
-        """Return what is lost if exactly the classes that are ok are published."""
-        return self.lost(classes.table, [np.count_nonzero(np.bincount(b)) for b in given(classes.blocks)[ok].T])
+        """Return the score lost by publishing exactly the classes that are ok."""
+        return self.lost(classes.table, [np.count_nonzero(np.bincount(b)) for b in required(classes.blocks)[ok].T])
 
     def lower(self, classes: Classes, limit: int) -> float:
-        """Return what is lost if nothing is suppressed."""
+        """Return the score lost if nothing is suppressed."""
         return self.total(classes, np.ones(len(classes), dtype=np.bool_))
 
     def worst(self, table: CountTable) -> float:
-        """Return what is lost if nothing is shown."""
+        """Return the score lost if nothing is published."""
         return self.lost(table, np.zeros(len(table.attributes)))
 
     def separable(self, table: CountTable) -> Separable | None:
-        """Return what each level loses, shared out among the rows; there is no such form where scores do not add up."""
+        """Return the loss of each level, divided among the rows; None if scores do not add up."""
         if self.by not in ("basic", "eta"):
             return None
         zero = [np.zeros(attribute.leaves) for attribute in table.attributes]
@@ -140,7 +144,7 @@ class Score(Cost):
         )
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
-        """Note how many different values there are before anything is suppressed."""
+        """Return the cost with the number of different values before suppression."""
         super().resolve(table, privacy)
         resolved = replace(self)
         object.__setattr__(resolved, "before", _distinct(table))
@@ -171,7 +175,7 @@ _SCORES = {"basic": _basic, "eta": _eta, "log": _log}
 
 
 def _own(function: Scoring, shown: FloatArray, before: FloatArray, v: FloatArray) -> float:
-    """Call a function of the user's own, and refuse what is no number."""
+    """Call a user's scoring function; raise a UsageError if the result is not a finite number."""
     try:
         score = float(function(shown, before, v))
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a privacy model is: a condition on one equivalence class, and what a search may rely on."""
+"""What a privacy model is: a condition on equivalence classes, and what a search may rely on."""
 
 from __future__ import annotations
 
@@ -11,40 +11,43 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._words import amount
 from discreet.counts import CountTable, IntArray
 from discreet.errors import InfeasibleError, UsageError
-from discreet.problem._classes import Classes
-from discreet.problem._family import Family, Part
-from discreet.problem._text import outline
+from discreet.problem.classes import Classes
+from discreet.runtime.parts import Family, Part
+from discreet.runtime.plurals import amount
+from discreet.runtime.text_form import outline
 
 __all__ = ["PRIVACY", "Groups", "PrivacyModel"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Groups:
-    """The classes of a released table as the audit counted them, in long form.
+    """The equivalence classes of a released table as the audit counted them, in long form.
 
-    Class ``g`` has ``sizes[g]`` rows. Entry ``e`` says that value ``value[e]`` of the sensitive attribute occurs
-    ``count[e]`` times in class ``group[e]``; entries are sorted by group. Values that are missing or were made
-    unknown have no entry. ``known[g]`` is how many rows of class ``g`` had a known value before any were made
-    unknown, and what :attr:`shares` are shares of (None: all rows). With ``hides`` values may have been made
-    unknown, and a class without any entry keeps the promise; else it has no value at all. ``whole[v]`` is how often
-    value ``v`` occurs in the table the promise was made about, ``ancestors`` the attribute's hierarchy if it has
-    one, ``names[v]`` its text. ``population[g]`` is how many people of the population have the released values of
-    class ``g``, where the promise is about that.
+    Entry ``e`` says that value ``value[e]`` of the sensitive attribute occurs ``count[e]`` times in class
+    ``group[e]``; entries are sorted by class. Values that are missing or were suppressed have no entry.
     """
 
     sizes: NDArray[np.int64]
+    """Rows of each class."""
     group: NDArray[np.int64]
     value: NDArray[np.int64]
     count: NDArray[np.int64]
     whole: NDArray[np.int64]
+    """How often each value occurs in the table the promise was made about."""
     ancestors: NDArray[np.int32] | None = None
+    """The hierarchy of the sensitive attribute, if it has one."""
     names: Sequence[str] = ()
+    """The text of each value."""
     population: NDArray[np.float64] | None = None
+    """People of the population with the released values of each class, if a model looks at them."""
     known: NDArray[np.int64] | None = None
+    """Rows of each class whose value was known before any was suppressed; None if that is all rows."""
     hides: bool = False
+    """Values may have been suppressed. Then a class without an entry keeps every promise about them."""
+    positions: NDArray[np.float64] | None = None
+    """The number each value is, if the sensitive attribute is a number or date (days since 1970-01-01)."""
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -54,54 +57,75 @@ class Groups:
 
     @property
     def judged(self) -> NDArray[np.bool_]:
-        """Which classes models of diversity look at: all, or those with a value where values may have been hidden."""
+        """The classes that models of diversity judge: all, or those with a value if values may have been suppressed."""
         if not self.hides:
             return np.ones(self.sizes.size, dtype=np.bool_)
         return np.bincount(self.group[self.count > 0], minlength=self.sizes.size) > 0
 
 
 class PrivacyModel(Part, ABC):
-    """A condition every published class must meet.
+    """A condition that every published equivalence class must meet.
 
-    Two flags tell a search what it may rely on. Both default to the careful answer.
+    Flags tell a search what it may rely on; all default to the careful answer. Whatever they say, the audit measures
+    :meth:`reached` on what was written, and a release that breaks its promise is never published.
     """
 
     union_closed: ClassVar[bool] = False
-    """The union of two classes that are ok is ok (so that feasibility without suppression is monotone)."""
-    superset_closed: ClassVar[bool] = False
-    """An ok class stays ok when any rows are added (so rows suppressed at a node are suppressed below it)."""
-    looks_at_sensitive: ClassVar[bool] = False
-    """The model has an ``attribute`` field that names the sensitive attribute it looks at."""
-    of_table: ClassVar[bool] = False
-    """The condition is one on the whole released table, which :meth:`holds`; every class is ok by itself."""
-    limits_values: ClassVar[bool] = False
-    """The model limits each value: a class that is large enough is ok exactly if no count exceeds :meth:`caps`."""
-    favors_even: ClassVar[bool] = False
-    """An ok class stays ok when a row moves from a more to a less frequent value, within any ``caps``.
+    """The union of two ok classes is ok, so that without suppression everything above a feasible recoding is feasible.
 
-    This and ``limits_values`` are what taking single records out of a class relies on; without either it is
-    refused.
+    If it is wrong, exact solvers skip recodings, and what they call optimal may not be.
+    """
+    superset_closed: ClassVar[bool] = False
+    """An ok class stays ok when any rows are added, so that a row suppressed at a node is suppressed at all below it.
+
+    If it is wrong, bounds on suppression are too high, and what exact solvers call optimal may not be.
+    """
+    looks_at_sensitive: ClassVar[bool] = False
+    """The model has an ``attribute`` field, which names the sensitive attribute it looks at.
+
+    If it is wrong, the attribute is neither filled in nor checked.
+    """
+    of_table: ClassVar[bool] = False
+    """The condition is one on the whole released table, see :meth:`holds`; every class is ok by itself.
+
+    If it is wrong, solvers never ask :meth:`holds`, and the audit refuses the release.
+    """
+    limits_values: ClassVar[bool] = False
+    """It limits each sensitive value by itself: a class that is large enough is ok if no count exceeds :meth:`caps`.
+
+    If it is wrong, ``violating-records`` and ``violating-values`` suppress too little or too much.
+    """
+    favors_even: ClassVar[bool] = False
+    """An ok class stays ok when a row moves from a more to a less frequent sensitive value, within any ``caps``.
+
+    If it is wrong, ``violating-records`` suppresses more records than need be, or finds no way to mend a class.
     """
 
     @property
     def shown(self) -> str:
-        """The text form for messages and reports, in which values of the data are only counted."""
+        """The text form for messages and reports; values of the data are only counted."""
         return outline(self.text)
 
     @property
     def promised(self) -> float | None:
-        """The number that :meth:`reached` is compared with, for people; None where there is none."""
+        """The promised number, to be shown beside what :meth:`reached` measures; None if there is none."""
         first = next((getattr(self, field.name) for field in dataclasses.fields(self)), None)  # type: ignore[arg-type]
         return first if isinstance(first, Real) else None  # type: ignore[return-value]
 
     @property
     def looks_at_population(self) -> bool:
-        """Whether it asks how many people of the population have the released values of a class."""
+        """It counts the people of the population who have the released values of a class.
+
+        If it is wrong, ``classes.population`` is missing.
+        """
         return False
 
     @property
     def compares(self) -> bool:
-        """Whether the promise compares classes with the whole table, so that an audit needs to know that."""
+        """The promise compares classes with the whole original table, which an audit must then be given.
+
+        If it is wrong, the audit of somebody else's file compares with the released rows instead.
+        """
         return False
 
     @abstractmethod
@@ -111,48 +135,48 @@ class PrivacyModel(Part, ABC):
     def holds(self, sizes: IntArray) -> bool:
         """Return whether a released table with classes of these sizes satisfies the model.
 
-        Asked only where ``of_table`` is set, and besides :meth:`ok`.
+        Called only if ``of_table`` is set, in addition to :meth:`ok`.
         """
         return True
 
     @abstractmethod
     def reached(self, groups: Groups) -> float:
-        """Measure the parameter a released table really attains, written apart from :meth:`ok`.
+        """Measure the parameter that a released table attains, by other code than :meth:`ok`.
 
-        It is the strictest parameter (for k the smallest class size) the whole table satisfies.
+        It is the strictest parameter that all classes satisfy: for k the size of the smallest.
         """
 
     @abstractmethod
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the measured parameter keeps this promise."""
+        """Return whether the measured parameter keeps the promise."""
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer rows than this can be ok, if the sensitive values of all its rows are known."""
+        """The size below which no class is ok whose sensitive values are all known."""
         return 1
 
     def smallest(self, table: CountTable) -> int:
-        """Return the size below which no class of a table can be ok, be some of its values unknown."""
+        """Return the size below which no class of this table is ok, whether or not its sensitive values are known."""
         return self.minimum_size
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return a lower bound on the rows any ok sub-collection of each class must leave out.
+        """Return a lower bound on the rows of each class that every ok subset of it leaves out.
 
-        The default is exact for superset-closed models and 0 otherwise.
+        The default is exact for superset-closed models and 0 for others.
         """
         if self.superset_closed:
             return np.where(self.ok(classes), 0, classes.sizes).astype(np.int64)
         return np.zeros(len(classes), dtype=np.int64)
 
     def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each sensitive value that classes with so many known values may hold, (c, v).
+        """Return the most rows of each sensitive value that a class with so many known values may hold, (c, v).
 
-        Asked only where ``limits_values`` is set. Caps must not fall as the number grows.
+        Called only if ``limits_values`` is set. Caps must not fall as ``sizes`` grow.
         """
         raise NotImplementedError
 
     def resolve(self, sensitive: Sequence[str]) -> Self:
-        """Fill in the sensitive attribute where there is only one, and check it where it is named."""
+        """Return the model with its sensitive attribute checked, or filled in if the table has only one."""
         if not self.looks_at_sensitive:
             return self
         attribute = getattr(self, "attribute", None)
@@ -175,9 +199,9 @@ class PrivacyModel(Part, ABC):
         return self
 
     def fits(self, table: CountTable) -> None:
-        """Raise a UsageError if the model speaks of something the table does not have."""
+        """Raise a UsageError if the model needs something the table does not have."""
         if self.looks_at_population and table.population is None:
-            raise self.nobody_known()
+            raise self.unknown_population_error()
 
     def need_rows(self, table: CountTable, needed: int, way_out: str) -> None:
         """Raise an InfeasibleError if the whole table has fewer rows than one class must have."""
@@ -188,23 +212,23 @@ class PrivacyModel(Part, ABC):
                 topic="never-possible",
             )
 
-    def nobody_known(self) -> UsageError:
-        """Return the error of a model that looks at the population, where nothing is known about it."""
+    def unknown_population_error(self) -> UsageError:
+        """Return the error for a model that looks at a population nothing is known about."""
         return UsageError(
             f"'{self.shown}' asks how many people of the population are in a class; give a table of them as "
             "population, or the column with the survey weights as weights."
         )
 
     def people(self, classes: Classes) -> NDArray[np.float64]:
-        """Return how many people of the population have the released values of each class."""
+        """Return the people of the population who have the released values of each class."""
         if classes.population is None:
-            raise self.nobody_known()
+            raise self.unknown_population_error()
         return classes.population
 
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if the model can never hold on this table, before any search starts.
 
-        Not asked where sensitive values may become unknown, which can mend any class; :meth:`fits` is.
+        Not called if sensitive values may be suppressed, which can mend any class; :meth:`fits` is.
         """
         self.fits(table)
 

@@ -1,4 +1,4 @@
-"""What the models share that limit the share of each sensitive value in a class."""
+"""What models share that limit the share of each sensitive value in a class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import InfeasibleError
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, whole_table
 
@@ -22,8 +22,8 @@ __all__ = ["ThresholdModel"]
 class ThresholdModel(SensitiveModel):
     """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
-    A class of which no value is known breaks no threshold, however small it is. A share may exceed its θ by one
-    part in 10^9, which is rounding.
+    A class without a known value breaks no threshold, however small it is. Shares are compared with a tolerance of one
+    part in 10^9.
     """
 
     union_closed = True
@@ -31,23 +31,23 @@ class ThresholdModel(SensitiveModel):
     favors_even = True
 
     by_thetas: ClassVar[bool] = False
-    """Set by a class itself, and not by those it is derived from, if thresholds and the smallest size are all of it."""
+    """Thresholds and the smallest size are all there is to the model. Not inherited: each class sets it for itself."""
 
     @property
     def compiled(self) -> bool:
-        """Whether kernels may judge classes by the thresholds and the smallest size."""
+        """Whether compiled kernels may judge classes by the thresholds and the smallest size."""
         return bool(vars(type(self)).get("by_thetas", False))
 
     @abstractmethod
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
-        """Return the threshold of each value, from how often it occurs in the table and what it is called."""
+        """Return the threshold of each value, from its frequency in the table and its name."""
 
     def smallest(self, table: CountTable) -> int:
-        """Return the least size of a class; one row is enough if its value is unknown."""
+        """Return the least size of an ok class; one row is enough if its value is not known."""
         return 1 if self.histogram(table).missing else self.minimum_size
 
     def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the most rows of each value that classes with so many known values may hold, (c, v)."""
+        """Return the most rows of each value in a class with so many known values, (c, v)."""
         histogram = self.histogram(table)
         shares = self.thetas(histogram.totals, histogram.labels) * (1 + TOLERANCE)
         return np.floor(sizes[:, np.newaxis] * shares).astype(np.int64)
@@ -63,12 +63,11 @@ class ThresholdModel(SensitiveModel):
         return np.divide(shares, thetas, out=np.where(shares > 0, math.inf, 0.0), where=thetas > 0)
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return the exact minimum, which Lemma 3 of the l+ paper applied again and again arrives at.
+        """Return the exact minimum: the fixed point of Lemma 3 of the l+ paper.
 
-        If s rows can stay, value i keeps at most floor(θ_i · s) of them; so s is lowered to what these caps
-        leave until they leave all of it. Rows whose value is unknown stay, and are in none of this. Where the
-        caps of some values sum to a share Θ and the others hold r rows, s ≤ r / (1 − Θ), which gets there in a
-        few steps.
+        If s rows stay, value i keeps at most floor(θ_i · s) of them, so s is lowered to what these caps leave until
+        they leave all of it. If the caps of some values sum to a share Θ and the other values have r rows, then
+        s ≤ r / (1 − Θ), so that few steps are needed. Rows without a known value stay and do not count.
         """
         known = self.known(classes)
         left = known.copy()

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem._checks import column_name, number, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE
 from discreet.problem.privacy._thresholds import ThresholdModel
+from discreet.runtime.arguments import column_name, number, whole_number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["AlphaKAnonymity"]
 
 _MOST = 2.0**62
-"""More than any table has of anything."""
+"""More rows than any table has."""
 
 
 @PRIVACY.register
@@ -28,15 +29,26 @@ _MOST = 2.0**62
 class AlphaKAnonymity(ThresholdModel):
     """Every class has at least ``k`` rows, and no sensitive value more than a share ``alpha`` of the known ones.
 
-    This is the general (alpha, k)-anonymity of Wong, Li, Fu and Wang (2006). It is ``k`` and ``l+`` in one; where
-    values may become unknown, which cannot mend a class that is too small, the two must be given apart.
+    This is the general (alpha, k)-anonymity of Wong, Li, Fu and Wang (2006), which is ``k`` and ``l+`` in one. If
+    values may be suppressed, which cannot mend a class that is too small, give these two instead.
 
     >>> AlphaKAnonymity(0.5, 5, "disease").text
     'alpha-k(0.5, 5, disease)'
     """
 
     name = "alpha-k"
-    saying = (
+    examples = ("alpha-k(0.5, 5, disease)",)
+    title = "Nobody stands out, and no value is too likely"
+    summary = "Every person looks the same as so many, and no sensitive value has a larger share of them than this."
+    term = "(α, k)-anonymity"
+    prevents = "Being found, and a good guess at the secret, both at once."
+    illustration = "With 0.5 and 5, Ann is one of five or more, of whom at most half have the same illness."
+    rank = 70
+    controls = (
+        NumberControl("alpha", "Largest share of a value", 0.5, 0.01, 1.0, 0.01),
+        NumberControl("k", "How many look the same, at least", 5, 2, 100, 1),
+    )
+    sentence = (
         "Every person is one of at least {k} who look the same, and no value of {attribute} has a larger share of "
         "them than {alpha}."
     )
@@ -57,7 +69,7 @@ class AlphaKAnonymity(ThresholdModel):
         return np.full(totals.size, float(self.alpha))
 
     def smallest(self, table: CountTable) -> int:
-        """Return the least size of a class, which is k where values may be unknown."""
+        """Return the least size of an ok class: k if some values are not known."""
         return max(self.k, super().smallest(table))
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
@@ -65,7 +77,7 @@ class AlphaKAnonymity(ThresholdModel):
         return np.asarray(super().ok(classes) & (classes.sizes >= self.k))
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return the fewest rows that must go so that no value is too frequent; all where too few stay."""
+        """Return the fewest rows to remove so that no value is too frequent; all of them if too few stay."""
         removed = super().fewest_removed(classes)
         return np.where(classes.sizes - removed < self.k, classes.sizes, removed)
 
@@ -76,7 +88,7 @@ class AlphaKAnonymity(ThresholdModel):
         return float(groups.shares.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether no value is too frequent."""
+        """Return whether no value is too frequent."""
         return reached <= self.alpha * (1 + TOLERANCE)
 
     @property
@@ -85,10 +97,10 @@ class AlphaKAnonymity(ThresholdModel):
         return max(self.k, math.ceil((1 - TOLERANCE) / self.alpha))
 
     def fits(self, table: CountTable) -> None:
-        """Raise a UsageError: asked by itself only where values may become unknown."""
+        """Raise a UsageError: called without :meth:`check` only if values may be suppressed."""
         raise UsageError(
-            f"'{self.text}' does not go with a suppression that makes values unknown; give k({self.k}) and "
-            f"l+({self.alpha:g}) apart.",
+            f"'{self.text}' does not work with a suppression that hides values; give k({self.k}) and "
+            f"l+({self.alpha:g}) instead.",
             column=self.column,
         )
 

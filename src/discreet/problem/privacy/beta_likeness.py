@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.counts import FloatArray, IntArray
-from discreet.problem._checks import column_name, number, one_of
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE
 from discreet.problem.privacy._thresholds import ThresholdModel
+from discreet.runtime.arguments import column_name, number, one_of
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["BetaLikeness"]
 
@@ -22,8 +23,8 @@ __all__ = ["BetaLikeness"]
 class BetaLikeness(ThresholdModel):
     """A value with share p of the whole table has a share q of a class of at most p (1 + ``beta``).
 
-    That is ``basic`` beta-likeness (Cao and Karras, 2012). ``enhanced`` asks for q <= p (1 + min(beta, -ln p)), so that
-    frequent values are limited too. Values may be as rare as they like.
+    This is ``basic`` beta-likeness (Cao and Karras, 2012). In the form ``enhanced`` q is at most p (1 + min(beta,
+    -ln p)), so that frequent values are limited too. Values may be as rare as they like.
 
     >>> BetaLikeness(1.5, "disease", "enhanced").text
     'beta(1.5, disease, enhanced)'
@@ -31,7 +32,17 @@ class BetaLikeness(ThresholdModel):
 
     name = "beta"
     aliases = ("beta-likeness", "b-likeness")
-    saying = (
+    examples = ("beta(1, disease)", "beta(1, disease, enhanced)")
+    title = "No value is much more likely than it was"
+    summary = (
+        "Among people who look the same, no value is more frequent than in the whole table by more than this factor."
+    )
+    term = "β-likeness"
+    prevents = "Suspicion: a rare illness is three times as frequent in Ann's group as among everybody."
+    illustration = "With 1, an illness of 2 % of all people has at most 4 % of any group."
+    rank = 80
+    controls = (NumberControl("beta", "More frequent by", 1.0, 0.1, 10.0, 0.1),)
+    sentence = (
         "Among people who look the same, no value of {attribute} is much more frequent than in the whole table: "
         "at most by {beta} times its share there."
     )
@@ -62,13 +73,13 @@ class BetaLikeness(ThresholdModel):
         return np.asarray(np.minimum(1.0, p * (1 + self._most(p))))
 
     def _most(self, p: FloatArray) -> FloatArray:
-        """How much more frequent a value may be, relative to its share of the whole table."""
+        """Return by how much a value may exceed its share p of the whole table, relative to p."""
         if self.form == "basic":
             return np.full(p.size, float(self.beta))
         return np.minimum(self.beta, -np.log(p, out=np.full(p.size, -np.inf), where=p > 0))
 
     def reached(self, groups: Groups) -> float:
-        """Return by how much a value is more frequent in a class, at most; infinite if no beta would allow that."""
+        """Return the largest relative gain of a value in a class; infinite if no beta allows it."""
         p = (groups.whole / max(int(groups.whole.sum()), 1))[groups.value]
         gain = groups.shares / p - 1
         if self.form == "enhanced":
@@ -76,5 +87,5 @@ class BetaLikeness(ThresholdModel):
         return float(gain.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether no value is too much more frequent."""
+        """Return whether no value gains too much."""
         return reached <= self.beta + (1 + self.beta) * TOLERANCE

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import FloatArray
-from discreet.problem._checks import column_name, number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel
+from discreet.runtime.arguments import column_name, number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["DeltaDisclosure"]
 
@@ -22,16 +23,23 @@ __all__ = ["DeltaDisclosure"]
 class DeltaDisclosure(SensitiveModel):
     """For every value of a class, |ln (q / p)| < ``delta``: q is its share there, p that in the whole table.
 
-    As in ARX, values that do not occur in a class are not looked at, so that two ok classes together may fail (ARX
-    takes the logarithm to base 2: its delta is this one divided by ln 2). Brickell and Shmatikov (2008) ask for all
-    values.
+    As in ARX, values that do not occur in a class do not count, so that the union of two ok classes may fail; Brickell
+    and Shmatikov (2008) count all values. ARX takes the logarithm to base 2: its delta is this one divided by ln 2.
 
     >>> DeltaDisclosure(1.2, "disease").text
     'delta-disclosure(1.2, disease)'
     """
 
     name = "delta-disclosure"
-    saying = (
+    examples = ("delta-disclosure(1.2, disease)",)
+    title = "Groups tell next to nothing"
+    summary = "Among people who look the same, every value is about as frequent as in the whole table, up or down."
+    term = "δ-disclosure privacy"
+    prevents = "Learning that somebody is more likely, or less likely, to have a value than anybody else."
+    illustration = "With 1, no illness is more than 2.7 times as frequent in a group as among everybody, or as rare."
+    rank = 90
+    controls = (NumberControl("delta", "Largest difference (logarithm)", 1.0, 0.1, 5.0, 0.1),)
+    sentence = (
         "Among people who look the same, the values of {attribute} are about as frequent as in the whole table: "
         "within a factor of e to the power of {delta}."
     )
@@ -54,21 +62,20 @@ class DeltaDisclosure(SensitiveModel):
         counts = self.counts(classes)
         q = counts / np.maximum(self.known(classes), 1)[:, np.newaxis]
         p = np.broadcast_to(self.histogram(classes.table).shares, q.shape)
-        there = counts > 0
-        ratio = np.divide(q, p, out=np.ones_like(q), where=there)
+        ratio = np.divide(q, p, out=np.ones_like(q), where=counts > 0)
         return np.asarray((np.abs(np.log(ratio)) < self._limit).all(axis=1))
 
     @property
     def _limit(self) -> float:
-        """What lies below the limit by rounding alone lies on it, and is refused."""
+        """The limit less the tolerance: what is below it by rounding alone is refused."""
         return self.delta - (1 + self.delta) * TOLERANCE
 
     def reached(self, groups: Groups) -> float:
-        """Return the largest logarithm of a value that occurs in a class."""
+        """Return the largest |ln (q / p)| of a value that occurs in a class."""
         p = groups.whole[groups.value] / max(int(groups.whole.sum()), 1)
         logs: FloatArray = np.abs(np.log(groups.shares) - np.log(p))
         return float(logs.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether no value is much more or much less frequent."""
+        """Return whether no value is much more or much less frequent."""
         return not math.isnan(reached) and reached < self._limit

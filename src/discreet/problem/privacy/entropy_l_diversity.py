@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.problem._checks import column_name, number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
+from discreet.runtime.arguments import column_name, number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["EntropyLDiversity"]
 
@@ -22,15 +23,23 @@ __all__ = ["EntropyLDiversity"]
 class EntropyLDiversity(SensitiveModel):
     """The entropy of the known sensitive values of every class is at least ln ``l``; without any it is 0.
 
-    Compared as exp(entropy), the number of equally frequent values that would be as uncertain, which may miss
-    ``l`` by one part in 10^9. ``l`` need not be whole.
+    Compared is exp(entropy), the number of equally frequent values that are as uncertain, with a tolerance of one part
+    in 10^9. ``l`` need not be whole.
 
     >>> EntropyLDiversity(2.5, "disease").text
     'entropy-l(2.5, disease)'
     """
 
     name = "entropy-l"
-    saying = "Among people who look the same, {attribute} is as hard to guess as {l} equally frequent values."
+    examples = ("entropy-l(3, disease)",)
+    title = "No group makes guessing easy"
+    summary = "Among people who look the same, the sensitive value is as hard to guess as one of so many likely ones."
+    term = "entropy l-diversity"
+    prevents = "A safe guess: two illnesses are in the group, but nine people in ten have the first."
+    illustration = "With 2, guessing Ann's illness is at least as hard as calling a coin."
+    rank = 30
+    controls = (NumberControl("l", "As hard as guessing one of", 2.0, 1.1, 20.0, 0.1),)
+    sentence = "Among people who look the same, {attribute} is as hard to guess as {l} equally frequent values."
     plain = ("attribute",)
     union_closed = True
     favors_even = True
@@ -52,14 +61,14 @@ class EntropyLDiversity(SensitiveModel):
         return np.asarray(np.exp(-(shares * logs).sum(axis=1)) >= self.l * (1 - TOLERANCE))
 
     def reached(self, groups: Groups) -> float:
-        """Return exp(entropy) of the worst class; classes whose values were all made unknown do not count."""
-        there = groups.count > 0
-        shares = groups.shares[there]
-        bits = -np.bincount(groups.group[there], weights=shares * np.log2(shares), minlength=groups.sizes.size)
+        """Return exp(entropy) of the worst class; classes whose values were all suppressed do not count."""
+        occurs = groups.count > 0
+        shares = groups.shares[occurs]
+        bits = -np.bincount(groups.group[occurs], weights=shares * np.log2(shares), minlength=groups.sizes.size)
         return float(np.exp2(bits[groups.judged]).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the worst class is uncertain enough."""
+        """Return whether the worst class is uncertain enough."""
         return reached >= self.l * (1 - TOLERANCE)
 
     @property
@@ -70,10 +79,10 @@ class EntropyLDiversity(SensitiveModel):
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return the exact minimum.
 
-        Of all ways to keep a given number of rows, cutting the most frequent values down to one height leaves
-        the evenest rest, so only those need be looked at. The lower the height, the larger the entropy; one
-        more row on some of the cut values lowers it first and raises it only towards the next height. So both
-        the height and the number of values that keep one row more can be found by bisection.
+        Of all subsets of a given size, the evenest has the largest entropy: the one in which the most frequent values
+        are cut down to one height. The lower the height, the larger the entropy. Keeping one more row of some of the
+        cut values first lowers the entropy and raises it only towards the next height. So bisection finds both the
+        height and the number of values that keep one more row.
         """
         removed = np.where(self.ok(classes), 0, classes.sizes).astype(np.int64)
         enough = np.count_nonzero(self.counts(classes), axis=1) >= self.l * (1 - TOLERANCE)

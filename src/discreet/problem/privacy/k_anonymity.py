@@ -1,4 +1,4 @@
-"""k-anonymity: nobody can be told apart from fewer than k rows."""
+"""k-anonymity: every row is one of k that look the same."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.problem._checks import whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
+from discreet.runtime.arguments import whole_number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["KAnonymity"]
 
@@ -26,7 +27,16 @@ class KAnonymity(PrivacyModel):
 
     name = "k"
     aliases = ("k-anonymity",)
-    saying = "Every person is one of at least {k} who look the same."
+    examples = ("k(5)",)
+    title = "Nobody stands out"
+    summary = "Every person looks the same as at least so many people together, in all columns others may know."
+    term = "k-anonymity"
+    prevents = "Being found: a neighbour who knows somebody's age, town and job cannot tell which row is theirs."
+    illustration = "With 5, whoever knows that Ann is 34 and lives in Leeds finds five rows or more, not one."
+    recommended = True
+    rank = 10
+    controls = (NumberControl("k", "How many look the same, at least", 5, 2, 100, 1),)
+    sentence = "Every person is one of at least {k} who look the same."
     union_closed = True
     superset_closed = True
     favors_even = True
@@ -41,11 +51,11 @@ class KAnonymity(PrivacyModel):
         return classes.sizes >= self.k
 
     def reached(self, groups: Groups) -> float:
-        """Return the size of the smallest class; infinite if nothing was released."""
+        """Return the size of the smallest class; infinite if there is no class."""
         return float(groups.sizes.astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the smallest class is large enough."""
+        """Return whether the smallest class is large enough."""
         return reached >= self.k
 
     @property

@@ -1,4 +1,4 @@
-"""k-map: every class has k people in the population the table was drawn from, or is likely to have them."""
+"""k-map: every class represents k people of the population the table was drawn from."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable
 from discreet.errors import InfeasibleError, UsageError
-from discreet.problem._checks import number, one_of, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
 from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.runtime.arguments import number, one_of, whole_number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["KMap"]
 
@@ -22,14 +23,13 @@ __all__ = ["KMap"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class KMap(PrivacyModel):
-    """Every class stands for at least ``k`` people of the population the table was drawn from.
+    """Every class represents at least ``k`` people of the population the table was drawn from.
 
-    Without a ``fraction`` the people are counted: in a table of the population, or by adding up the survey weights of
-    the class. With one the table is taken for a random sample of that fraction of the population, and only its rows
-    are counted. Of k people about k · fraction are then in the table, with a Poisson distribution. A class is ok if it
-    has so many rows that no more than a share ``significance`` of classes of k people would have as many, or if it has
-    k rows. The estimator ``truncated`` takes into account that a class is only seen if it has a row. These are the
-    estimators D3 and D4 of El Emam and Dankar (2008).
+    Without a ``fraction`` the people are counted, in a table of the population or by the survey weights of the class.
+    With a ``fraction`` the table is taken for a random sample of that fraction of the population, and only its rows are
+    counted: the number of rows of k people is then Poisson distributed with mean k · fraction. A class is ok if the
+    probability of as many rows is at most ``significance``, or if it has k rows. The estimator ``truncated`` conditions
+    on at least one row. These are the estimators D3 and D4 of El Emam and Dankar (2008).
 
     >>> model = KMap(20, 0.1)
     >>> model.text, model.needed
@@ -39,7 +39,18 @@ class KMap(PrivacyModel):
     """
 
     name = "k-map"
-    saying = "Every person looks like at least {k} people of the population."
+    examples = ("k-map(20, 0.1)", "k-map(20, 0.1, estimator=truncated)", "k-map(20)")
+    title = "Nobody stands out in the population"
+    summary = "Every row could be one of so many people of the population the table was drawn from."
+    term = "k-map, estimated"
+    prevents = "Being found by somebody who does not know who is in the table."
+    illustration = "With 20 and a sample of a tenth, each row could be 20 people of the country."
+    rank = 120
+    controls = (
+        NumberControl("k", "People of the population, at least", 20, 2, 1000, 1),
+        NumberControl("fraction", "Share of the population that is in the table", 0.1, 0.001, 1.0, 0.001),
+    )
+    sentence = "Every person looks like at least {k} people of the population."
     plain = ("fraction",)
     union_closed = True
     superset_closed = True
@@ -59,19 +70,16 @@ class KMap(PrivacyModel):
             return
         if (self.estimator, self.significance) != ("poisson", 0.05):
             raise UsageError("k-map estimates from a fraction of the population; give it, as in k-map(20, 0.1).")
-        object.__setattr__(self, "favors_even", False)  # one row may stand for more people than another
+        object.__setattr__(self, "favors_even", False)  # rows may represent different numbers of people
 
     @property
     def looks_at_population(self) -> bool:
-        """Without a fraction people are counted."""
+        """People are counted if there is no fraction."""
         return self.fraction is None
 
     @cached_property
     def needed(self) -> int:
-        """How many rows a class needs in the table.
-
-        With a fraction that is the fewest with P(X >= rows) <= significance, and k at most.
-        """
+        """The rows a class needs: the fewest with P(X >= rows) <= significance, but at most k; 1 without a fraction."""
         if self.fraction is None:
             return 1
         mean = self.k * self.fraction
@@ -85,26 +93,26 @@ class KMap(PrivacyModel):
         return rows
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return for each class whether it has rows, or stands for people, enough."""
+        """Return for each class whether it has enough rows, or represents enough people."""
         if self.fraction is None:
             return np.asarray(self.people(classes) >= self.k * (1 - TOLERANCE))
         return classes.sizes >= self.needed
 
     def reached(self, groups: Groups) -> float:
-        """Return the rows, or the people, of the smallest class; infinite if nothing was released."""
+        """Return the rows, or the people, of the smallest class; infinite if there is no class."""
         if self.fraction is not None:
             return float(groups.sizes.astype(np.float64).min(initial=np.inf))
         if groups.population is None:
-            raise self.nobody_known()
+            raise self.unknown_population_error()
         return float(groups.population.min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the smallest class has enough."""
+        """Return whether the smallest class has enough."""
         return reached >= (self.needed if self.fraction is not None else self.k * (1 - TOLERANCE))
 
     @property
     def minimum_size(self) -> int:
-        """A class needs so many rows."""
+        """The rows a class needs."""
         return self.needed
 
     def check(self, table: CountTable) -> None:

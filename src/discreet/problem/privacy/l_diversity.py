@@ -1,4 +1,4 @@
-"""Distinct l-diversity: every class shows several sensitive values."""
+"""Distinct l-diversity: every class has several sensitive values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.problem._checks import column_name, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import SensitiveModel
+from discreet.runtime.arguments import column_name, whole_number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["LDiversity"]
 
@@ -27,7 +28,15 @@ class LDiversity(SensitiveModel):
 
     name = "distinct-l"
     aliases = ("l", "l-diversity")
-    saying = "People who look the same have at least {l} different values of {attribute}."
+    examples = ("distinct-l(3, disease)",)
+    title = "No group gives itself away"
+    summary = "People who look the same have at least so many different values of the sensitive column."
+    term = "distinct l-diversity"
+    prevents = "Learning a secret without finding the row: everybody in the group has the same illness."
+    illustration = "With 3, the five rows that could be Ann's name three illnesses or more."
+    rank = 20
+    controls = (NumberControl("l", "Different values, at least", 3, 2, 20, 1),)
+    sentence = "People who look the same have at least {l} different values of {attribute}."
     plain = ("attribute",)
     union_closed = True
     superset_closed = True
@@ -45,12 +54,12 @@ class LDiversity(SensitiveModel):
         return np.asarray(np.count_nonzero(self.counts(classes), axis=1) >= self.l)
 
     def reached(self, groups: Groups) -> float:
-        """Return the fewest values in a class; classes whose values were all made unknown do not count."""
+        """Return the fewest values of a class; classes whose values were all suppressed do not count."""
         different = np.bincount(groups.group[groups.count > 0], minlength=groups.sizes.size)
         return float(different[groups.judged].astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the class with the fewest values has enough."""
+        """Return whether the class with the fewest values has enough."""
         return reached >= self.l
 
     @property

@@ -1,4 +1,4 @@
-"""l+-diversity: how sure anyone can be of a sensitive value is limited, value by value."""
+"""l+-diversity: the share of each sensitive value in a class is limited, value by value."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet._words import amount
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem._checks import column_name, number, one_of
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE
 from discreet.problem.privacy._thresholds import ThresholdModel
+from discreet.runtime.arguments import column_name, number, one_of
+from discreet.runtime.parts import NumberControl
+from discreet.runtime.plurals import amount
 
 __all__ = ["LPlusDiversity"]
 
@@ -24,10 +25,10 @@ __all__ = ["LPlusDiversity"]
 class LPlusDiversity(ThresholdModel):
     """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
-    ``theta`` is one number for all values (1/l is the frequency form of l-diversity), or a mapping from value
-    to number where values not named may have any share. With ``by="frequency"`` the one number is meant for
-    rare values: a value more frequent in the whole table than the average of the values that occur gets
-    min(1, θ · frequency / average). A share may exceed its θ by one part in 10^9, which is rounding.
+    ``theta`` is one number for all values (1/l is the frequency form of l-diversity), or a mapping from values to
+    numbers; values not named may have any share. With ``by="frequency"`` the number is meant for rare values: a value
+    more frequent in the whole table than the average value gets min(1, θ · frequency / average). Shares are compared
+    with a tolerance of one part in 10^9.
 
     >>> LPlusDiversity(0.25, "disease").text
     'l+(0.25, disease)'
@@ -37,7 +38,15 @@ class LPlusDiversity(ThresholdModel):
 
     name = "l+"
     aliases = ("l-plus",)
-    saying = "Among people who look the same, no value of {attribute} has a larger share than {theta}."
+    examples = ("l+(0.25, disease)", "l+({HIV: 0.1, Flu: 0.5}, disease)", "l+(0.25, disease, by=frequency)")
+    title = "No value is too likely"
+    summary = "Among people who look the same, no sensitive value has a larger share than this."
+    term = "l+-diversity"
+    prevents = "A good guess: half of those who could be Ann have the same illness."
+    illustration = "With 0.3, no illness is had by more than 3 in 10 of the rows that could be Ann's."
+    rank = 50
+    controls = (NumberControl("theta", "Largest share", 0.3, 0.01, 1.0, 0.01),)
+    sentence = "Among people who look the same, no value of {attribute} has a larger share than {theta}."
     plain = ("attribute",)
     by_thetas = True
 
@@ -62,7 +71,7 @@ class LPlusDiversity(ThresholdModel):
 
     @property
     def words(self) -> str:
-        """What is limited; a threshold of each value counts the values only."""
+        """The promise as a sentence, in which thresholds of single values are only counted."""
         if not isinstance(self.theta, Mapping):
             return super().words
         column = self.attribute or "the sensitive column"
@@ -75,7 +84,7 @@ class LPlusDiversity(ThresholdModel):
         return self.by is not None
 
     def thetas(self, totals: IntArray, names: Sequence[str]) -> FloatArray:
-        """Return the threshold of each value, from how often it occurs in the table and what it is called.
+        """Return the threshold of each value, by its frequency in the table or by its name.
 
         >>> LPlusDiversity(0.2, by="frequency").thetas(np.array([1, 1, 4]), ())
         array([0.2, 0.2, 0.4])
@@ -88,13 +97,13 @@ class LPlusDiversity(ThresholdModel):
         return np.asarray(np.minimum(1.0, self.theta * np.maximum(totals / max(average, 1.0), 1.0)))
 
     def reached(self, groups: Groups) -> float:
-        """Return the largest share of a value in a class; where thresholds differ, as a multiple of its own."""
+        """Return the largest share of a value in a class; if thresholds differ, as a multiple of its own."""
         if self._uniform:
             return float(groups.shares.max(initial=0.0))
         return float(self.multiples(groups).max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether no value exceeds its threshold."""
+        """Return whether no value exceeds its threshold."""
         return reached <= (float(self.theta) if self._uniform else 1.0) * (1 + TOLERANCE)  # type: ignore[arg-type]
 
     @property
@@ -109,7 +118,7 @@ class LPlusDiversity(ThresholdModel):
         return math.ceil((1 - TOLERANCE) / self.theta)
 
     def fits(self, table: CountTable) -> None:
-        """Raise a UsageError if a value named is not there."""
+        """Raise a UsageError if a value with a threshold does not occur."""
         if isinstance(self.theta, Mapping):
             unknown = len(set(self.theta) - set(self.histogram(table).labels))
             if unknown:

@@ -1,4 +1,4 @@
-"""Recursive (c, l)-diversity: the most frequent sensitive value does not outweigh the rare ones together."""
+"""Recursive (c, l)-diversity: the most frequent sensitive value does not outweigh all rare ones."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.problem._checks import column_name, number, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
+from discreet.runtime.arguments import column_name, number, whole_number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["RecursiveDiversity"]
 
@@ -25,15 +26,28 @@ _MOST = 2.0**62
 class RecursiveDiversity(SensitiveModel):
     """With the counts of the known values of a class sorted downwards, n_(1) < ``c`` · (n_(``l``) + n_(``l`` + 1) + …).
 
-    So even if ``l`` − 2 values are ruled out, the most frequent of the others stays below ``c`` times the
-    rest. The inequality is strict: a class within one part in 10^9 of equality does not pass.
+    Even if ``l`` − 2 values are ruled out, the most frequent of the others stays below ``c`` times the rest. The
+    inequality is strict: a class within one part in 10^9 of equality does not pass.
 
     >>> RecursiveDiversity(4, 3, "disease").text
     'recursive-cl(4, 3, disease)'
     """
 
     name = "recursive-cl"
-    saying = (
+    examples = ("recursive-cl(4, 3, disease)",)
+    title = "The frequent do not drown the rare"
+    summary = (
+        "Among people who look the same, the most frequent value stays below c times all values from the rank l on."
+    )
+    term = "recursive (c, l)-diversity"
+    prevents = "Ruling values out: somebody knows that Ann does not have the flu, and few illnesses are left."
+    illustration = "With c = 4 and l = 2, the most frequent illness has less than 4 times the rows of all others."
+    rank = 40
+    controls = (
+        NumberControl("c", "Factor", 4.0, 0.1, 100.0, 0.1),
+        NumberControl("l", "From this rank on", 2, 2, 20, 1),
+    )
+    sentence = (
         "Among people who look the same, the most frequent value of {attribute} stays below {c} times the number of "
         "all values from the rank {l} on."
     )
@@ -62,7 +76,7 @@ class RecursiveDiversity(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest n_(1) / (n_(l) + …) of a class: the promise holds for every larger c.
 
-        Classes whose values were all made unknown do not count; one that never had a known value has no such c.
+        Classes whose values were all suppressed do not count; for a class without any value the ratio is infinite.
         """
         if (groups.judged & (np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size) == 0)).any():
             return math.inf
@@ -76,7 +90,7 @@ class RecursiveDiversity(SensitiveModel):
         return float(ratios[top > 0].max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the largest ratio stays below c."""
+        """Return whether the largest ratio stays below c."""
         return reached < self.c * (1 - TOLERANCE)
 
     @property
@@ -87,10 +101,9 @@ class RecursiveDiversity(SensitiveModel):
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
         """Return the exact minimum.
 
-        Of all ways to keep a given number of rows, cutting the most frequent values down to one height has
-        both the smallest n_(1) and the largest rest. The lower the height the easier the condition, and
-        leaving one row more on some of the cut values is as hard as on all of them; so the height is found by
-        bisection.
+        Of all subsets of a given size, the one in which the most frequent values are cut down to one height has both
+        the smallest n_(1) and the largest rest. The lower the height, the easier the condition, and one more row of
+        some cut values is as hard as one more of all. So bisection finds the height.
         """
         counts = self.counts(classes)
         removed = np.where(self.ok(classes), 0, classes.sizes).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Sample uniqueness: few released rows stand alone."""
+"""Sample uniqueness: few released rows are unique."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import IntArray
-from discreet.problem._checks import number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
 from discreet.problem.privacy._sensitive import TOLERANCE
+from discreet.runtime.arguments import number
+from discreet.runtime.parts import NumberControl
 
 __all__ = ["SampleUniqueness"]
 
@@ -28,6 +29,14 @@ class SampleUniqueness(PrivacyModel):
     """
 
     name = "sample-uniqueness"
+    examples = ("sample-uniqueness(0.01)",)
+    title = "Few are alone"
+    summary = "At most this share of people have a combination of values that nobody else has."
+    term = "sample uniqueness"
+    prevents = "Certain matches: rows that only one person can be."
+    illustration = "With 0.01, at most one row in a hundred is the only one of its kind."
+    rank = 110
+    controls = (NumberControl("share", "Largest share of people", 0.01, 0.001, 1.0, 0.001),)
     union_closed = True
     superset_closed = True
     of_table = True
@@ -38,19 +47,19 @@ class SampleUniqueness(PrivacyModel):
         object.__setattr__(self, "share", number(self.share, "The share of unique rows", least=0, most=1))
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return that every class is ok by itself."""
+        """Every class is ok by itself."""
         return np.ones(len(classes), dtype=np.bool_)
 
     def holds(self, sizes: IntArray) -> bool:
-        """Return whether few enough rows are alone."""
+        """Return whether few enough rows are unique."""
         return self.satisfied_by(_share_of_uniques(sizes))
 
     def reached(self, groups: Groups) -> float:
-        """Return the share of rows that are alone; 0 if nothing was released."""
+        """Return the share of rows that are unique; 0 if there are none."""
         return _share_of_uniques(groups.sizes)
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the share is low enough."""
+        """Return whether the share is low enough."""
         return reached <= self.share * (1 + TOLERANCE)
 
 

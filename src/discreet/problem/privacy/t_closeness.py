@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray
 from discreet.errors import UsageError
-from discreet.problem._checks import column_name, number, one_of
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups
 from discreet.problem.privacy._sensitive import TOLERANCE, SensitiveModel, largest
+from discreet.runtime.arguments import column_name, number, one_of
+from discreet.runtime.parts import ChoiceControl, NumberControl
 
-__all__ = ["TCloseness", "levels_apart"]
+__all__ = ["TCloseness", "levels_below_root"]
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -25,12 +26,11 @@ Number = TypeVar("Number", np.int64, np.float64)
 class TCloseness(SensitiveModel):
     """The earth mover's distance between the known values of a class and of the whole table is at most ``t``.
 
-    The distance between two values is 1 (``equal``); how far apart they are in the column's order, the ends
-    being 1 apart (``ordered``); or the level of their lowest common ancestor over the height of the column's
-    hierarchy (``hierarchical``). The earth mover's distance is then, as Li, Li and Venkatasubramanian show,
-    half the L1 distance; the mean of the absolute differences of the cumulative shares; and the mean over the
-    levels of half the L1 distance between the shares of the level's nodes. It may exceed ``t`` by 10^-9,
-    which is rounding.
+    The distance between two values is 1 (``equal``), the difference of their ranks over the largest difference
+    (``ordered``), or the level of their lowest common ancestor over the height of the column's hierarchy
+    (``hierarchical``). Li, Li and Venkatasubramanian show that the earth mover's distance is then half the L1 distance;
+    the mean absolute difference of the cumulative shares; or the mean over the levels of half the L1 distance between
+    the shares of the nodes. It is compared with a tolerance of 10^-9.
 
     >>> TCloseness(0.2, "income", "ordered").text
     't(0.2, income, ordered)'
@@ -38,7 +38,22 @@ class TCloseness(SensitiveModel):
 
     name = "t"
     aliases = ("t-closeness",)
-    saying = "Among people who look the same, {attribute} is spread almost as in the whole table, at most {t} apart."
+    examples = ("t(0.2, disease)", "t(0.2, disease, ordered)", "t(0.2, disease, hierarchical)")
+    title = "Groups are like everybody"
+    summary = "Among people who look the same, the sensitive column is spread almost as in the whole table."
+    term = "t-closeness"
+    prevents = "Learning something about a group: those who could be Ann are far more often ill than others."
+    illustration = "With 0.2, at most a fifth of the group would have to change to look like everybody."
+    rank = 60
+    controls = (
+        NumberControl("t", "Largest distance", 0.2, 0.01, 1.0, 0.01),
+        ChoiceControl(
+            "distance",
+            "Distance between values",
+            {"equal": "all the same", "ordered": "by their order", "hierarchical": "by their hierarchy"},
+        ),
+    )
+    sentence = "Among people who look the same, {attribute} is spread almost as in the whole table, at most {t} apart."
     plain = ("attribute", "distance")
     union_closed = True
 
@@ -61,23 +76,23 @@ class TCloseness(SensitiveModel):
         return np.asarray(self.distances(classes) <= self.t + TOLERANCE)
 
     def distances(self, classes: Classes) -> FloatArray:
-        """Return how far each class is from the whole table; 0 where no value is known."""
+        """Return the distance of each class from the whole table; 0 if no value is known."""
         known = self.known(classes)
         shares = self.counts(classes) / np.maximum(known, 1)[:, np.newaxis]
         histogram = self.histogram(classes.table)
-        apart = np.where(known[:, np.newaxis] > 0, shares - histogram.shares, 0.0)
+        difference = np.where(known[:, np.newaxis] > 0, shares - histogram.shares, 0.0)
         if self.distance == "equal":
-            return np.asarray(np.abs(apart).sum(axis=1) / 2)
+            return np.asarray(np.abs(difference).sum(axis=1) / 2)
         if self.distance == "ordered":
-            return np.asarray(np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(apart.shape[1] - 1, 1))
-        levels = levels_apart(histogram.ancestors)
-        halves = [np.abs(_node_sums(apart, level)).sum(axis=1) / 2 for level in levels]
+            return np.asarray(np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(difference.shape[1] - 1, 1))
+        levels = levels_below_root(histogram.ancestors)
+        halves = [np.abs(_node_sums(difference, level)).sum(axis=1) / 2 for level in levels]
         return np.asarray(sum(halves, np.zeros(len(classes))) / max(len(levels), 1))
 
     def reached(self, groups: Groups) -> float:
-        """Return the largest distance of a class; classes whose values were all made unknown do not count.
+        """Return the largest distance of a class; classes whose values were all suppressed do not count.
 
-        The rows of a class that were made unknown are missing from the shares of all values.
+        Suppressed values of other classes count as known before, and are missing from the shares of all values.
         """
         known = np.bincount(groups.group, weights=groups.count, minlength=groups.sizes.size) > 0
         if not known.any():
@@ -85,7 +100,7 @@ class TCloseness(SensitiveModel):
         whole = groups.whole / groups.whole.sum()
         if self.distance == "ordered":
             return _ordered_distance(groups, known, whole)
-        levels = [np.arange(whole.size)] if self.distance == "equal" else levels_apart(groups.ancestors)
+        levels = [np.arange(whole.size)] if self.distance == "equal" else levels_below_root(groups.ancestors)
         total = np.zeros(groups.sizes.size)
         for level in levels:
             nodes = int(level.max()) + 1
@@ -93,22 +108,22 @@ class TCloseness(SensitiveModel):
             keys, entry = np.unique(groups.group * nodes + level[groups.value], return_inverse=True)
             group = keys // nodes
             share = np.bincount(entry, weights=groups.shares)
-            there = node[keys % nodes]
-            # What the class does not have at all differs by the whole table's share, which sums to 1.
-            apart = np.abs(share - there) - there
-            total += (1 + np.bincount(group, weights=apart, minlength=total.size)) / 2
+            expected = node[keys % nodes]
+            # Values that the class lacks differ by their whole share, and all shares sum to 1.
+            beyond = np.abs(share - expected) - expected
+            total += (1 + np.bincount(group, weights=beyond, minlength=total.size)) / 2
         return float(total[known].max() / max(len(levels), 1))
 
     def satisfied_by(self, reached: float) -> bool:
-        """Whether the farthest class is close enough."""
+        """Return whether the farthest class is close enough."""
         return reached <= self.t + TOLERANCE
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return a lower bound: what the class lacks weighs more the more of the rest is kept.
+        """Return a lower bound: the more rows stay, the more the class lacks of its rare values.
 
-        If s rows stay, a set of values that holds n rows of the class has at most a share n / s of them. What
-        it then still lacks of its share in the whole table is a lower bound on the distance that grows with
-        s. Rows and sizes here are those with a known value.
+        If s rows stay, values with n rows in the class have at most a share n / s. By how much that is below their
+        share of the whole table is a lower bound on the distance, and grows with s. Rows without a known value do not
+        count.
         """
         removed = np.zeros(len(classes), dtype=np.int64)
         fix = np.flatnonzero(~self.ok(classes))
@@ -127,13 +142,13 @@ class TCloseness(SensitiveModel):
                 return np.asarray(np.maximum(np.maximum(below, above), 0).sum(axis=1))
         else:
             equal = self.distance == "equal"
-            levels = [np.arange(whole.size)] if equal else levels_apart(histogram.ancestors)
-            held = [_node_sums(counts, level) for level in levels]
+            levels = [np.arange(whole.size)] if equal else levels_below_root(histogram.ancestors)
+            rows = [_node_sums(counts, level) for level in levels]
             shares = [_node_sums(whole, level) for level in levels]
             scale = max(len(levels), 1)
 
             def lacking(kept: FloatArray) -> FloatArray:
-                parts = [np.maximum(q - n / kept, 0).sum(axis=1) for n, q in zip(held, shares, strict=True)]
+                parts = [np.maximum(q - n / kept, 0).sum(axis=1) for n, q in zip(rows, shares, strict=True)]
                 return np.asarray(sum(parts, np.zeros(fix.size)))
 
         def holds(kept: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -143,7 +158,7 @@ class TCloseness(SensitiveModel):
         return removed
 
     def fits(self, table: CountTable) -> None:
-        """Raise a UsageError if the hierarchical distance has no hierarchy to go by."""
+        """Raise a UsageError if the hierarchical distance lacks a hierarchy."""
         if self.distance == "hierarchical" and self.histogram(table).ancestors is None:
             raise UsageError(
                 f"'{self.text}' needs a hierarchy of '{self.column}'; give one or choose another distance.",
@@ -151,8 +166,8 @@ class TCloseness(SensitiveModel):
             )
 
 
-def levels_apart(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
-    """Return the levels below the root, at which two values can lie apart."""
+def levels_below_root(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> list[NDArray[np.int64]]:
+    """Return the levels below the root, at which two values may be in different nodes."""
     if ancestors is None:
         raise UsageError("The hierarchical distance of t-closeness needs a hierarchy of the sensitive attribute.")
     rooted = int(ancestors[-1].max(initial=0)) == 0
@@ -160,14 +175,14 @@ def levels_apart(ancestors: NDArray[np.int32] | NDArray[np.integer] | None) -> l
 
 
 def _node_sums(values: NDArray[Number], level: NDArray[np.int64]) -> NDArray[Number]:
-    """Add up numbers per sensitive value, along the last axis, to numbers per node of a level."""
+    """Sum numbers of sensitive values, along the last axis, over the nodes of a level."""
     order = np.argsort(level, kind="stable")
     starts = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 1))
     return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
 def _ordered_distance(groups: Groups, known: NDArray[np.bool_], whole: FloatArray, at_once: int = 4096) -> float:
-    """Return the largest ordered distance of a class, a slice of the classes at a time."""
+    """Return the largest ordered distance of a class, computed for a slice of the classes at a time."""
     farthest = 0.0
     starts = np.arange(0, known.size, at_once)
     bounds = np.searchsorted(groups.group, [*starts, known.size])

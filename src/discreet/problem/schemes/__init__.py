@@ -1,4 +1,4 @@
-"""Generalization schemes: one module each."""
+"""Generalization schemes, one module each. Dropping a module into this folder adds a scheme."""
 
 from discreet.problem.schemes._base import (
     SCHEMES,
@@ -9,5 +9,18 @@ from discreet.problem.schemes._base import (
     make_schemes,
     scheme_of_each,
 )
+from discreet.problem.schemes._tree import Node, merged, roots, set_partitions
 
-__all__ = ["SCHEMES", "Partition", "RunScheme", "Scheme", "SetScheme", "make_schemes", "scheme_of_each"]
+__all__ = [
+    "SCHEMES",
+    "Node",
+    "Partition",
+    "RunScheme",
+    "Scheme",
+    "SetScheme",
+    "make_schemes",
+    "merged",
+    "roots",
+    "scheme_of_each",
+    "set_partitions",
+]

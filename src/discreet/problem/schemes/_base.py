@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, IntArray
 from discreet.errors import UsageError
-from discreet.problem._family import Family, Part
+from discreet.runtime.parts import Family, Part
 
 __all__ = ["SCHEMES", "Partition", "RunScheme", "Scheme", "SetScheme", "make_schemes", "scheme_of_each"]
 
@@ -19,21 +19,34 @@ Partition = tuple[tuple[int, ...], ...]
 
 
 class Scheme(Part, ABC):
-    """Which partitions of an attribute's leaves are valid."""
+    """The valid partitions of an attribute's leaves into blocks.
+
+    A scheme is searched by every solver that names it, and by ``partitions`` if it is a :class:`RunScheme` or a
+    :class:`SetScheme`.
+    """
 
     uses_hierarchy: ClassVar[bool] = True
-    """Whether the valid partitions depend on the attribute's hierarchy."""
+    """The valid partitions depend on the attribute's hierarchy.
+
+    If it is wrong, an attribute without a hierarchy gets none, or gets one that nobody needs.
+    """
     uses_order: ClassVar[bool] = False
-    """Whether the valid partitions depend on the order of the attribute's values."""
+    """The valid partitions depend on the order of the attribute's values.
+
+    If it is wrong, the report does not say that text was joined in the order of the alphabet.
+    """
     is_global: ClassVar[bool] = True
-    """Equal values are always recoded alike, so that one partition describes the whole recoding."""
+    """Equal values are always recoded alike, so that one partition describes the whole recoding.
+
+    If it is wrong, solvers and recoding take a local scheme for a global one.
+    """
 
     @abstractmethod
     def count(self, attribute: CodedAttribute) -> int:
         """Return how many different partitions are valid."""
 
     def formal_count(self, attribute: CodedAttribute) -> int:
-        """Return the size of the space as the papers print it (cuts count single-child nodes)."""
+        """Return the number of partitions as papers count them: a node with a single child is a choice of its own."""
         return self.count(attribute)
 
     @abstractmethod
@@ -42,34 +55,34 @@ class Scheme(Part, ABC):
 
     @abstractmethod
     def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
-        """Return whether one partition is valid, without enumerating."""
+        """Return whether a partition is valid, without enumerating them."""
 
 
 class RunScheme(Scheme):
-    """A scheme whose valid partitions are those into valid runs of one order of the leaves."""
+    """A scheme whose blocks are valid runs of the leaves in one order; any partition into such runs is valid."""
 
     def order(self, attribute: CodedAttribute) -> IntArray:
-        """Return the leaves in the order in which every valid block is a run; by default that of their codes."""
+        """Return the leaves in the order in which every valid block is a run; by default the order of their codes."""
         return np.arange(attribute.leaves)
 
     @abstractmethod
     def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
-        """Return the first and the last place in the order of every valid block."""
+        """Return the positions of the first and the last leaf of every valid block in the order."""
 
 
 class SetScheme(Scheme):
-    """A scheme whose valid partitions are those into valid blocks, which may be any sets."""
+    """A scheme whose blocks are valid sets of leaves; any partition into such sets is valid."""
 
     @abstractmethod
     def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """Return the sets of some leaves that valid blocks hold, and how many leaves the smallest such block has.
+        """Return the intersections of valid blocks with ``leaves``, and the size of the smallest block of each.
 
-        A set is a number whose bit ``i`` says whether it holds ``leaves[i]``. Other leaves a block may hold or not.
+        Bit ``i`` of an intersection says whether it holds ``leaves[i]``.
         """
 
     @abstractmethod
     def closure(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[int, ...]:
-        """Return the smallest valid block that holds some leaves."""
+        """Return the smallest valid block that holds all of ``leaves``."""
 
 
 Choice = str | Scheme | Mapping[str, str | Scheme]
@@ -77,7 +90,7 @@ Choice = str | Scheme | Mapping[str, str | Scheme]
 
 
 def make_schemes(choice: Choice) -> Scheme | dict[str, Scheme]:
-    """Return the schemes text forms stand for; an error names the column.
+    """Return the schemes of text forms; an error names the column.
 
     >>> make_schemes({"age": "OPS", "sex": "set"})
     {'age': Ordered(), 'sex': SetPartition()}
@@ -94,7 +107,7 @@ def make_schemes(choice: Choice) -> Scheme | dict[str, Scheme]:
 
 
 def scheme_of_each(columns: Sequence[str], choice: Choice) -> dict[str, Scheme]:
-    """Return the scheme of each column; those a mapping leaves out are full-domain.
+    """Return the scheme of each column; columns that a mapping leaves out are full-domain.
 
     >>> scheme_of_each(["age", "sex"], {"age": "ordered"})
     {'age': Ordered(), 'sex': FullDomain()}

@@ -1,4 +1,4 @@
-"""The rule by which a hierarchy guides partitions: a block leaves a group only with the whole group."""
+"""The rule of guided schemes: a block with values of two groups holds both groups whole."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ Groupings = Callable[[Sequence[Node]], Iterator[Sequence[Sequence[Node]]]]
 
 
 def respects(tree: Node, block: frozenset[int]) -> bool:
-    """Return whether a block that holds values of two groups holds those groups whole.
+    """Return whether a block with values of two groups holds these groups whole.
 
-    The groups are the children of the lowest node above the whole block: inside one of them the block would
-    have a lower node.
+    The groups are the children of the lowest node above the block.
     """
     node = tree
     while True:
-        inside = [child for child in node.children if not block.isdisjoint(child.leaves)]
-        if len(inside) != 1:
-            return all(block.issuperset(child.leaves) for child in inside)
-        node = inside[0]
+        touched = [child for child in node.children if not block.isdisjoint(child.leaves)]
+        if len(touched) != 1:
+            return all(block.issuperset(child.leaves) for child in touched)
+        node = touched[0]
 
 
 def guided_blocks(node: Node, groupings: Groupings) -> Iterator[tuple[Block, ...]]:
-    """Yield each valid partition of a node's leaves: its children in groups, those alone divided further."""
+    """Yield each valid partition of a node's leaves: children are grouped, and single ones divided further."""
     if not node.children:
         yield (node.leaves,)
         return
     for groups in groupings(node.children):
-        ways = [
+        choices = [
             partial(guided_blocks, group[0], groupings) if len(group) == 1 else partial(_joined, group)
             for group in groups
         ]
-        for choice in lazy_product(ways):
+        for choice in lazy_product(choices):
             yield tuple(block for blocks in choice for block in blocks)
 
 

@@ -8,7 +8,7 @@ __all__ = ["bell", "mixed_partitions"]
 
 
 def _bells(n: int) -> list[int]:
-    """Return the numbers of partitions of 0..n things, by the Bell triangle."""
+    """Return the numbers of partitions of sets of 0 to n items, by the Bell triangle."""
     numbers, row = [1], [1]
     for _ in range(n):
         following = [row[-1]]
@@ -20,7 +20,7 @@ def _bells(n: int) -> list[int]:
 
 
 def bell(n: int) -> int:
-    """Return the number of partitions of n things.
+    """Return the number of partitions of a set of n items.
 
     >>> bell(8)
     4140
@@ -28,21 +28,20 @@ def bell(n: int) -> int:
     return _bells(n)[-1]
 
 
-def mixed_partitions(ways: Iterable[int]) -> int:
-    """Return the number of partitions of things, of which thing i may look ``ways[i]`` ways where alone.
+def mixed_partitions(variants: Iterable[int]) -> int:
+    """Return the number of partitions of a set whose item i has ``variants[i]`` variants if it is a block of its own.
 
-    Sums over how many things are alone: the elementary symmetric polynomial of their ways, times the
-    partitions of the others that leave nothing alone.
+    Sums over the number of singletons: the elementary symmetric polynomial of the variants, times the partitions of
+    the other items without singletons.
 
     >>> mixed_partitions([5, 1, 2, 2])
     67
     """
-    alone = [1]
-    for way in ways:
-        shifted = [0, *(way * value for value in alone)]
-        alone = [value + more for value, more in zip([*alone, 0], shifted, strict=True)]
-    numbers = _bells(len(alone) - 1)
-    together = [1]
-    for number in numbers[:-1]:
-        together.append(number - together[-1])
-    return sum(value * rest for value, rest in zip(alone, reversed(together), strict=True))
+    symmetric = [1]
+    for count in variants:
+        shifted = [0, *(count * value for value in symmetric)]
+        symmetric = [value + more for value, more in zip([*symmetric, 0], shifted, strict=True)]
+    without_singletons = [1]
+    for number in _bells(len(symmetric) - 1)[:-1]:
+        without_singletons.append(number - without_singletons[-1])
+    return sum(value * rest for value, rest in zip(symmetric, reversed(without_singletons), strict=True))

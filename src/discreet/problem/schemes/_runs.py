@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 def is_run(block: Collection[int]) -> bool:
-    """Return whether a set of codes skips none between its ends."""
+    """Return whether codes are consecutive."""
     return max(block) - min(block) + 1 == len(block)
 
 
 def runs(items: Sequence[T]) -> Iterator[tuple[tuple[T, ...], ...]]:
-    """Yield each way to cut a sequence into runs, from one run to all single.
+    """Yield each partition of a sequence into runs, from one run to single items.
 
     >>> list(runs("abc"))
     [(('a', 'b', 'c'),), (('a', 'b'), ('c',)), (('a',), ('b', 'c')), (('a',), ('b',), ('c',))]

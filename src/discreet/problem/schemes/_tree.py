@@ -1,4 +1,4 @@
-"""An attribute's hierarchy as a tree, and the ways to put partitions together."""
+"""An attribute's hierarchy as a tree, and enumeration of partitions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Node:
-    """A set of leaves that is a node of the hierarchy, with the nodes below; a leaf has none."""
+    """A node of a hierarchy: its leaves and its children; a leaf has none."""
 
     leaves: Block
     children: tuple[Node, ...] = ()
 
 
 def roots(attribute: CodedAttribute) -> tuple[Node, ...]:
-    """Return the tree, or trees, of an attribute; a node with a single child is one node with it."""
+    """Return the trees of an attribute; a node with a single child is the same node."""
     nodes = [Node((leaf,)) for leaf in range(attribute.leaves)]
     for level in attribute.ancestors[1:].tolist():
         families: dict[int, list[Node]] = {}
@@ -35,7 +35,7 @@ def roots(attribute: CodedAttribute) -> tuple[Node, ...]:
 
 
 def merged(attribute: CodedAttribute) -> Node:
-    """Return the tree of an attribute, with a root put on top where it has several or no levels at all."""
+    """Return the tree of an attribute, with a root added if it has several trees or no levels."""
     top = roots(attribute)
     return top[0] if len(top) == 1 else _parent(top)
 
@@ -54,12 +54,12 @@ def below(node: Node) -> Iterator[Node]:
 
 
 def ordered(blocks: Iterable[Block]) -> Partition:
-    """Return blocks, each in ascending order, by their first leaf."""
+    """Return blocks in the order of their first leaves."""
     return tuple(sorted(blocks))
 
 
 def blocks_of(attribute: CodedAttribute, partition: Partition) -> list[frozenset[int]] | None:
-    """Return the blocks as sets, or None if each leaf is not in exactly one of them."""
+    """Return the blocks as sets, or None unless each leaf is in exactly one."""
     leaves = [leaf for block in partition for leaf in block]
     if sorted(leaves) != list(range(attribute.leaves)) or not all(partition):
         return None
@@ -67,7 +67,7 @@ def blocks_of(attribute: CodedAttribute, partition: Partition) -> list[frozenset
 
 
 def lazy_product(choices: Sequence[Callable[[], Iterator[T]]]) -> Iterator[tuple[T, ...]]:
-    """Yield each way to take one item from each iterator, without keeping the items.
+    """Yield the Cartesian product of iterators without storing their items.
 
     >>> list(lazy_product([lambda: iter("ab"), lambda: iter("xy")]))
     [('a', 'x'), ('a', 'y'), ('b', 'x'), ('b', 'y')]

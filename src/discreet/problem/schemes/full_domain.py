@@ -19,7 +19,7 @@ __all__ = ["FullDomain"]
 class FullDomain(Scheme):
     """All values are lifted to the same level of the hierarchy.
 
-    Levels at which nothing changes are one partition, but each counts in the formal size.
+    Levels that do not differ are one partition, but each counts in the formal size.
 
     >>> FullDomain().text
     'full-domain'
@@ -27,6 +27,13 @@ class FullDomain(Scheme):
 
     name = "full-domain"
     aliases = ("BHS",)
+    examples = ("full-domain",)
+    title = "The same level for a whole column"
+    summary = (
+        "All values of a column are shown at one level, such as all ages in steps of ten. Easy to read and to analyse."
+    )
+    recommended = True
+    rank = 10
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the number of levels that differ."""
@@ -51,7 +58,7 @@ class FullDomain(Scheme):
         )
 
     def _levels(self, attribute: CodedAttribute) -> list[int]:
-        # Each level is coarser than the one below, so levels with equally many blocks are equal.
+        # Levels nest, so levels with equally many blocks are equal.
         _, first = np.unique([-leaves.size for leaves in attribute.block_leaves], return_index=True)
         return [int(level) for level in first]
 

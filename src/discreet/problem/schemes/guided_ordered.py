@@ -21,10 +21,10 @@ __all__ = ["GuidedOrdered"]
 @SCHEMES.register
 @dataclass(frozen=True)
 class GuidedOrdered(RunScheme):
-    """Every block is a run of consecutive values, and leaves a group of the hierarchy only with all of it.
+    """Every block is a run of consecutive values; one with values of two groups holds both groups whole.
 
-    The order must agree with the hierarchy: every node is a run of values. Where the hierarchy has no root,
-    or no levels, all values count as one group of its topmost nodes.
+    The order must agree with the hierarchy: every node is a run of values. If the hierarchy has no root or no levels,
+    its topmost nodes are one group.
 
     >>> GuidedOrdered().text
     'guided-ordered'
@@ -32,11 +32,15 @@ class GuidedOrdered(RunScheme):
 
     name = "guided-ordered"
     aliases = ("GOPS",)
+    examples = ("guided-ordered",)
+    title = "Ranges along the groups"
+    summary = "Like ranges that fit, but groups of the hierarchy stay whole."
+    rank = 40
     uses_order = True
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the number of valid partitions, group by group."""
-        return _ways(_tree(attribute))
+        return _partition_count(_tree(attribute))
 
     def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
         """Yield each valid partition once."""
@@ -50,7 +54,7 @@ class GuidedOrdered(RunScheme):
         return blocks is not None and all(is_run(block) and respects(tree, block) for block in blocks)
 
     def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
-        """Return single values, and two and more neighbours of each group."""
+        """Return single values, and runs of two or more children of each node."""
         found = [(leaf, leaf) for leaf in range(attribute.leaves)]
         for node in below(_tree(attribute)):
             for left, right in itertools.combinations(node.children, 2):
@@ -71,13 +75,13 @@ def _tree(attribute: CodedAttribute) -> Node:
     return tree
 
 
-def _ways(node: Node) -> int:
-    """Return the ways to cut the children into runs, where a child alone may be cut further."""
+def _partition_count(node: Node) -> int:
+    """Return the number of partitions of a node: its children are cut into runs, and single ones may be cut further."""
     if not node.children:
         return 1
-    ways = [1]  # of the first children, 0 to all
-    earlier = 0  # the sum of all but the last of them
+    counts = [1]  # of the first 0, 1, … children
+    earlier = 0  # the sum of all counts but the last
     for child in node.children:
-        ways.append(ways[-1] * _ways(child) + earlier)
-        earlier += ways[-2]
-    return ways[-1]
+        counts.append(counts[-1] * _partition_count(child) + earlier)
+        earlier += counts[-2]
+    return counts[-1]

@@ -20,11 +20,10 @@ __all__ = ["GuidedSet"]
 @SCHEMES.register
 @dataclass(frozen=True)
 class GuidedSet(SetScheme):
-    """Any values of one group may form a block, and a block leaves a group only with the whole group.
+    """Any values of one group may form a block; a block with values of two groups holds both groups whole.
 
-    If a block holds two values that lie under different children of their lowest common ancestor, it holds
-    every value under both. Where the hierarchy has no root, or no levels, all values count as one group of
-    its topmost nodes.
+    If a block holds two values under different children of their lowest common ancestor, it holds every value under
+    both. If the hierarchy has no root or no levels, its topmost nodes are one group.
 
     >>> GuidedSet().text
     'guided-set'
@@ -32,10 +31,14 @@ class GuidedSet(SetScheme):
 
     name = "guided-set"
     aliases = ("GSPS",)
+    examples = ("guided-set",)
+    title = "Sets along the groups"
+    summary = "Like any sets, but groups of the hierarchy stay whole."
+    rank = 60
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the number of valid partitions, group by group."""
-        return _ways(merged(attribute))
+        return _partition_count(merged(attribute))
 
     def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
         """Yield each valid partition once."""
@@ -49,7 +52,7 @@ class GuidedSet(SetScheme):
         return blocks is not None and all(respects(tree, block) for block in blocks)
 
     def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """Return single values, and two and more members of each group, each whole."""
+        """Return single values, and sets of two or more whole children of each node."""
         bit = {leaf: 1 << i for i, leaf in enumerate(leaves)}
         found = [(single, 1) for single in bit.values()]
         for node in below(merged(attribute)):
@@ -57,12 +60,12 @@ class GuidedSet(SetScheme):
             members = [member for member in members if member[0]]
             for size in range(2, len(members) + 1):
                 for some in itertools.combinations(members, size):
-                    found.append((sum(held for held, _ in some), sum(count for _, count in some)))
-        held, count = np.array(found, dtype=np.int64).reshape(-1, 2).T
-        return held, count
+                    found.append((sum(bits for bits, _ in some), sum(count for _, count in some)))
+        sets, count = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return sets, count
 
     def closure(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[int, ...]:
-        """Return the members of the lowest group around all leaves that hold one of them; a single leaf is itself."""
+        """Return the children of the lowest common ancestor that hold one of the leaves; a single leaf is itself."""
         wanted, node = frozenset(leaves), merged(attribute)
         while True:
             touched = [child for child in node.children if not wanted.isdisjoint(child.leaves)]
@@ -71,6 +74,6 @@ class GuidedSet(SetScheme):
             node = touched[0]
 
 
-def _ways(node: Node) -> int:
-    """Return the ways to put the children into sets, where a child alone may be split further."""
-    return mixed_partitions(_ways(child) for child in node.children) if node.children else 1
+def _partition_count(node: Node) -> int:
+    """Return the number of partitions of a node: its children form sets, and single ones may be split further."""
+    return mixed_partitions(_partition_count(child) for child in node.children) if node.children else 1

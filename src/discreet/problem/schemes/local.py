@@ -1,4 +1,4 @@
-"""Local recoding: each class shows its values in its own way."""
+"""Local recoding: each class recodes its values by itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from discreet.counts import CodedAttribute
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem._checks import one_of
 from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
 from discreet.problem.schemes._numbers import bell
 from discreet.problem.schemes._tree import blocks_of
+from discreet.runtime.arguments import one_of
 
 __all__ = ["Local"]
 
@@ -20,19 +20,23 @@ __all__ = ["Local"]
 class Local(Scheme):
     """Equal values may be recoded differently in different classes.
 
-    No one partition of the values describes such a recoding, so there is nothing to enumerate. Any partition
-    is allowed, as one that happens to be the same everywhere, and ``count`` is the number of those.
+    No single partition describes such a recoding, so partitions are not enumerated. Any partition is allowed, as a
+    recoding that is the same in all classes, and ``count`` is the number of those.
 
-    Each class shows a ``cover`` of its values: the lowest node of the hierarchy above them, or without a hierarchy the
-    range of numbers and dates and the set of texts. Or it shows one value in their place, which is known as
-    microaggregation: the ``mean``, the ``median`` or the most frequent one (``mode``) of numbers and dates, and of text
-    always the most frequent one. Of several as frequent as each other it is the first in their order.
+    Each class shows a ``cover`` of its values: the lowest node of the hierarchy above them; without a hierarchy, the
+    range of numbers and dates and the set of texts. Or it shows one value instead, known as microaggregation: the
+    ``mean``, the ``median`` or the ``mode`` of numbers and dates, and always the mode of text. Of equally frequent
+    values the first is the mode.
 
     >>> Local().text, Local(show="mean").text
     ('local', 'local(show=mean)')
     """
 
     name = "local"
+    examples = ("local", "local(show=mean)", "local(show=median)", "local(show=mode)")
+    title = "Each group by itself"
+    summary = "The same age may be a range in one group and exact in another. Keeps most; harder to analyse."
+    rank = 70
     uses_hierarchy = False
     is_global = False
 
@@ -46,7 +50,7 @@ class Local(Scheme):
         return bell(attribute.leaves)
 
     def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
-        """Refuse: a local recoding is not a partition."""
+        """Raise an error: a local recoding is not a partition."""
         raise UnsupportedCombinationError(
             "The scheme local", "a search over partitions", "choose a local solver or the scheme set"
         )

@@ -26,15 +26,19 @@ class Ordered(RunScheme):
 
     name = "ordered"
     aliases = ("OPS",)
+    examples = ("ordered",)
+    title = "Ranges that fit"
+    summary = "Neighbouring values are joined wherever that is best; no hierarchy is needed."
+    rank = 30
     uses_hierarchy = False
     uses_order = True
 
     def count(self, attribute: CodedAttribute) -> int:
-        """Return two to the number of gaps between values."""
+        """Return 2 to the power of the gaps between values."""
         return 1 << max(attribute.leaves - 1, 0)
 
     def partitions(self, attribute: CodedAttribute) -> Iterator[Partition]:
-        """Yield each choice of gaps to cut at once."""
+        """Yield the partition of each choice of gaps."""
         yield from runs(range(attribute.leaves))
 
     def allows(self, attribute: CodedAttribute, partition: Partition) -> bool:
@@ -43,6 +47,6 @@ class Ordered(RunScheme):
         return blocks is not None and all(is_run(block) for block in blocks)
 
     def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
-        """Return all runs there are."""
+        """Return all runs."""
         first, last = np.triu_indices(attribute.leaves)
         return first, last

@@ -26,6 +26,10 @@ class SetPartition(SetScheme):
 
     name = "set"
     aliases = ("SPS",)
+    examples = ("set",)
+    title = "Any sets"
+    summary = "Any values may be joined. Keeps most, and takes longest: for few values."
+    rank = 50
     uses_hierarchy = False
 
     def count(self, attribute: CodedAttribute) -> int:
@@ -42,7 +46,7 @@ class SetPartition(SetScheme):
         return blocks_of(attribute, partition) is not None
 
     def sets(self, attribute: CodedAttribute, leaves: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """Return all sets there are."""
+        """Return all non-empty sets."""
         every = np.arange(1, 1 << len(leaves), dtype=np.int64)
         return every, np.bitwise_count(every).astype(np.int64)
 

@@ -21,9 +21,8 @@ __all__ = ["Subtree"]
 class Subtree(RunScheme):
     """Each value is lifted to a node of the hierarchy, exactly one on each path from the root to a leaf.
 
-    A node with a single child is the same partition as that child; it counts in the formal size only, where
-    every block is a node, unless it only repeats the one below: cuts(leaf) = 1, cuts(node) = 1 + product over
-    its children.
+    A node with a single child gives the same partition as the child and only counts in the formal size, unless it
+    repeats the child's name: cuts(leaf) = 1, cuts(node) = 1 + the product over its children.
 
     >>> Subtree().text
     'subtree'
@@ -31,13 +30,17 @@ class Subtree(RunScheme):
 
     name = "subtree"
     aliases = ("GHS", "cut")
+    examples = ("subtree",)
+    title = "Branches of the tree"
+    summary = "Each branch may be shown at its own level: crowded regions by town, empty ones by county. Keeps more."
+    rank = 20
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the number of different cuts."""
         return math.prod(_cuts(root) for root in roots(attribute))
 
     def formal_count(self, attribute: CodedAttribute) -> int:
-        """Return the number of cuts if a node with a single child is a node of its own."""
+        """Return the number of cuts if a node with a single child is a choice of its own."""
         cuts = [1] * attribute.leaves
         below = attribute.ancestors[0].tolist()
         for number, level in enumerate(attribute.ancestors[1:].tolist(), 1):
@@ -67,15 +70,15 @@ class Subtree(RunScheme):
         return nodes.issuperset(blocks)
 
     def order(self, attribute: CodedAttribute) -> IntArray:
-        """Return the leaves depth first: numbers need not be in the order of their tree."""
+        """Return the leaves depth first, which for numbers may differ from their order."""
         leaves = [node.leaves[0] for root in roots(attribute) for node in below(root) if not node.children]
         return np.array(leaves, dtype=np.int64)
 
     def runs(self, attribute: CodedAttribute) -> tuple[IntArray, IntArray]:
         """Return the nodes."""
-        place = np.empty(attribute.leaves, dtype=np.int64)
-        place[self.order(attribute)] = np.arange(attribute.leaves)
-        nodes = [place[list(node.leaves)] for root in roots(attribute) for node in below(root)]
+        position = np.empty(attribute.leaves, dtype=np.int64)
+        position[self.order(attribute)] = np.arange(attribute.leaves)
+        nodes = [position[list(node.leaves)] for root in roots(attribute) for node in below(root)]
         return np.array([node.min() for node in nodes]), np.array([node.max() for node in nodes])
 
 

@@ -1,4 +1,4 @@
-"""Suppression kinds: one module each."""
+"""Suppression kinds, one module each. Dropping a module into this folder adds a kind."""
 
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 

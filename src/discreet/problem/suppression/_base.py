@@ -1,4 +1,4 @@
-"""What suppression is: what happens to a class that is not ok."""
+"""What a suppression kind is: what happens to a class that is not ok."""
 
 from __future__ import annotations
 
@@ -11,59 +11,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
-from discreet.problem._classes import Classes
-from discreet.problem._family import Family, Part
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._shared import one_attribute
+from discreet.runtime.parts import Family, Part
 
 __all__ = ["SUPPRESSION", "Suppressed", "Suppression"]
 
 
 @dataclass(frozen=True, eq=False)
 class Suppressed:
-    """What one suppression kind does to each class.
-
-    ``records[c]`` rows of class ``c`` are not published; ``values[c]`` of its sensitive values become
-    unknown; ``feasible[c]`` is False where the kind cannot mend the class. Where single sensitive values go,
-    ``removed[c, v]`` says how many of each.
-    """
+    """What a suppression kind does to each class."""
 
     records: NDArray[np.int64]
+    """Records of each class that are suppressed."""
     values: NDArray[np.int64]
+    """Sensitive values of each class that are suppressed; their records stay."""
     feasible: NDArray[np.bool_]
+    """False for classes that the kind cannot mend."""
     removed: NDArray[np.int64] | None = None
+    """(c, v) suppressed records or values by sensitive value, if only some of a class are."""
 
 
 class Suppression(Part, ABC):
-    """What happens to a class that is not ok."""
+    """What happens to a class that is not ok.
+
+    A solver applies the kinds it names in ``Solver.suppressions``. If it names ``budget``, it applies every kind with
+    ``is_budget``.
+    """
 
     whole_classes: ClassVar[bool] = True
-    """Classes are published or suppressed as a whole; nothing inside a class is touched."""
+    """Classes are published or suppressed as a whole.
+
+    If it is wrong, solvers ignore ``removed``, and the audit refuses the release.
+    """
     hides_values: ClassVar[bool] = False
-    """Sensitive values become unknown and their records stay."""
+    """Sensitive values are suppressed and their records stay.
+
+    If it is wrong, records are removed instead of values, or the cost of values is not counted.
+    """
+
+    is_budget: ClassVar[bool] = False
+    """Classes that are not ok are suppressed as a whole, up to :meth:`budget` records, and nothing else.
+
+    If it is wrong, solvers suppress something else than :meth:`apply`.
+    """
 
     def budget(self, n: int) -> int:
-        """Return how many of ``n`` records may be suppressed at most."""
+        """Return the most of ``n`` records that may be suppressed."""
         return n
 
     def note(self, n: int) -> str | None:
-        """Return what somebody who chose it for a table of ``n`` rows should know; None if there is nothing."""
+        """Return a note for whoever chose this kind for a table of ``n`` rows, or None."""
         return None
 
     def before(self, table: CountTable) -> NDArray[np.bool_] | None:
-        """Return which tuples are suppressed before the search, or None if it is the search that decides."""
+        """Return the tuples to suppress before the search; None if the search decides."""
         return None
 
     def check(self, models: Sequence[PrivacyModel]) -> None:
-        """Raise an UnsupportedCombinationError if the kind cannot mend what one of the models may find."""
+        """Raise an UnsupportedCombinationError if the kind cannot mend classes that break one of the models."""
 
     def divided(self, models: Sequence[PrivacyModel]) -> str | None:
-        """Return the sensitive attribute by whose values classes may lose a part, or None if they never do."""
+        """Return the sensitive attribute by whose values parts of classes are suppressed, or None."""
         return None if self.whole_classes else one_attribute(self.name, models)
 
     @abstractmethod
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
-        """Return what is suppressed in each class so that the rest is ok."""
+        """Return what to suppress in each class so that the rest is ok."""
 
 
 SUPPRESSION: Family[Suppression] = Family(

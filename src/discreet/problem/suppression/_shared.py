@@ -1,4 +1,4 @@
-"""What several suppression kinds share."""
+"""What suppression kinds share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 
 __all__ = ["all_ok", "nothing", "one_attribute"]
@@ -28,10 +28,10 @@ def nothing(classes: Classes) -> NDArray[np.int64]:
 
 
 def one_attribute(kind: str, models: Sequence[PrivacyModel]) -> str | None:
-    """Return the sensitive attribute the models look at; there must not be two, or None if they look at none.
+    """Return the one sensitive attribute that models look at, or None; raise an error if there are two.
 
-    How the values of two attributes go together in a class is not known, so what taking one row's value away
-    does to the other attribute is not known either.
+    Which values of two attributes occur in the same rows of a class is not known, so neither is what removing a row
+    does to both.
     """
     names = sorted({str(getattr(model, "attribute", None)) for model in models if model.looks_at_sensitive})
     if len(names) > 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing
@@ -26,7 +26,11 @@ class ClassRecords(Suppression):
 
     name = "class-records"
     aliases = ("allRec",)
-    saying = "People whose class would break a promise are left out, however many."
+    examples = ("class-records",)
+    title = "As many as it takes"
+    summary = "Every group that breaks a promise is left out, however many."
+    rank = 30
+    sentence = "People whose class would break a promise are left out, however many."
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return all records of each class that is not ok."""

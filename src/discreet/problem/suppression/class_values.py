@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing, one_attribute
@@ -18,11 +18,10 @@ __all__ = ["ClassValues"]
 @SUPPRESSION.register
 @dataclass(frozen=True)
 class ClassValues(Suppression):
-    """All sensitive values of a class that is not ok become unknown; its records stay.
+    """All sensitive values of a class that is not ok are suppressed; its records stay.
 
-    A class of which no sensitive value is known afterwards satisfies every model that looks at them, whether its
-    values were made unknown or were missing from the start. It cannot mend a
-    class that a model without a sensitive attribute, as k-anonymity, finds fault with: the recoding is
+    A class without a known sensitive value satisfies every model of sensitive values, whether its values were
+    suppressed or missing. A class that breaks another model, such as k-anonymity, cannot be mended: the recoding is
     infeasible.
 
     >>> ClassValues().text
@@ -31,12 +30,16 @@ class ClassValues(Suppression):
 
     name = "class-values"
     aliases = ("allSA",)
-    saying = "The sensitive values of a class that would break a promise become unknown."
+    examples = ("class-values",)
+    title = "Hide the sensitive values of a group"
+    summary = "People stay, and the sensitive values of a group that breaks a promise become unknown."
+    rank = 50
+    sentence = "The sensitive values of a class that would break a promise become unknown."
     whole_classes = False
     hides_values = True
 
     def budget(self, n: int) -> int:
-        """Return that no record may go."""
+        """No record may be suppressed."""
         return 0
 
     def check(self, models: Sequence[PrivacyModel]) -> None:

@@ -1,4 +1,4 @@
-"""Pre-sampling: isolated records go before the search, whatever it will find."""
+"""Pre-sampling: isolated records are suppressed before the search."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable
 from discreet.errors import UsageError
-from discreet.problem._checks import whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing
+from discreet.runtime.arguments import whole_number
 
 __all__ = ["PreSampling"]
 
@@ -22,11 +22,11 @@ __all__ = ["PreSampling"]
 @SUPPRESSION.register
 @dataclass(frozen=True)
 class PreSampling(Suppression):
-    """Records that stay alone even at coarse levels are left out before the search; the rest must be ok.
+    """Records that are rare even at coarse levels are suppressed before the search; the rest must be ok.
 
-    Every quasi-identifier is generalized to its level in ``levels``, or to ``level``, or to its top if that is lower.
-    Records that then share their values with fewer than ``k`` records, themselves included, are suppressed
-    (pre-sampling of Kiyomoto and Tanaka's user-oriented mechanism, there k').
+    Every quasi-identifier is generalized to its level in ``levels``, else to ``level`` or to the root, whichever is
+    lower. Records in classes of fewer than ``k`` are suppressed. This is the pre-sampling of Kiyomoto and Tanaka's
+    user-oriented mechanism, with ``k`` for their k'.
 
     >>> PreSampling(5, level=2).text
     'pre-sampling(5, level=2)'
@@ -34,7 +34,11 @@ class PreSampling(Suppression):
 
     name = "pre-sampling"
     aliases = ("presampling", "pre-sample")
-    saying = "People who stay alone even at coarse levels are left out before the search."
+    examples = ("pre-sampling(5, level=2)", "pre-sampling(5, levels={age: 2})")
+    title = "Leave out who stays alone first"
+    summary = "People who are alone even at coarse levels are left out before the search."
+    in_studio = False
+    sentence = "People who stay alone even at coarse levels are left out before the search."
 
     k: int
     level: int = 0
@@ -49,11 +53,11 @@ class PreSampling(Suppression):
         object.__setattr__(self, "levels", checked)
 
     def budget(self, n: int) -> int:
-        """Return that no further record may go."""
+        """No further record may be suppressed."""
         return 0
 
     def before(self, table: CountTable) -> NDArray[np.bool_]:
-        """Return which tuples are isolated."""
+        """Return which tuples are rare."""
         for column, level in self.levels.items():
             height = {attribute.name: attribute.height for attribute in table.attributes}.get(column)
             if height is None:
@@ -73,5 +77,5 @@ class PreSampling(Suppression):
         return np.asarray((grouping.sizes < self.k)[grouping.ids])
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
-        """Return nothing, and which classes are ok."""
+        """Suppress nothing; classes that are not ok are infeasible."""
         return Suppressed(nothing(classes), nothing(classes), all_ok(classes, models))

@@ -1,4 +1,4 @@
-"""Suppression by budget: classes that are not ok go, up to so many records."""
+"""Suppression by budget: classes that are not ok are suppressed, up to so many records."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet._words import amount
-from discreet.problem._checks import number, whole_number
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing
+from discreet.runtime.arguments import number, whole_number
+from discreet.runtime.parts import NumberControl
+from discreet.runtime.plurals import amount
 
 __all__ = ["SuppressRecords"]
 
@@ -25,9 +26,8 @@ __all__ = ["SuppressRecords"]
 class SuppressRecords(Suppression):
     """All records of a class that is not ok are suppressed, but at most ``limit`` in the whole table.
 
-    ``limit`` is a number of records if it is whole and a share of the table, rounded down, if it is written
-    with a point: 1 is one record and 1.0 is all. Shares count as the decimals they were written with, so 0.29
-    of 100 is 29.
+    A whole ``limit`` is a number of records; one with a decimal point is a share of the table, rounded down: 1 is one
+    record and 1.0 is all. Shares are taken as the decimals they were written as, so that 0.29 of 100 is 29.
 
     >>> SuppressRecords(0.05).text, SuppressRecords(300).text
     ('budget(0.05)', 'budget(300)')
@@ -36,6 +36,17 @@ class SuppressRecords(Suppression):
     """
 
     name = "budget"
+    examples = ("budget(0.05)", "budget(5%)", "budget(300)")
+    title = "Some people may be left out"
+    summary = (
+        "People who fit into no group are left out, but no more than this share. A few outliers fewer often keep much "
+        "detail for all others."
+    )
+    recommended = True
+    rank = 10
+    controls = (NumberControl("limit", "At most this share of all people", 0.05, 0.0, 1.0, 0.005, percent=True),)
+
+    is_budget = True
 
     limit: float
 
@@ -52,7 +63,7 @@ class SuppressRecords(Suppression):
 
     @property
     def words(self) -> str:
-        """How many people may be left out."""
+        """The limit as a sentence."""
         return (
             f"At most {amount(self.limit, 'person', 'people')} may be left out."
             if isinstance(self.limit, int)
@@ -60,13 +71,13 @@ class SuppressRecords(Suppression):
         )
 
     def budget(self, n: int) -> int:
-        """Return how many of ``n`` records may go."""
+        """Return how many of ``n`` records may be suppressed."""
         if isinstance(self.limit, int):
             return min(self.limit, n)
         return math.floor(Fraction(repr(self.limit)) * n)
 
     def note(self, n: int) -> str | None:
-        """Return what to say of a number that may be meant as a percentage of a large table; None if there is nothing.
+        """Return a note if a number of records may be meant as a percentage of a large table.
 
         >>> SuppressRecords(5).note(30162)
         'budget(5) lets 5 rows go; for a share write budget(5%).'
@@ -76,7 +87,7 @@ class SuppressRecords(Suppression):
         return f"{self.text} lets {amount(self.limit, 'row')} go; for a share write budget({self.limit}%)."
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
-        """Return all records of each class that is not ok; whether they fit the budget is for the caller."""
+        """Return all records of each class that is not ok; the caller compares them with the budget."""
         ok = all_ok(classes, models)
         records = np.where(ok, 0, classes.sizes).astype(np.int64)
         return Suppressed(records, nothing(classes), np.ones(len(classes), dtype=np.bool_))

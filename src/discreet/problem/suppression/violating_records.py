@@ -1,4 +1,4 @@
-"""Suppression of as few records of a class as will do."""
+"""Suppression of as few records of a class as possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.privacy._sensitive import largest
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
@@ -21,13 +21,12 @@ __all__ = ["ViolatingRecords"]
 @SUPPRESSION.register
 @dataclass(frozen=True)
 class ViolatingRecords(Suppression):
-    """The fewest records are suppressed so that the rest of the class is ok, which may be all of them.
+    """The fewest records of a class are suppressed so that the rest is ok; these may be all of them.
 
-    For l+-diversity these are the records Lemma 3 of the l+ paper asks for; for models that prefer even
-    classes, the most frequent values are cut down to one height, where of several equally frequent ones the
-    first keep one row more if need be. A record whose sensitive value is missing is never in the way: it goes only
-    with the whole class. Of how many records of each sensitive value go, ``removed`` tells;
-    which ones is open.
+    For l+-diversity these are the records of Lemma 3 of the l+ paper. For models that favor even classes the most
+    frequent values are cut down to one height; of equally frequent values the first keep one more row if possible. A
+    record without a known sensitive value is suppressed only with its whole class. ``removed`` says how many records
+    of each sensitive value are suppressed, not which.
 
     >>> ViolatingRecords().text
     'violating-records'
@@ -35,11 +34,17 @@ class ViolatingRecords(Suppression):
 
     name = "violating-records"
     aliases = ("vioRec",)
-    saying = "As few people as possible are left out of a class that would break a promise."
+    examples = ("violating-records",)
+    title = "As few as possible from each group"
+    summary = (
+        "From a group that breaks a promise about the sensitive column, only so many are left out that it keeps it."
+    )
+    rank = 40
+    sentence = "As few people as possible are left out of a class that would break a promise."
     whole_classes = False
 
     def check(self, models: Sequence[PrivacyModel]) -> None:
-        """Refuse models of which it is not known what the least removal is."""
+        """Refuse models for which the least removal is not known."""
         one_attribute(self.name, models)
         for model in models:
             if not (model.limits_values or model.favors_even):
@@ -69,12 +74,11 @@ class ViolatingRecords(Suppression):
 def _kept(
     classes: Classes, attribute: str, models: Sequence[PrivacyModel]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the largest ok sub-collection of each class, by value, and whether there is any.
+    """Return the largest ok subset of each class, by value, and whether there is one.
 
-    Rows whose value is missing are in every sub-collection: they count in its size, and no model looks at them.
-    Of all ways to keep s rows, within what the models allow of each value in a class of s rows, the evenest
-    is ok if any is. So s is tried downwards from the largest that each model alone allows, and given up once
-    there are too few rows, or too few of some value for a model that more rows can only please.
+    Rows without a known value are in every subset; they only count in its size. Of all subsets of s rows within the
+    caps of the models, the evenest is ok if any is. So s is tried downwards from the largest size that each model
+    alone allows, until there are too few rows, or too few for a superset-closed model.
     """
     counts = classes.sensitive[attribute].astype(np.int64)
     kept = np.zeros_like(counts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem._classes import Classes
+from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing, one_attribute
@@ -19,12 +19,12 @@ __all__ = ["ViolatingValues"]
 @SUPPRESSION.register
 @dataclass(frozen=True)
 class ViolatingValues(Suppression):
-    """All occurrences of each sensitive value that is too frequent in its class become unknown; records stay.
+    """All occurrences of a sensitive value that is too frequent in its class are suppressed; records stay.
 
-    Shares are counted against the known values of the class before suppression, so that one value made unknown does
-    not make another too frequent; a value that was missing before stays missing and is in no share. Only models
-    that limit each value by itself, as l+-diversity, say which values these are. A class that a model without a
-    sensitive attribute, as k-anonymity, finds fault with cannot be mended.
+    Shares are those of the values known before suppression, so that suppressing one value does not make another too
+    frequent; missing values stay missing and are in no share. Only models that limit each value by itself, such as
+    l+-diversity, say which values are too frequent. A class that breaks another model, such as k-anonymity, cannot be
+    mended.
 
     >>> ViolatingValues().text
     'violating-values'
@@ -32,16 +32,20 @@ class ViolatingValues(Suppression):
 
     name = "violating-values"
     aliases = ("vioSA",)
-    saying = "Sensitive values that are too frequent in their class become unknown."
+    examples = ("violating-values",)
+    title = "Hide sensitive values that are too frequent"
+    summary = "People stay, and only the values that are too frequent in their group become unknown."
+    rank = 60
+    sentence = "Sensitive values that are too frequent in their class become unknown."
     whole_classes = False
     hides_values = True
 
     def budget(self, n: int) -> int:
-        """Return that no record may go."""
+        """No record may be suppressed."""
         return 0
 
     def check(self, models: Sequence[PrivacyModel]) -> None:
-        """Refuse models that do not say which values violate them."""
+        """Refuse models of sensitive values that do not limit each value by itself."""
         one_attribute(self.name, models)
         for model in models:
             if model.looks_at_sensitive and not model.limits_values:

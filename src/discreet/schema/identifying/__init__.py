@@ -1,4 +1,4 @@
-"""What in a table could identify people: one detector, by the names of columns, their counts and a sample of values."""
+"""Detection of columns that could identify people, by their names, counts and a sample of values."""
 
 from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, known_texts, numbers_people, singles_out
 from discreet.schema.identifying._diversity import near_duplicates, suggest_diversity

@@ -1,4 +1,4 @@
-"""What a column could tell about who somebody is: a proposed role, the reasons with figures, and how sure they are."""
+"""Detection of columns that could identify people: a suggested role, the reasons with figures, and a certainty."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ __all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "numbers_people", 
 _FEW_ROWS, _SOME_ROWS = 20, 200
 _OFTEN, _NEARLY_ALL = 0.1, 0.9
 _PEOPLE = 20
-"""So many different names or numbers of people are enough, however many rows each of them has."""
+"""So many different names or numbers of people are enough, however many rows each has."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """What is known about a column before anybody says what it is."""
+    """Counts and a sample of a column, before it has a role."""
 
     name: str
     rows: int
     missing: int
     distinct: int
-    """How many different values there are, apart from missing."""
+    """The number of different values, not counting missing ones."""
     unique: int
-    """How many rows have a value that no other row has."""
+    """The number of rows with a value that no other row has."""
     sample: pl.Series
-    """Some of its values, all of them in a small table; nulls do not matter."""
+    """Some of its values, in a small table all; nulls are ignored."""
     exact: bool = True
-    """Whether the counts are exact; those of very large tables are estimated."""
+    """Whether the counts are exact; they are estimated for very large tables."""
 
     @property
     def known(self) -> int:
-        """How many rows have a value."""
+        """The number of rows with a value."""
         return self.rows - self.missing
 
     @property
     def unique_share(self) -> float:
-        """The share of the rows with a value whose value nobody else has."""
+        """The share of rows with a value that no other row has, among rows with a value."""
         return self.unique / self.known if self.known else 0.0
 
     @property
     def distinct_share(self) -> float:
-        """The number of different values, as a share of the rows with a value."""
+        """The number of different values over the number of rows with a value."""
         return self.distinct / self.known if self.known else 0.0
 
     @classmethod
     def of(cls, name: str, values: pl.Series, sizes: pl.Series | None = None) -> ColumnFacts:
-        """Count a column: all its values or, with ``sizes``, its distinct values and how many rows have each."""
+        """Count a column, given all its values, or its distinct values and the number of rows of each as ``sizes``."""
         if sizes is None:
             counted = values.alias("value").value_counts(name="rows")
             values, sizes = counted["value"], counted["rows"]
@@ -75,23 +75,23 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one column could tell about who somebody is."""
+    """Whether and why a column could identify people."""
 
     column: str
     role: Role
-    """The role to propose."""
+    """The suggested role."""
     reasons: tuple[str, ...]
-    """Sentences that say why, with figures; none holds a value."""
+    """Why, in sentences with figures and without values of the data."""
     certainty: Literal["certain", "likely", "possible"]
-    """``certain``: the values themselves show it; ``likely``: names and counts agree; ``possible``: a name alone."""
+    """``certain``: by the values; ``likely``: by name and counts; ``possible``: by the name alone."""
     stops: bool
-    """Whether the column must not be released as it is unless somebody confirms it."""
+    """Whether the column must be confirmed before it is released as it is."""
     unique: float
-    """The share of the rows with a value whose value nobody else has."""
+    """The share of rows with a value that no other row has, among rows with a value."""
     type: Type
     kinds: tuple[Sighting, ...] = ()
     names_people: bool = False
-    """Whether its name or its values say that it names people or tells their birth dates, whatever its counts."""
+    """Whether it holds names or birth dates of people by its name or values, whatever its counts."""
 
     @property
     def suspicious(self) -> bool:

@@ -1,4 +1,4 @@
-"""What can be said about a sensitive column before anything is asked of it."""
+"""Suggestions about a sensitive column: a sensible l, and values that are nearly the same."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import polars as pl
 __all__ = ["near_duplicates", "suggest_diversity"]
 
 _USUAL = 3
-"""The diversity that is proposed where nothing speaks against it."""
+"""The default suggestion."""
 _ROUNDING = 1e-9
-"""Numbers that differ by less than this share of them differ by the way they were computed."""
+"""Numbers whose relative difference is less than this are the same but for rounding."""
 
 
 def suggest_diversity(distinct: int, most_frequent: float = 0.0) -> int | None:
-    """Return a sensible l for ``distinct-l``: at most the number of distinct values; None where none makes sense.
+    """Return a sensible l for ``distinct-l``: at most the number of distinct values; None if none makes sense.
 
     ``most_frequent`` is the share of the rows that have the most frequent value. Where nearly all have it, few classes
     can hold three values, and two is proposed.

@@ -17,9 +17,9 @@ from discreet.schema.identifying._words import SENSITIVE, words_of
 __all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PERSON_NUMBER", "PLACES", "Kind", "Sighting", "sightings"]
 
 _FEW, _MOST = 0.01, 0.5
-"""The share of the known values that must match: a pattern nothing else looks like, and one that is less certain."""
+"""The share of known values that must match an unmistakable pattern, and a less certain one."""
 _CHECKED = 500
-"""How many values have their check digits computed."""
+"""The number of values whose check digits are computed."""
 
 NAMES = "the names of people"
 PLACES = "places smaller than a state"
@@ -42,11 +42,11 @@ class Kind(NamedTuple):
     direct: bool = True
     certain: bool = False
     text_only: bool = False
-    """Whether numbers cannot be meant by the name: ``nombre`` is a name in Spanish and a number in French."""
+    """Whether values must be text: ``nombre`` is a name in Spanish and a number in French."""
 
 
 class Sighting(NamedTuple):
-    """A kind of identifier that was seen in a column, and by what."""
+    """A kind of identifier found in a column, and by which evidence."""
 
     kind: str
     found_in: Literal["name", "contents"]
@@ -223,9 +223,9 @@ KINDS = (
     ),
 )
 _HASHED = r"^\s*([0-9a-f]{16,}|[0-9A-F]{16,})\s*$"
-"""Long hexadecimal text: what hashing an identifier leaves, and as much a name of a person as that was."""
+"""Long hexadecimal text, such as hashed identifiers, which identify people as well as the originals."""
 _OF_DIGITS = (_UNMASKED_CODE, _TELEPHONE, _HASHED)
-"""The patterns that bare digits may match; all others need something else."""
+"""The patterns that digits alone may match."""
 _NO_PERSON = re.compile(
     r"\b(product|file|drug|medication|medicine|company|employer|hospital|clinic|brand|column|category|group|test|"
     r"procedure|disease|diagnosis|school|produkt|datei|medikament|firma|krankenhaus|klinik|marke|spalte|gruppe|produit|"
@@ -271,7 +271,7 @@ def sightings(column: str, texts: pl.Series) -> list[Sighting]:
 
 
 class _Matched:
-    """The share of the values that match each of some patterns, found for all patterns at once."""
+    """The share of values that match each of several patterns, computed in one pass."""
 
     def __init__(self, texts: pl.Series, patterns: Sequence[str | None]) -> None:
         text = pl.col("text")
@@ -292,7 +292,7 @@ class _Matched:
 
 
 def _checked(texts: pl.Series) -> list[Sighting]:
-    """Return the numbers of people whose check digits are right."""
+    """Return the kinds of numbers whose check digits are right."""
     digits = texts.filter(texts.str.contains(r"\d"))
     values = digits.head(4 * _CHECKED).unique(maintain_order=True)
     if len(values) < _CHECKED < len(digits):
@@ -310,17 +310,17 @@ def _checked(texts: pl.Series) -> list[Sighting]:
 
 
 def _many(texts: pl.Series) -> bool:
-    """Whether values are of many different people, and no few that are repeated."""
+    """Return whether values are mostly different, as those of many people are."""
     return len(texts) > 0 and texts.n_unique() >= max(3, 0.1 * len(texts))
 
 
 def _different_names(texts: pl.Series) -> bool:
-    """Whether most of many values are different: names of people are, those of cities are not."""
+    """Return whether most of many values differ, as names of people do and names of cities do not."""
     return len(texts) >= 20 and texts.n_unique() >= 0.5 * len(texts)
 
 
 def _over_89(texts: pl.Series) -> bool:
-    """Whether there is an age over 89, other than 90 for all of them, or a range with an end that begins there."""
+    """Return whether there is an age above 90, or a bounded range that begins at 90 or above."""
     alone = texts.cast(pl.Float64, strict=False)
     begins = texts.str.extract(r"^[\[(](\d+(?:\.\d+)?), \d").cast(pl.Float64, strict=False)
     return bool(((alone > _OLD) & alone.is_finite()).any() or (begins >= _OLD).any())

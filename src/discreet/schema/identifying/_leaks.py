@@ -1,4 +1,4 @@
-"""Values of identifiers inside other columns: the name that was left out, and stands in a remark."""
+"""Identifiers in other columns, such as a name in a remark."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import polars as pl
 __all__ = ["Leak", "find_leaks"]
 
 _LEAST = 0.005
-"""The share of the rows in which an identifier must occur, beyond chance, unless it occurs in full."""
+"""The least share of rows with a part of their own identifier, beyond chance."""
 _LONGEST_LIST = 20_000
-"""The most values of an identifier that are looked for in every row."""
+"""The most values of an identifier that are searched for in every row."""
 _WORD = r"[\p{L}\d][\p{L}\d'’@._-]*[\p{L}\d]"
 
 
@@ -22,14 +22,14 @@ class Leak(NamedTuple):
     column: str
     identifier: str
     share: float
-    """The share of the rows with text in which one does."""
+    """The share of rows with text in which one occurs."""
 
 
 def find_leaks(table: pl.DataFrame, identifiers: Sequence[str], columns: Sequence[str]) -> list[Leak]:
     """Return the ``columns`` that hold values of ``identifiers``, at most one leak for each.
 
-    A row's own identifier in its text is told from chance by looking for that of another row. Identifiers of anybody
-    are found if they are long enough to be nothing else.
+    A row's own identifier in its text is compared with chance, the identifier of another row. Identifiers of any row
+    are found if they are long enough to be unmistakable.
 
     >>> table = pl.DataFrame({"name": ["Ann Lee", "Bo Cruz"], "remark": ["called Ann twice", "Cruz was late"]})
     >>> find_leaks(table, ["name"], ["remark"])
@@ -48,7 +48,7 @@ def find_leaks(table: pl.DataFrame, identifiers: Sequence[str], columns: Sequenc
 
 
 def _text(values: pl.Series) -> pl.Series | None:
-    """Return a column as text; None where no text can be in it."""
+    """Return a column as text; None if it cannot hold text."""
     dtype = values.dtype
     if isinstance(dtype, pl.Categorical | pl.Enum) or dtype.is_integer():
         values = values.cast(pl.String)
@@ -56,7 +56,7 @@ def _text(values: pl.Series) -> pl.Series | None:
 
 
 def _share(keys: pl.Series, text: pl.Series) -> float:
-    """Return the share of the texts in which an identifier occurs, 0 if that may be chance."""
+    """Return the share of texts with an identifier; 0 if that may be chance."""
     both = pl.DataFrame({"key": keys, "text": text}).drop_nulls()
     if both.is_empty():
         return 0.0
@@ -77,7 +77,7 @@ def _own(table: pl.DataFrame) -> float:
 
 
 def _anybody(table: pl.DataFrame) -> float:
-    """Return the share of the rows whose text holds a whole identifier, of anybody, that is nothing else."""
+    """Return the share of rows whose text holds a whole identifier of any row that is unmistakable."""
     long = pl.col("key").str.len_chars()
     special = (pl.col("key").str.contains(r"\d") & (long >= 6)) | (pl.col("key").str.contains(r"\S\s+\S") & (long >= 8))
     keys = table.filter(special)["key"].unique().head(_LONGEST_LIST)

@@ -11,7 +11,7 @@ _SPELLED = str.maketrans({"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "ø":
 
 
 def words_of(name: str) -> str:
-    """Return the words of a column name in lower case, without accents, with a space between each two.
+    """Return the words of a column name in lower case, without accents, separated by spaces.
 
     >>> words_of("PatientID"), words_of("date_of_birth"), words_of("TelefonNr2"), words_of("Prénom")
     ('patient id', 'date of birth', 'telefon nr', 'prenom')
@@ -23,7 +23,7 @@ def words_of(name: str) -> str:
 
 
 def _any_of(*languages: str, alone: str = "") -> re.Pattern[str]:
-    """Compile a pattern of whole words; a ``_`` stands for a space that may be left out.
+    """Compile a pattern of whole words; a ``_`` is an optional space.
 
     Words that say something ``alone`` are none beside others: ``year``, but not ``two_year_recid``.
     """

@@ -1,7 +1,7 @@
-// Talking to the server: one place for addresses, headers and errors.
+// Requests to the server: paths, headers and errors.
 import { texts } from "./texts.js";
 
-/** An answer that is an error, with the server's one sentence and the field it is about. */
+/** An error answer: the message of the server and the field it is about. */
 export class ApiError extends Error {
   constructor(message, field = null, status = 0) {
     super(message);
@@ -21,7 +21,7 @@ async function answer(response) {
   throw new ApiError(message, error.field || null, response.status);
 }
 
-async function ask(path, options) {
+async function request(path, options) {
   let response;
   try {
     response = await fetch(path, { credentials: "same-origin", ...options });
@@ -32,10 +32,10 @@ async function ask(path, options) {
   return answer(response);
 }
 
-export const get = (path, signal) => ask(path, { signal });
+export const get = (path, signal) => request(path, { signal });
 
 export const send = (method, path, body) =>
-  ask(path, {
+  request(path, {
     method,
     headers: body === undefined ? HEADERS : { ...HEADERS, "Content-Type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -43,29 +43,29 @@ export const send = (method, path, body) =>
 
 export const post = (path, body = {}) => send("POST", path, body);
 
-/** Send a file; `onProgress` hears the share sent so far. */
+/** Upload a file; `onProgress` is called with the share sent so far. */
 export function upload(path, file, onProgress) {
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", path);
-    request.setRequestHeader("X-Discreet", "studio");
-    request.responseType = "json";
-    request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
-    request.onerror = () => reject(new ApiError(texts.errors.offline));
-    request.onload = () => {
-      if (request.status < 300) return resolve(request.response);
-      const error = (request.response && request.response.error) || {};
-      return reject(new ApiError(error.message || texts.errors.server(request.status), error.field || null, request.status));
+    const sending = new XMLHttpRequest();
+    sending.open("POST", path);
+    sending.setRequestHeader("X-Discreet", "studio");
+    sending.responseType = "json";
+    sending.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
+    sending.onerror = () => reject(new ApiError(texts.errors.offline));
+    sending.onload = () => {
+      if (sending.status < 300) return resolve(sending.response);
+      const error = (sending.response && sending.response.error) || {};
+      return reject(new ApiError(error.message || texts.errors.server(sending.status), error.field || null, sending.status));
     };
     const form = new FormData();
     form.append("file", file, file.name);
-    request.send(form);
+    sending.send(form);
   });
 }
 
 const part = encodeURIComponent;
 
-/** Addresses of the server, made in one place. */
+/** Paths of the API. */
 export const at = {
   about: "/api/about",
   projects: "/api/projects",

@@ -1,4 +1,4 @@
-// The page: what the address names, between the header with its steps and the footer with the way on.
+// The page: the screen named by the address, between the header with its steps and the footer.
 import { html, render, useCallback, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { at, get, post, send } from "./api.js";
 import { read, STEPS, write } from "./address.js";
@@ -17,7 +17,7 @@ import { Release } from "./screens/release.js";
 
 const SCREENS = { data: Data, hierarchies: Hierarchies, goals: Goals, run: Run, explore: Explore, risk: Risk, release: Release };
 
-/** What each step still needs before it can be opened; nothing if it can. */
+/** Why a step cannot be opened yet; null if it can. */
 function locked(step, project) {
   if (!project) return texts.steps.needsProject;
   const quasi = project.columns.some((column) => column.role === "quasi-identifier");
@@ -45,27 +45,27 @@ function Stepper({ project, step, link }) {
       const why = locked(name, project);
       const here = name === step;
       const finished = !here && !why && done(name, project, step);
-      const inside = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
+      const content = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}`;
       return html`<li key=${name}>${why
-        ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${inside}</span>`
-        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${texts.steps[name]}>${inside}</a>`}</li>`;
+        ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
+        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${texts.steps[name]}>${content}</a>`}</li>`;
     })}
   </ol></nav>`;
 }
 
-/** The project as it will be after a change, shown until the server has said so. */
-function foreseen(project, { name = project.name, goals = {}, roles = {}, types = {} }) {
+/** The project as it will be after a change, shown until the server answers. */
+function optimistic(project, { name = project.name, goals = {}, roles = {}, types = {} }) {
   const columns = project.columns.map((column) => ({ ...column, role: roles[column.name] || column.role, type: types[column.name] || column.type }));
   return { ...project, name, goals: { ...project.goals, ...goals }, columns };
 }
 
-const LOOKS = ["auto", "light", "dark"];
+const THEMES = ["auto", "light", "dark"];
 
-function Look() {
-  const [look, setLook] = useState(() => localStorage.getItem("discreet-theme") || "auto");
+function ThemeSwitch() {
+  const [theme, setTheme] = useState(() => localStorage.getItem("discreet-theme") || "auto");
   const turn = () => {
-    const next = LOOKS[(LOOKS.indexOf(look) + 1) % LOOKS.length];
+    const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
     if (next === "auto") {
       localStorage.removeItem("discreet-theme");
       delete document.documentElement.dataset.theme;
@@ -73,9 +73,9 @@ function Look() {
       localStorage.setItem("discreet-theme", next);
       document.documentElement.dataset.theme = next;
     }
-    setLook(next);
+    setTheme(next);
   };
-  return html`<${Button} kind="bare icon" icon=${{ auto: "auto", light: "sun", dark: "moon" }[look]} label=${texts.look[look]} onClick=${turn} />`;
+  return html`<${Button} kind="bare icon" icon=${{ auto: "auto", light: "sun", dark: "moon" }[theme]} label=${texts.theme[theme]} onClick=${turn} />`;
 }
 
 function Toasts({ toasts, onClose }) {
@@ -88,7 +88,7 @@ function Toasts({ toasts, onClose }) {
 
 let toastSerial = 0;
 
-/** A mistake in a screen is shown in its place; the rest of the page goes on. */
+/** Shows an error of a screen instead of the screen; the rest of the page keeps working. */
 function Safe({ children }) {
   const [error, reset] = useErrorBoundary((problem) => console.error(problem));
   if (!error) return children;
@@ -107,12 +107,12 @@ function Page() {
   const queue = useRef(Promise.resolve());
 
   const closeToast = useCallback((id) => setToasts((list) => list.filter((toast) => toast.id !== id)), []);
-  const tell = useCallback((text, options = {}) => {
+  const notify = useCallback((text, options = {}) => {
     const toast = { id: (toastSerial += 1), text, ...options };
     setToasts((list) => [...list.slice(-2), toast]);
     setTimeout(() => closeToast(toast.id), options.bad ? 9000 : 5000);
   }, []);
-  const fail = useCallback((error) => error.name !== "AbortError" && tell(error.message, { bad: true }), []);
+  const fail = useCallback((error) => error.name !== "AbortError" && notify(error.message, { bad: true }), []);
 
   useEffect(() => {
     const onHash = () => setRoute(read());
@@ -131,24 +131,24 @@ function Page() {
     return () => (gone = true);
   }, [route.project]);
 
-  // A new screen begins at its top, with the focus on it, so that a screen reader reads its heading.
+  // A new screen starts at the top and gets the focus, so that a screen reader reads its heading.
   const before = useRef(null);
   useLayoutEffect(() => {
     document.title = route.step === "start" ? texts.title : `${texts.steps[route.step]} · ${project ? project.name : ""} · ${texts.title}`;
-    const place = `${route.project}/${route.step}`;
-    if (before.current !== null && before.current !== place) {
+    const screen = `${route.project}/${route.step}`;
+    if (before.current !== null && before.current !== screen) {
       scrollTo(0, 0);
       if (main.current) main.current.focus({ preventScroll: true });
     }
-    before.current = place;
+    before.current = screen;
   }, [route.project, route.step, project && project.name]);
 
-  // Where the reader was, so that the list of projects leads back there.
+  // Remember the step, so that the list of projects leads back to it.
   useEffect(() => {
     if (project && project.id === route.project && route.step !== project.step) send("PATCH", at.project(project.id), { step: route.step }).catch(() => null);
   }, [project && project.id, route.step]);
 
-  /** One change after the other, so that none overtakes another; the answer is the project as it then is. */
+  /** Changes are sent one after the other; the answer is the new state of the project. */
   const change = useCallback((work) => {
     setSaving((number) => number + 1);
     const next = queue.current.then(work).then(
@@ -162,19 +162,19 @@ function Page() {
     queue.current = next.catch(() => undefined);
     return next;
   }, []);
-  // It waits its turn too: an answer from before a change would hide the change, and what can be undone.
+  // Queued as well: an answer from before a change would hide that change.
   const refresh = useCallback(() => {
     const next = queue.current.then(() => get(at.project(read().project))).then((found) => (setProject(found), found));
     queue.current = next.catch(() => undefined);
     return next;
   }, []);
   const patch = useCallback((body) => {
-    setProject((now) => now && foreseen(now, body));
+    setProject((now) => now && optimistic(now, body));
     return change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null));
   }, []);
-  const undo = useCallback((way) => change(() => post(`${at.project(read().project)}/${way}`)).then((found) => (setProject(found), found), () => null), []);
+  const undo = useCallback((direction) => change(() => post(`${at.project(read().project)}/${direction}`)).then((found) => (setProject(found), found), () => null), []);
 
-  // Keys look at the project as it is shown: effects come later, and a key between the two would be lost.
+  // Key handlers use the project as shown: effects run later, and a key pressed in between would be lost.
   const shown = useRef(project);
   shown.current = project;
   useEffect(() => {
@@ -185,19 +185,19 @@ function Page() {
       const typing = target.tagName === "TEXTAREA" || (target.tagName === "INPUT" && ["text", "number", "search"].includes(target.type) && target.value !== target.defaultValue);
       if (typing || document.querySelector("dialog[open]")) return;
       const key = event.key.toLowerCase();
-      const way = key === "z" && !event.shiftKey ? "undo" : key === "y" || (key === "z" && event.shiftKey) ? "redo" : null;
-      if (!way) return;
+      const direction = key === "z" && !event.shiftKey ? "undo" : key === "y" || (key === "z" && event.shiftKey) ? "redo" : null;
+      if (!direction) return;
       event.preventDefault();
-      if (project[`can_${way}`]) undo(way);
+      if (project[`can_${direction}`]) undo(direction);
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
 
-  // The job looked at stays in the address from screen to screen.
+  // The selected job stays in the address from screen to screen.
   const link = (step, query) => write(route.project, step, query || (route.query.job && ["run", "explore", "risk", "release"].includes(step) ? { job: route.query.job } : {}));
   const go = (step, query) => (location.hash = link(step, query));
-  const look = (query) => {
+  const setQuery = (query) => {
     const next = write(route.project, route.step, { ...route.query, ...query });
     if (next !== location.hash) {
       history.replaceState(null, "", next);
@@ -206,7 +206,7 @@ function Page() {
   };
   const open = (id, step = "data") => (location.hash = write(id, step));
 
-  const context = { about, project, setProject, route, patch, change, undo, refresh, tell, fail, go, look, link, open };
+  const context = { about, project, setProject, route, patch, change, undo, refresh, notify, fail, go, setQuery, link, open };
   const Screen = SCREENS[route.step];
   const index = STEPS.indexOf(route.step);
   const [previous, next] = [STEPS[index - 1], STEPS[index + 1]];
@@ -223,7 +223,7 @@ function Page() {
           <span class="unseen" role="status" aria-live="polite">${saving ? texts.saving : ""}</span>
           ${project && html`<${Button} kind="bare icon" icon="undo" disabled=${!project.can_undo} label=${texts.undo(project.undo_label)} onClick=${() => undo("undo")} />
             <${Button} kind="bare icon" icon="redo" disabled=${!project.can_redo} label=${texts.redo(project.redo_label)} onClick=${() => undo("redo")} />`}
-          <${Look} />
+          <${ThemeSwitch} />
         </header>
         ${route.project && html`<${Stepper} project=${project} step=${route.step} link=${(step) => link(step)} />`}
       </div>

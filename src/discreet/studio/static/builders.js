@@ -1,4 +1,4 @@
-// Making a hierarchy by a rule: which rules suit a column, and what they need to know.
+// Building a hierarchy by a rule: the rules that suit a column and their arguments.
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { useApp } from "./context.js";
 import { Button, useName } from "./parts.js";
@@ -8,7 +8,7 @@ import { texts } from "./texts.js";
 const words = texts.builders;
 const NUMBERS = ["integer", "decimal"];
 
-/** The rules that suit a column of this type, the most useful first; each with the text form it would give. */
+/** The rules that suit a column of this type, most useful first. */
 function suitable(type) {
   if (type === "date") return ["auto", "dates", "ranges", "flat"];
   if (NUMBERS.includes(type)) return ["auto", "intervals", "ranges", "flat"];
@@ -19,10 +19,14 @@ const FIRST = { auto: "auto", flat: "flat", dates: "dates(month, year, decade)",
 const FREE = ["intervals", "ranges", "mask", "groups", "ordered", "dates"];
 const UNITS = ["week", "month", "quarter", "year", "decade"];
 
+/** Rules that have no field of their own here: those that were added to the vocabulary, if they suit the type. */
+const added = (rules, type) => rules.filter((each) => !FIRST[each.name] && (!each.types?.length || each.types.includes(type))).map((each) => each.name);
+
 export function Builders({ column, form, edited, onBuild }) {
   const { about } = useApp();
-  const offered = suitable(column.type);
+  const offered = [...suitable(column.type), ...added(about.vocabulary.builders, column.type)];
   const known = new Map(about.vocabulary.builders.map((each) => [each.name, each]));
+  const firstForm = (each) => FIRST[each] || known.get(each)?.example || each;
   const current = edited ? "own" : form ? readForm(form).name : "auto";
   const [name, setName] = useState(current);
   const [text, setText] = useState(form || "auto");
@@ -30,23 +34,23 @@ export function Builders({ column, form, edited, onBuild }) {
   useEffect(() => (setName(current), setText(form || "auto")), [form, edited]);
   const pick = (next) => {
     setName(next);
-    setText(next === current && form ? form : FIRST[next]);
-    if (["auto", "flat"].includes(next) && next !== current) onBuild(FIRST[next]);
+    setText(next === current && form ? form : firstForm(next));
+    if (["auto", "flat"].includes(next) && next !== current) onBuild(firstForm(next));
   };
   const names = offered.includes(name) ? offered : [name, ...offered];
   const title = (each) => words[each]?.title || known.get(each)?.title || each;
   return html`<div class="builder">
     <div class="field"><label for=${rule}>${words.rule}</label><select id=${rule} value=${name} onChange=${(event) => pick(event.target.value)}>${names.map((each) => html`<option value=${each}>${title(each)}</option>`)}</select></div>
-    ${name === "dates" ? html`<${Units} text=${text} onText=${(next) => (setText(next), onBuild(next))} />` : FREE.includes(name) && html`<div class="field wide"><label for=${field}>${words[name].label}</label>
-      <div class="row nowrap"><input type="text" id=${field} class="mono" spellcheck=${false} autocomplete="off" value=${inner(text)} placeholder=${inner(FIRST[name])} onInput=${(event) => setText(outer(name, event.target.value))} onKeyDown=${(event) => event.key === "Enter" && onBuild(text)} />
+    ${name === "dates" ? html`<${Units} text=${text} onText=${(next) => (setText(next), onBuild(next))} />` : (FREE.includes(name) || (known.has(name) && !FIRST[name])) && html`<div class="field wide"><label for=${field}>${words[name]?.label || title(name)}</label>
+      <div class="row nowrap"><input type="text" id=${field} class="mono" spellcheck=${false} autocomplete="off" value=${inner(text)} placeholder=${inner(firstForm(name))} onInput=${(event) => setText(outer(name, event.target.value))} onKeyDown=${(event) => event.key === "Enter" && onBuild(text)} />
         <${Button} kind=${text !== form ? "main" : ""} disabled=${text === form} onClick=${() => onBuild(text)}>${words.apply}</${Button}></div></div>`}
     <p class="help quiet small">${words[name]?.text || known.get(name)?.text || ""}</p>
   </div>`;
 }
 
-/** What stands in the brackets of a form, and the form again. */
+/** The arguments of a form, and the form of some arguments. */
 const inner = (text) => (text.includes("(") ? text.slice(text.indexOf("(") + 1, text.lastIndexOf(")")) : "");
-const outer = (name, inside) => (inside.trim() ? `${name}(${inside.trim()})` : name);
+const outer = (name, given) => (given.trim() ? `${name}(${given.trim()})` : name);
 
 function Units({ text, onText }) {
   const on = new Set(inner(text).split(",").map((each) => each.trim().replace(/["']/g, "")).filter(Boolean));

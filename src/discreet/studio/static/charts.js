@@ -1,9 +1,9 @@
-// Drawings in SVG: histograms before and after, the live search, the front, class sizes.
+// Charts in SVG: histograms before and after, the live search, the front, group sizes.
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { texts } from "./texts.js";
 import { count, number, seconds, share, shorten, ticks } from "./format.js";
 
-/** The width a drawing has, so that its letters keep their size on every screen. */
+/** The width of a chart, so that its text keeps its size on every screen. */
 export function useWidth(first = 640, least = 240) {
   const box = useRef(null);
   const [width, setWidth] = useState(first);
@@ -38,7 +38,7 @@ export function Bars({ bars, height = 190, label, kind = "after" }) {
   </svg></div>`;
 }
 
-/** What a column was (grey) and what it is in the release (outlines as wide as the values they cover). */
+/** A column before (grey) and in the release (outlines as wide as the values they cover). */
 export function BeforeAfter({ before, after, height = 210, label }) {
   const [box, width] = useWidth();
   const covering = after.length > 0 && after.every((bar) => bar.from !== undefined && bar.from !== null);
@@ -78,7 +78,7 @@ function merged(before, after) {
   return [...slots.values()];
 }
 
-/** The search as it goes: the best cost found (solid) sinks, the bound (dashed) rises, and where they meet is the proof. */
+/** The running search: best cost (solid) and lower bound (dashed) over time. */
 export function LiveChart({ trace, height = 300, running }) {
   const [box, width] = useWidth();
   const finite = (value) => (value === undefined || value === null || Math.abs(value) > 1e200 ? null : value);
@@ -111,7 +111,7 @@ export function LiveChart({ trace, height = 300, running }) {
     <span><svg viewBox="0 0 26 12" aria-hidden="true"><path class="swatch-bound" d="M0 6h26" /></svg>${texts.run.bound}</span></div></div>`;
 }
 
-/** The front: privacy to the right, loss upwards; every point can be chosen, by mouse or by arrow keys. */
+/** The front: privacy to the right, loss upwards; points are chosen by mouse or arrow keys. */
 export function FrontChart({ points, chosen, knee, onChoose, height = 360 }) {
   const [box, width] = useWidth();
   const marks = useRef([]);
@@ -169,7 +169,7 @@ function decades(low, high, width) {
   return found;
 }
 
-/** How many people are in classes of each size; those below the limit are marked by colour and stripes. */
+/** People in groups of each size; those below the limit are marked by colour and stripes. */
 export function SizeBars({ bars, limit, height = 230, label }) {
   const [box, width] = useWidth();
   const top = Math.max(1e-9, ...bars.map((bar) => bar.share));
@@ -191,7 +191,7 @@ export function SizeBars({ bars, limit, height = 230, label }) {
   </svg></div>`;
 }
 
-/** Two values on one line from 0 to 1: a hollow mark before, a filled one after. */
+/** Two values on a line from 0 to 1: a hollow mark before, a filled one after. */
 export function Shift({ before, after, label }) {
   const [box, width] = useWidth(200, 110);
   const at = (value) => round(7 + Math.max(0, Math.min(1, value)) * (width - 14));
@@ -206,7 +206,7 @@ export function Shift({ before, after, label }) {
 const DAY = 86400000;
 const day = (value) => new Date(value * DAY).toISOString().slice(0, 10);
 
-/** Numbers or dates before (grey, filled) and as the release shows them (outline), over one line. */
+/** Numbers or dates before (grey, filled) and in the release (outline), on one axis. */
 export function StepsChart({ before, after, height = 230, label }) {
   const [box, width] = useWidth();
   const foot = 28;
@@ -229,7 +229,7 @@ export function StepsChart({ before, after, height = 230, label }) {
   </svg><${Legend} /></div>`;
 }
 
-/** Released values as bars, each divided into the original values it stands for, and what was left out behind them. */
+/** Released values as bars, each divided into its original values, with the people left out in grey. */
 export function ReleasedBars({ bars, label }) {
   const [box, width] = useWidth();
   const line = 30;
@@ -252,7 +252,7 @@ export function ReleasedBars({ bars, label }) {
 const Legend = () => html`<div class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-before" width="26" height="12" rx="2" /></svg>${texts.chart.before}</span>
   <span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-after" x="1" y="1" width="24" height="10" rx="2" /></svg>${texts.chart.after}</span></div>`;
 
-/** A tree from its root at the top to single values at the bottom; what the release shows is filled, the line is the cut. */
+/** A tree from its root down to single values; released nodes are filled, the line is the cut. */
 export function Icicle({ levels, label }) {
   const [box, width] = useWidth();
   const line = 44;

@@ -1,11 +1,11 @@
-// What every screen may use: the project, how to change it, where the reader is.
+// Shared state of the screens: the project, how to change it, and the route.
 import { createContext, useContext, useEffect, useRef, useState } from "./vendor/preact.js";
 import { at, get } from "./api.js";
 
 export const App = createContext(null);
 export const useApp = () => useContext(App);
 
-/** Load something whenever `path` changes: [answer, error, again]. The last answer stays until the next is there. */
+/** Load `path` whenever it changes: [answer, error, reload]. The last answer stays until the next arrives. */
 export function useLoaded(path, ...when) {
   const [state, setState] = useState({ path: null, data: null, error: null });
   const [round, setRound] = useState(0);
@@ -23,7 +23,7 @@ export function useLoaded(path, ...when) {
 
 const finished = (job) => ["done", "failed", "cancelled"].includes(job.state) && !Object.values(job.evaluation || {}).some((state) => ["waiting", "running"].includes(state));
 
-/** A job as it goes: told by the server whenever it changes, asked for where that does not work. */
+/** A job, updated by server-sent events, or by polling where these do not work. */
 export function useJob(id) {
   const [job, setJob] = useState(null);
   const [error, setError] = useState(null);
@@ -81,7 +81,7 @@ export function useJob(id) {
   return [job && job.id === id ? job : null, error];
 }
 
-/** The newest finished job of a kind, for screens that show a result without being told which. */
+/** The newest finished job of a kind, for screens opened without a job in the address. */
 export function newest(project, kind) {
   return project.jobs.find((job) => job.kind === kind && job.state === "done") || null;
 }

@@ -1,18 +1,18 @@
-// Text forms such as `distinct-l(3, disease)`: read into parts and written again.
+// Parsing and writing of text forms such as `distinct-l(3, disease)`.
 
-/** Split at commas that stand outside brackets and quotes. */
+/** Split at commas outside brackets and quotes. */
 function pieces(text) {
   const found = [];
   let [depth, quote, start] = [0, null, 0];
-  for (let place = 0; place < text.length; place += 1) {
-    const letter = text[place];
+  for (let index = 0; index < text.length; index += 1) {
+    const letter = text[index];
     if (quote) quote = letter === quote ? null : quote;
     else if (letter === '"' || letter === "'") quote = letter;
     else if ("([{".includes(letter)) depth += 1;
     else if (")]}".includes(letter)) depth -= 1;
     else if (letter === "," && depth === 0) {
-      found.push(text.slice(start, place));
-      start = place + 1;
+      found.push(text.slice(start, index));
+      start = index + 1;
     }
   }
   const last = text.slice(start).trim();
@@ -23,18 +23,18 @@ const bare = (piece) => (/^(["']).*\1$/.test(piece) ? piece.slice(1, -1) : piece
 
 /** Read `name(a, b, key=c)` into its name, plain arguments and options. */
 export function readForm(text) {
-  const place = text.indexOf("(");
-  if (place < 0) return { name: text.trim(), plain: [], options: {} };
+  const bracket = text.indexOf("(");
+  if (bracket < 0) return { name: text.trim(), plain: [], options: {} };
   const [plain, options] = [[], {}];
-  for (const piece of pieces(text.slice(place + 1, text.lastIndexOf(")")))) {
+  for (const piece of pieces(text.slice(bracket + 1, text.lastIndexOf(")")))) {
     const named = /^([A-Za-z_][\w-]*)\s*=\s*(.*)$/s.exec(piece);
     if (named) options[named[1]] = bare(named[2]);
     else plain.push(bare(piece));
   }
-  return { name: text.slice(0, place).trim(), plain, options };
+  return { name: text.slice(0, bracket).trim(), plain, options };
 }
 
-/** Quote a word that would otherwise be read as something else. */
+/** Quote a word that would be parsed as something else. */
 export const quoted = (word) => {
   const text = String(word);
   if (typeof word === "number") return text;
@@ -44,8 +44,8 @@ export const quoted = (word) => {
 
 /** Write a form from its parts. */
 export function writeForm(name, plain = [], options = {}) {
-  const inside = [...plain.map(quoted), ...Object.entries(options).map(([key, value]) => `${key}=${quoted(value)}`)];
-  return inside.length ? `${name}(${inside.join(", ")})` : name;
+  const given = [...plain.map(quoted), ...Object.entries(options).map(([key, value]) => `${key}=${quoted(value)}`)];
+  return given.length ? `${name}(${given.join(", ")})` : name;
 }
 
 /** The arguments of a form by the names of its parameters. */
@@ -54,7 +54,7 @@ export function argumentsOf(form, parameters) {
   return Object.fromEntries(parameters.map((parameter, index) => [parameter.name, options[parameter.name] ?? plain[index] ?? parameter.default]));
 }
 
-/** A form from arguments by name: those that come first plain, later ones that differ from what goes without saying by name. */
+/** A form from arguments by name: leading ones are positional, later ones are named and omitted if default. */
 export function formOf(name, parameters, given) {
   const plain = [];
   const options = {};

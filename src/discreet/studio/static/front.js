@@ -1,7 +1,7 @@
 // The points of a front as the chart draws them.
 import { texts } from "./texts.js";
 
-/** Points with a place on the axis, a title and an id for the address; and the id of the suggested one. */
+/** Points with position, title and id; and the id of the suggested one. */
 export function frontPoints(found) {
   const points = found.points.map((point) => {
     const x = point.k ?? Object.values(point.values)[0];

@@ -1,4 +1,4 @@
-// Small line drawings, decoration only: the words beside them say the same.
+// Small icons, decoration only: the text next to them says the same.
 import { html } from "./vendor/preact.js";
 
 const PATHS = {
@@ -47,7 +47,7 @@ const PATHS = {
   external: "M13 4h7v7M20 4l-9 9M18 14v6H4V6h6",
 };
 
-/** A drawing by its name; unknown names draw nothing. */
+/** An icon by name; unknown names draw nothing. */
 export function Icon({ name, size = 24 }) {
   return html`<svg viewBox="0 0 24 24" width=${size} height=${size} fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round"
     stroke-linejoin="round" aria-hidden="true" focusable="false"><path d=${PATHS[name] || ""} /></svg>`;

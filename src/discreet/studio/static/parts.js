@@ -1,4 +1,4 @@
-// Parts that screens are made of: buttons, dialogs, segments, pagers, notices.
+// Components shared by the screens: buttons, dialogs, segments, pagers, notices.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { Icon } from "./icons.js";
 import { useApp } from "./context.js";
@@ -7,7 +7,7 @@ import { count } from "./format.js";
 
 let serial = 0;
 
-/** A name for `id` and `aria-…` that stays the same while a part is shown. */
+/** A unique, stable name for `id` and `aria-…`. */
 export const useName = (stem = "n") => useState(() => `${stem}-${(serial += 1)}`)[0];
 
 export function Button({ icon, end, children, kind = "", label, ...rest }) {
@@ -39,7 +39,7 @@ export function Empty({ icon = "info", title, children, top }) {
   return html`<div class="empty"><${Icon} name=${icon} size=${46} />${top ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
-/** One of a few: a group of buttons of which one is pressed; arrows move. */
+/** A row of buttons of which one is pressed; arrow keys move. */
 export function Segments({ label, options, value, onChange, describe }) {
   const box = useRef(null);
   const at = options.findIndex((option) => option.name === value);
@@ -60,7 +60,7 @@ export function Segments({ label, options, value, onChange, describe }) {
   </div>`;
 }
 
-/** A dialog above everything: the browser keeps the focus inside and gives it back at the end. */
+/** A modal dialog; the focus returns to where it was when it closes. */
 export function Dialog({ title, onClose, children, actions, wide }) {
   const box = useRef(null);
   const name = useName("dialog");
@@ -83,7 +83,7 @@ export function Dialog({ title, onClose, children, actions, wide }) {
   </dialog>`;
 }
 
-/** Ask for a few words. */
+/** Dialog that asks for a text. */
 export function AskText({ title, label, help, value = "", done, onDone, onClose, rows }) {
   const [text, setText] = useState(value);
   const field = useRef(null);
@@ -106,7 +106,7 @@ export function AskText({ title, label, help, value = "", done, onDone, onClose,
   </${Dialog}>`;
 }
 
-/** Ask whether to go on. */
+/** Dialog that asks for a confirmation. */
 export function Confirm({ title, children, done, onDone, onClose, kind = "main" }) {
   return html`<${Dialog} title=${title} onClose=${onClose} actions=${[
     html`<${Button} data-first onClick=${onClose}>${texts.cancel}</${Button}>`,
@@ -119,7 +119,7 @@ export function Switch({ label, checked, onChange, hidden }) {
     <span class=${hidden ? "unseen" : ""}>${label}</span></label>`;
 }
 
-/** A slider whose value is sent when it comes to rest, and shown while it moves. */
+/** A slider; `onMove` while it moves, `onRest` when it is released. */
 export function Slider({ id, label, value, min, max, step = 1, onMove, onRest, text, describe }) {
   const [moving, setMoving] = useState(null);
   const shown = moving ?? value;
@@ -135,15 +135,15 @@ export function Slider({ id, label, value, min, max, step = 1, onMove, onRest, t
     aria-describedby=${describe} onInput=${(event) => (setMoving(Number(event.target.value)), onMove && onMove(Number(event.target.value)))} onChange=${rest} />`;
 }
 
-/** A number typed by hand, kept in bounds, sent when leaving it or by Enter. */
+/** A number field with bounds; `onRest` on Enter or blur. */
 export function NumberField({ id, label, value, min, max, step = "any", onRest, kind = "" }) {
-  const { tell } = useApp();
+  const { notify } = useApp();
   const [text, setText] = useState(null);
   const shown = text ?? (value ?? "");
   const bad = text !== null && (text === "" || !Number.isFinite(Number(text)) || (min !== undefined && min !== null && Number(text) < min) || (max !== undefined && max !== null && Number(text) > max));
   const rest = () => {
     if (text !== null && !bad && Number(text) !== value) onRest(Number(text));
-    if (bad) tell(texts.errors.range(min ?? null, max ?? null, value), { bad: true });
+    if (bad) notify(texts.errors.range(min ?? null, max ?? null, value), { bad: true });
     setText(null);
   };
   return html`<input type="number" id=${id} class=${kind} aria-label=${label} inputmode="decimal" min=${min} max=${max} step=${step} value=${shown} aria-invalid=${bad ? "true" : undefined}
@@ -163,7 +163,7 @@ export function More({ label, children, open }) {
   return html`<details class="more" open=${open}><summary><${Icon} name="right" size=${16} />${label}</summary>${children}</details>`;
 }
 
-/** Levels as small boxes, filled up to the one released; words say the same. */
+/** Levels as small boxes, filled up to the released one. */
 export function Pips({ level, levels, label }) {
   const boxes = Array.from({ length: Math.max(levels, 1) }, (_, index) => html`<i class=${index < level ? "on" : ""}></i>`);
   return html`<span class="pips" role="img" aria-label=${label || texts.levelOf(level, levels)}>${boxes}</span>`;

@@ -1,14 +1,14 @@
-// A hierarchy as a tree: folded and unfolded, chosen and dragged, by mouse and by keys alike.
+// A hierarchy as a tree view, with selection and drag and drop, by mouse and keyboard.
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { Icon } from "./icons.js";
 import { texts } from "./texts.js";
 import { count } from "./format.js";
 
-/** The nodes in sight, from top to bottom, with their depth and parent. */
+/** The visible nodes from top to bottom, with depth and parent. */
 function visible(root, open) {
   const found = [];
-  const walk = (node, depth, parent, place, siblings) => {
-    found.push({ node, depth, parent, place, siblings });
+  const walk = (node, depth, parent, position, siblings) => {
+    found.push({ node, depth, parent, position, siblings });
     if (!open.has(node.id)) return;
     const children = node.children || [];
     children.forEach((child, index) => walk(child, depth + 1, node, index + 1, children.length));
@@ -18,7 +18,7 @@ function visible(root, open) {
   return found;
 }
 
-/** Unfold the first levels, as long as that stays readable. */
+/** The nodes to expand at first: whole levels while the tree stays short. */
 function unfolded(root, most = 28) {
   const open = new Set();
   let [layer, shown] = [[root], 1];
@@ -33,8 +33,8 @@ function unfolded(root, most = 28) {
 }
 
 /**
- * The tree. `chosen` is a set of ids; `onChoose(ids)` hears of a new one. `onMove(ids, node)` is called when nodes are dropped
- * into another; `onKey(key, node)` when a key is pressed that stands for a deed. `mark(node)` gives a node's class.
+ * The tree. `chosen` is the set of selected ids, `onChoose(ids)` is called with a new one. `onMove(ids, node)` is called when
+ * nodes are dropped on another, `onKey(key, node)` for other keys. `mark(node)` returns the CSS class of a node.
  */
 export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mark, total, openKey }) {
   const [open, setOpen] = useState(() => unfolded(root));
@@ -65,8 +65,8 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
     setFocus(node.id);
     const next = new Set(event.ctrlKey || event.metaKey || event.shiftKey || event.toggle ? chosen : []);
     if (event.shiftKey && anchor.current) {
-      const places = [anchor.current, node.id].map((id) => nodes.findIndex((row) => row.node.id === id)).sort((a, b) => a - b);
-      nodes.slice(Math.max(0, places[0]), places[1] + 1).forEach((row) => row.parent && next.add(row.node.id));
+      const range = [anchor.current, node.id].map((id) => nodes.findIndex((row) => row.node.id === id)).sort((a, b) => a - b);
+      nodes.slice(Math.max(0, range[0]), range[1] + 1).forEach((row) => row.parent && next.add(row.node.id));
     } else if (next.has(node.id)) next.delete(node.id);
     else next.add(node.id);
     anchor.current = node.id;
@@ -76,7 +76,7 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
     const index = nodes.findIndex((row) => row.node.id === here);
     const row = nodes[index];
     const inner = (row.node.children || []).length > 0;
-    const to = (place) => nodes[place] && (event.preventDefault(), go(nodes[place].node.id));
+    const to = (target) => nodes[target] && (event.preventDefault(), go(nodes[target].node.id));
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowDown") to(index + 1);
     else if (event.key === "ArrowUp") to(index - 1);
@@ -108,7 +108,7 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
       const movable = onMove && row.parent && !node.missing;
       const drop = onMove && dragged && !dragged.includes(node.id) && inner && row.parent;
       return html`<li role="treeitem" key=${node.id} data-id=${node.id} class=${`node ${is ? "chosen" : ""} ${over === node.id && drop ? "over" : ""} ${dragged && dragged.includes(node.id) ? "dragged" : ""} ${mark ? mark(node, row) : ""}`}
-        aria-level=${row.depth + 1} aria-posinset=${row.place} aria-setsize=${row.siblings} aria-expanded=${inner ? (open.has(node.id) ? "true" : "false") : undefined} aria-selected=${onChoose ? (is ? "true" : "false") : undefined}
+        aria-level=${row.depth + 1} aria-posinset=${row.position} aria-setsize=${row.siblings} aria-expanded=${inner ? (open.has(node.id) ? "true" : "false") : undefined} aria-selected=${onChoose ? (is ? "true" : "false") : undefined}
         aria-label=${texts.tree.item(node.name, count(node.count), mark ? mark(node, row) : "")} tabindex=${node.id === here ? 0 : -1} draggable=${movable ? "true" : undefined}
         onFocus=${() => setFocus(node.id)} onClick=${(event) => choose(node, event)} onDblClick=${() => onKey && onKey("F2", node)}
         onDragStart=${(event) => {

@@ -1,4 +1,4 @@
-// Data: what is in the table, what each column tells, and which part it plays.
+// Data: the columns of the table and their roles.
 import { html, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
@@ -12,7 +12,7 @@ import { texts } from "../texts.js";
 const SIZE = 12;
 
 export function Data() {
-  const { about, project, patch, route, look } = useApp();
+  const { about, project, patch, route, setQuery } = useApp();
   const missing = project.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
   const roles = about.vocabulary.roles;
   const warned = project.columns.filter((column) => column.direct && column.role !== "identifier");
@@ -35,12 +35,12 @@ export function Data() {
     <${Card} kind="flush" title=${texts.data.part} text=${texts.data.partText} actions=${changed.length > 0 && html`<${Button} kind="compact" icon="spark" onClick=${suggest}>${texts.data.suggest}</${Button}>`}>
       <ul class="variables">
         ${project.columns.map((column) => html`<${Column} key=${column.name} column=${column} roles=${roles} rows=${project.rows} types=${about.vocabulary.types}
-          onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => look({ column: column.name })} onKeep=${(keep) => patch({ keep: { [column.name]: keep } })} />`)}
+          onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => setQuery({ column: column.name })} onKeep=${(keep) => patch({ keep: { [column.name]: keep } })} />`)}
       </ul>
     </${Card}>
     <${Preview} />
   </div>
-  ${route.query.column && project.columns.some((column) => column.name === route.query.column) && html`<${Detail} name=${route.query.column} onClose=${() => look({ column: null })} />`}`;
+  ${route.query.column && project.columns.some((column) => column.name === route.query.column) && html`<${Detail} name=${route.query.column} onClose=${() => setQuery({ column: null })} />`}`;
 }
 
 function Column({ column, roles, rows, types, onRole, onType, onOpen, onKeep }) {

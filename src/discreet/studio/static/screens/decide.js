@@ -1,4 +1,4 @@
-// Columns that could tell who somebody is and would be released as they are: what to do about them.
+// Columns that could identify people and would be released unchanged.
 import { html } from "../vendor/preact.js";
 import { useApp } from "../context.js";
 import { Button, Notice } from "../parts.js";
@@ -6,7 +6,7 @@ import { texts } from "../texts.js";
 
 const words = texts.decide;
 
-/** Why the job stops, and both ways on; `onDone` is called once it was decided. */
+/** Why the job cannot start, and what to do; `onDone` is called after the decision. */
 export function Decide({ columns, onDone }) {
   const { project, patch, go, route } = useApp();
   const known = columns.map((name) => project.columns.find((column) => column.name === name)).filter(Boolean);
@@ -16,7 +16,7 @@ export function Decide({ columns, onDone }) {
     <p class="row">${route.step !== "data" && html`<${Button} kind="compact" onClick=${() => go("data")}>${words.role}</${Button}>`}<${Button} kind="compact" icon="check" onClick=${decide}>${words.keep(columns)}</${Button}></p>`;
 }
 
-/** What must not be overlooked about a release. */
+/** Warnings about a release. */
 export function Warnings({ list }) {
   if (!list || !list.length) return null;
   return html`<div data-warnings><${Notice} kind="bad" icon="warn" role="alert"><p><b>${words.warnings(list.length)}</b></p><ul class="reasons">${list.map((text) => html`<li>${text}</li>`)}</ul></${Notice}></div>`;

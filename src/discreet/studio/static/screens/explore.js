@@ -1,4 +1,4 @@
-// Explore: which trade-off, what became of each column, and the table before and after.
+// Explore: the trade-offs, the columns of the release, and the table before and after.
 import { html, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
@@ -16,9 +16,9 @@ const SIZE = 15;
 
 export function Explore() {
   const { project, route } = useApp();
-  const asked = project.jobs.find((job) => job.id === route.query.job && job.state === "done");
-  const release = asked && asked.kind === "release" ? asked : newest(project, "release");
-  const front = asked && asked.kind === "front" ? asked : newest(project, "front");
+  const requested = project.jobs.find((job) => job.id === route.query.job && job.state === "done");
+  const release = requested && requested.kind === "release" ? requested : newest(project, "release");
+  const front = requested && requested.kind === "front" ? requested : newest(project, "front");
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
   <div class="stack">
     ${front ? html`<${Front} job=${front} key=${front.id} />` : html`<${NoFront} />`}
@@ -37,7 +37,7 @@ function NoFront() {
 }
 
 function Front({ job }) {
-  const { project, route, look, change, go } = useApp();
+  const { project, route, setQuery, change, go } = useApp();
   const [found, error] = useLoaded(`${at.job(job.id)}/result`);
   const [starting, setStarting] = useState(false);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
@@ -55,9 +55,9 @@ function Front({ job }) {
     }
   };
   return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
-    ${(found.promises || []).length > 0 && html`<${Notice} kind="good" icon="shield"><p>${words.allKeep} ${found.promises.map((each, place) => html`${place > 0 && " "}<code>${each}</code>`)}. <span class="quiet">${words.lower}</span></p></${Notice}>`}
+    ${(found.promises || []).length > 0 && html`<${Notice} kind="good" icon="shield"><p>${words.allKeep} ${found.promises.map((each, index) => html`${index > 0 && " "}<code>${each}</code>`)}. <span class="quiet">${words.lower}</span></p></${Notice}>`}
     <div class="front">
-      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => look({ point: id })} height=${420} /></div>
+      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => setQuery({ point: id })} height=${420} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
         <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
         <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
@@ -74,7 +74,7 @@ function Front({ job }) {
 }
 
 function Result({ job }) {
-  const { route, look } = useApp();
+  const { route, setQuery } = useApp();
   const [found, error] = useLoaded(`${at.job(job.id)}/result`);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
   if (!found) return html`<${Waiting} tall />`;
@@ -92,7 +92,7 @@ function Result({ job }) {
       <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText : words.gapText} />
     </div></section>
     <${Card} title=${words.columns} text=${words.columnsText}>
-      <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => look({ column: each.name })}>
+      <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
         <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
       ${attribute && html`<${Attribute} key=${column} attribute=${attribute} />`}
     </${Card}>
@@ -111,13 +111,13 @@ function Attribute({ attribute }) {
   </div>`;
 }
 
-/** The columns that were released as they are, and whom they single out. */
+/** Columns that were released unchanged, and how unique their values are. */
 function Kept({ kept }) {
   return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th><th scope="col">${words.why}</th></tr></thead>
     <tbody>${kept.map((each) => html`<tr><th scope="row">${each.name}</th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td><td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td></tr>`)}</tbody></table></div></${Card}>`;
 }
 
-/** The levels of every column as a ladder, and what one step up or down would mean. */
+/** The level of every column, and the effect of one step up or down. */
 function Lattice({ lattice, space, examined }) {
   const step = (column, change) => lattice.steps.find((each) => each.column === column && each.change === change);
   return html`<${Card} kind="flush" title=${words.lattice} text=${words.latticeText(count(examined), count(space))}><div class="scroll" tabindex="0" role="region" aria-label=${words.lattice}><table class="grid ladder"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.ladder}</th><th scope="col">${words.finer}</th><th scope="col">${words.coarser}</th></tr></thead>
@@ -140,10 +140,10 @@ function Rows({ job }) {
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
     ${!page && !error && html`<${Waiting} tall />`}
     ${page && html`<div class="scroll" tabindex="0" role="region" aria-label=${words.table}><table class="grid compare"><thead><tr><th scope="col" class="num">${words.row}</th>${order.map((index) => html`<th scope="col">${page.columns[index]}${dropped(index) && html` <span class="chip warn">${words.taken}</span>`}</th>`)}</tr></thead>
-      <tbody>${page.before.map((row, place) => {
-        const after = page.after[place];
-        return html`<tr key=${offset + place} class=${after ? "" : "gone"}><th scope="row" class="num quiet">${!after && html`<span class="chip bad">${words.gone}</span> `}${count(offset + place + 1)}</th>
-          ${order.map((index) => html`<${Cell} was=${row[index]} is=${after && after[index]} gone=${!after || dropped(index)} changed=${after && page.changed[place][index]} both=${both} />`)}</tr>`;
+      <tbody>${page.before.map((row, line) => {
+        const after = page.after[line];
+        return html`<tr key=${offset + line} class=${after ? "" : "gone"}><th scope="row" class="num quiet">${!after && html`<span class="chip bad">${words.gone}</span> `}${count(offset + line + 1)}</th>
+          ${order.map((index) => html`<${Cell} was=${row[index]} is=${after && after[index]} gone=${!after || dropped(index)} changed=${after && page.changed[line][index]} both=${both} />`)}</tr>`;
       })}</tbody></table></div>
       <${Pager} offset=${offset} size=${SIZE} total=${page.total} onMove=${setOffset} />`}
   </${Card}>`;

@@ -1,4 +1,4 @@
-// Goals: what is promised, what matters most, who may be left out, and how it is done; all in plain words.
+// Goals: promises, priorities, who may be left out, and how the search is done.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { useApp } from "../context.js";
@@ -35,7 +35,7 @@ export function Goals() {
 
 const nearest = (list, value) => list.reduce((best, each, index) => (Math.abs(each - value) < Math.abs(list[best] - value) ? index : best), 0);
 
-/** A slider over chosen values, with what stands for each. */
+/** A slider over a list of values. */
 function Choices({ list, value, onRest, label, text, describe, onMove }) {
   return html`<${Slider} label=${label} min=${0} max=${list.length - 1} value=${nearest(list, value)} text=${(index) => text(list[index])} describe=${describe}
     onMove=${(index) => onMove && onMove(list[index])} onRest=${(index) => onRest(list[index])} />`;
@@ -59,7 +59,7 @@ function Promises({ models, missing, goals, set }) {
   const first = others.filter((model) => PLAIN_MODELS.includes(model.name) || is(model));
   const rest = others.filter((model) => !first.includes(model));
   const hint = useName("k-hint");
-  return html`<${Card} title=${words.crowd} text=${words.crowdText} actions=${html`<${Switch} label=${words.crowd} hidden checked=${Boolean(own)} onChange=${(on) => putK(on ? 5 : null)} />`} id="promises">
+  return html`<${Card} title=${words.group} text=${words.groupText} actions=${html`<${Switch} label=${words.group} hidden checked=${Boolean(own)} onChange=${(on) => putK(on ? 5 : null)} />`} id="promises">
     ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${putK} />
         <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => putK(Math.round(value))} /></label><span>${words.kHigh}</span></div></div></div>
       <p id=${hint} class="k-words">${words.kWords(shown)}</p>
@@ -73,7 +73,7 @@ function Promises({ models, missing, goals, set }) {
   </${Card}>`;
 }
 
-/** So many people that look the same, drawn. */
+/** A picture of people who look the same. */
 function Crowd({ size }) {
   const shown = Math.min(size, 60);
   const wide = 21;
@@ -86,7 +86,7 @@ function Prevents({ model }) {
   return html`<div class="prevents"><p><${Icon} name="shield" size=${20} /><span><b>${words.prevents}</b> ${model.prevents}</span></p><p><${Icon} name="eye" size=${20} /><span><b>${words.example}</b> ${model.example}</span></p></div>`;
 }
 
-/** A kind of promise, once for each secret it is made about. */
+/** A promise, once for each protected column it is about. */
 function Model({ model, forms, secrets, swap }) {
   const { project } = useApp();
   const about = model.parameters.some((parameter) => parameter.kind === "column");
@@ -106,7 +106,7 @@ function Model({ model, forms, secrets, swap }) {
   </li>`;
 }
 
-/** Whether an empty cell of a secret counts as one of the different values of a group. */
+/** Whether an empty cell of a protected column counts as one of the different values of a group. */
 function EmptySecrets({ choices, goals, set }) {
   const name = useName("empty-secrets");
   const now = choices.find((each) => each.name === goals.missing_sensitive);
@@ -219,7 +219,7 @@ function SchemeDrawing({ name }) {
   return html`<svg viewBox="0 0 96 36" class="scheme-drawing" aria-hidden="true">${Array.from({ length: 8 }, (_, index) => html`<circle cx=${index * 12 + 6} cy="5" r="3" class=${name.includes("set") && [1, 4, 6].includes(index) ? "odd" : "even"} />`)}${name === "local" ? [row([2, 3, 1, 2], 13), row([4, 2, 2], 25)] : row(blocks, 19)}</svg>`;
 }
 
-/** What has been chosen, in sentences, and whether it would run. */
+/** The choices in sentences, and whether they would run. */
 function Plan() {
   const { project, go, change } = useApp();
   const [plan, setPlan] = useState(null);
@@ -233,7 +233,7 @@ function Plan() {
       clearTimeout(timer);
     };
   }, [stamp]);
-  const said = (form) => ((plan && plan.privacy) || []).find((each) => each.text === form)?.words || "";
+  const wordsOf = (form) => ((plan && plan.privacy) || []).find((each) => each.text === form)?.words || "";
   const start = async (kind) => {
     setStarting(true);
     try {
@@ -244,7 +244,7 @@ function Plan() {
     }
   };
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
-    <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${said(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
+    <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${wordsOf(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}

@@ -1,4 +1,4 @@
-// Hierarchies: how each column may be made coarser, made automatically and mended by hand.
+// Hierarchies: the tree of each column, built automatically and editable by hand.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { at, get, post } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
@@ -13,7 +13,7 @@ const SIZE = 20;
 const words = texts.hierarchies;
 
 export function Hierarchies() {
-  const { project, route, look } = useApp();
+  const { project, route, setQuery } = useApp();
   const names = project.columns.filter((column) => column.role === "quasi-identifier").map((column) => column.name);
   if (!names.length) return html`<${Empty} top icon="tree" title=${words.none}><p>${texts.steps.needsQuasi}</p></${Empty}>`;
   const column = names.includes(route.query.column) ? route.query.column : names[0];
@@ -21,7 +21,7 @@ export function Hierarchies() {
   <div class="columns side-main">
     <nav class="card picks sticky" aria-label=${words.columns}><ul>${names.map((name) => {
       const facts = project.hierarchies[name] || {};
-      return html`<li key=${name}><button type="button" aria-current=${name === column ? "true" : undefined} onClick=${() => look({ column: name, view: route.query.view })}>
+      return html`<li key=${name}><button type="button" aria-current=${name === column ? "true" : undefined} onClick=${() => setQuery({ column: name, view: route.query.view })}>
         <b>${name}</b><span class="small">${facts.ok === false ? html`<span class="chip bad"><${Icon} name="warn" />${words.wrong}</span>` : html`${words.depth(facts.depth)} · ${facts.edited ? words.edited : facts.automatic ? words.automatic : words.chosen}`}</span></button></li>`;
     })}</ul></nav>
     <${Editor} key=${column} column=${column} />
@@ -29,14 +29,14 @@ export function Hierarchies() {
 }
 
 function Editor({ column }) {
-  const { project, change, refresh, fail, tell, undo, route, look } = useApp();
+  const { project, change, refresh, fail, notify, undo, route, setQuery } = useApp();
   const [found, error, again] = useLoaded(at.hierarchy(project.id, column), stamp(project, column));
   const [shown, setShown] = useState(null);
   const [chosen, setChosen] = useState(new Set());
   const [asking, setAsking] = useState(null);
   const picker = useRef(null);
   const view = route.query.view === "table" ? "table" : "tree";
-  // What was chosen stays chosen when the tree is loaded anew, where it is still the same.
+  // Nodes that are unchanged stay selected when the tree is reloaded.
   const show = (answer) => {
     const next = answer && { ...answer, tree: answer.tree && joined(answer.tree) };
     const [was, is] = [shown, next].map((each) => (each && each.tree ? flat(each.tree) : new Map()));
@@ -52,7 +52,7 @@ function Editor({ column }) {
         setChosen(new Set());
         setAsking(null);
         refresh();
-        if (label) tell(label, { action: { label: texts.undo(), run: () => undo("undo") } });
+        if (label) notify(label, { action: { label: texts.undo(), run: () => undo("undo") } });
         return true;
       },
       () => false,
@@ -62,7 +62,7 @@ function Editor({ column }) {
   const picked = [...chosen].map((id) => all.get(id)).filter(Boolean);
   const level = common(picked);
   const names = (nodes) => nodes.map((node) => node.name);
-  const deed = {
+  const actions = {
     rename: (node, to) => edit({ edit: { op: "rename", level: node.level, name: node.name, to } }, words.renamed(to)),
     merge: (nodes, to) => edit({ edit: { op: "merge", level: Math.max(1, common(nodes)), names: names(nodes), to } }, words.merged(to)),
     group: (nodes, to) => {
@@ -89,7 +89,7 @@ function Editor({ column }) {
   const onMove = (ids, into) => {
     const nodes = ids.map((id) => all.get(id)).filter(Boolean);
     if (!nodes.every((node) => node.low <= into.low - 1 && into.low - 1 <= node.level)) return fail(new Error(words.oneAbove));
-    return deed.move(nodes, into);
+    return actions.move(nodes, into);
   };
   const onMore = async (node) => {
     const rest = await get(at.hierarchy(project.id, column, { level: node.low, block: node.block, offset: node.loaded })).catch(fail);
@@ -119,35 +119,35 @@ function Editor({ column }) {
       <${Builders} column=${project.columns.find((each) => each.name === column)} form=${shown.form} edited=${shown.edited} onBuild=${(builder) => edit({ builder }, builder === "auto" ? words.madeAuto : words.made)} />
     </${Card}>
     <${Card} title=${view === "tree" ? words.tree : words.table} actions=${html`
-        <${Segments} label=${words.view} value=${view} onChange=${(name) => look({ view: name === "tree" ? null : name })} options=${[{ name: "tree", title: words.asTree, icon: "tree" }, { name: "table", title: words.asTable, icon: "table" }]} />
+        <${Segments} label=${words.view} value=${view} onChange=${(name) => setQuery({ view: name === "tree" ? null : name })} options=${[{ name: "tree", title: words.asTree, icon: "tree" }, { name: "table", title: words.asTable, icon: "table" }]} />
         <${Button} kind="compact" icon="upload" onClick=${() => picker.current.click()}>${words.import}</${Button}>
         <input type="file" class="unseen" aria-hidden="true" tabindex="-1" accept=".csv,text/csv" aria-label=${words.import} ref=${picker} onChange=${(event) => bring(event.target.files[0])} />
         <a class="button compact" href=${at.hierarchyFile(project.id, column)} download><${Icon} name="download" />${words.export}</a>`}>
-      ${tree && html`<${Levels} shown=${shown} onAdd=${deed.add} onRemove=${deed.remove} />`}
+      ${tree && html`<${Levels} shown=${shown} onAdd=${actions.add} onRemove=${actions.remove} />`}
       ${view === "tree" && tree && html`
-        <div class="toolbar" role="toolbar" aria-label=${words.deeds}>
+        <div class="toolbar" role="toolbar" aria-label=${words.actions}>
           <span class="small quiet" role="status">${picked.length ? words.picked(picked.length) : words.pickSome}</span>
           <${Button} kind="compact" icon="plus" disabled=${!some || level >= shown.height} onClick=${() => setAsking({ kind: "group" })}>${words.group}</${Button}>
           <${Button} kind="compact" icon="merge" disabled=${!some || picked.length < 2 || Math.min(...picked.map((node) => node.level)) < 1} onClick=${() => setAsking({ kind: "merge" })}>${words.merge}</${Button}>
           <${Button} kind="compact" icon="move" disabled=${!some || level + 1 >= shown.height} onClick=${() => setAsking({ kind: "move" })}>${words.move}</${Button}>
           <${Button} kind="compact" icon="pen" disabled=${!inner} onClick=${() => setAsking({ kind: "rename", node: single })}>${words.rename}</${Button}>
-          <${Button} kind="compact" icon="split" disabled=${!inner || !single.children.length || Boolean(single.more)} onClick=${() => deed.dissolve(single)}>${words.split}</${Button}>
+          <${Button} kind="compact" icon="split" disabled=${!inner || !single.children.length || Boolean(single.more)} onClick=${() => actions.dissolve(single)}>${words.split}</${Button}>
         </div>
         <div class="treebox"><${Tree} root=${tree} label=${words.treeOf(column)} chosen=${chosen} onChoose=${(ids) => setChosen(new Set([...ids].filter((id) => id !== tree.id)))} onMove=${onMove} onMore=${onMore} onKey=${onKey} total=${project.rows} openKey=${shown.form || "own"} /></div>
         <p class="quiet small">${words.hint}</p>`}
-      ${view === "table" && tree && html`<${Table} column=${column} stampNow=${stamp(project, column)} onRename=${(cell, to) => deed.rename(cell, to)} />`}
+      ${view === "table" && tree && html`<${Table} column=${column} stampNow=${stamp(project, column)} onRename=${(cell, to) => actions.rename(cell, to)} />`}
     </${Card}>
-    ${asking && asking.kind === "rename" && html`<${AskText} title=${words.renameTitle} label=${words.newName} value=${asking.node.name} done=${words.rename} onClose=${() => setAsking(null)} onDone=${(to) => deed.rename(asking.node, to)} />`}
-    ${asking && asking.kind === "merge" && html`<${AskText} title=${words.mergeTitle(picked.length)} label=${words.newName} value=${suggested} done=${words.merge} onClose=${() => setAsking(null)} onDone=${(to) => deed.merge(picked, to)} />`}
-    ${asking && asking.kind === "group" && html`<${AskText} title=${words.groupTitle(picked.length)} label=${words.newName} help=${words.groupHelp} value=${suggested} done=${words.group} onClose=${() => setAsking(null)} onDone=${(to) => deed.group(picked, to)} />`}
-    ${asking && asking.kind === "move" && some && html`<${MoveTo} tree=${tree} nodes=${picked} onClose=${() => setAsking(null)} onDone=${(into) => deed.move(picked, into)} />`}
+    ${asking && asking.kind === "rename" && html`<${AskText} title=${words.renameTitle} label=${words.newName} value=${asking.node.name} done=${words.rename} onClose=${() => setAsking(null)} onDone=${(to) => actions.rename(asking.node, to)} />`}
+    ${asking && asking.kind === "merge" && html`<${AskText} title=${words.mergeTitle(picked.length)} label=${words.newName} value=${suggested} done=${words.merge} onClose=${() => setAsking(null)} onDone=${(to) => actions.merge(picked, to)} />`}
+    ${asking && asking.kind === "group" && html`<${AskText} title=${words.groupTitle(picked.length)} label=${words.newName} help=${words.groupHelp} value=${suggested} done=${words.group} onClose=${() => setAsking(null)} onDone=${(to) => actions.group(picked, to)} />`}
+    ${asking && asking.kind === "move" && some && html`<${MoveTo} tree=${tree} nodes=${picked} onClose=${() => setAsking(null)} onDone=${(into) => actions.move(picked, into)} />`}
   </div>`;
 }
 
-/** What has changed about a hierarchy since it was loaded, so that undo shows at once. */
+/** Changes whenever the hierarchy changes, so that it is reloaded after undo. */
 const stamp = (project, column) => `${project.undo_label}/${project.redo_label}/${JSON.stringify(project.hierarchies[column])}`;
 
-/** A node as it is drawn: one that holds nothing but itself on several levels is one node, from `low` to `level`. */
+/** A node as drawn: a chain of only children with the same name is one node, from `low` to `level`. */
 export function joined(node) {
   let bottom = node;
   while (bottom.repeats && (bottom.children || []).length === 1) [bottom] = bottom.children;
@@ -155,7 +155,7 @@ export function joined(node) {
   return { ...node, id: `${node.level}:${node.block}`, low: bottom.level, block: bottom.block, children, loaded: children.length, more: bottom.more || 0 };
 }
 
-/** The lowest level all of these nodes stand on; null if there is none. */
+/** The lowest level shared by all of these nodes; null if there is none. */
 function common(nodes) {
   if (!nodes.length) return null;
   const low = Math.max(...nodes.map((node) => node.low));
@@ -172,7 +172,7 @@ function flat(root) {
   return found;
 }
 
-/** The levels as a row of steps from exact to nothing; a level can be taken out, and one put in between. */
+/** The levels from exact to nothing, with buttons to insert and remove one. */
 function Levels({ shown, onAdd, onRemove }) {
   const top = shown.levels.length - 1;
   return html`<ol class="levels" aria-label=${words.levels}>${shown.levels.map((level, index) => html`<li key=${index}>
@@ -207,11 +207,11 @@ function Table({ column, stampNow, onRename }) {
       if (to && to !== value) onRename({ level: index, name: value }, to);
       else event.target.value = value;
     };
-    // What is being typed stays when the table is loaded anew: only another value makes another field.
+    // Keyed by its value, so that text being typed survives a reload of the table.
     return html`<input key=${value} type="text" class="compact" aria-label=${words.cell(index, row[0])} defaultValue=${value} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} onChange=${rest} />`;
   };
   return html`<div class="scroll framed" tabindex="0" role="region" aria-label=${words.table}><table class="grid"><thead><tr>${Array.from({ length: top + 1 }, (_, index) => html`<th scope="col">${head(index)}</th>`)}<th scope="col" class="num">${texts.data.rows}</th></tr></thead>
-    <tbody>${rows.map((row, place) => html`<tr key=${offset + place}>${row.map((value, index) => html`<td>${cell(value, index, row)}</td>`)}<td class="num">${count(counts[place])}</td></tr>`)}</tbody></table></div>
+    <tbody>${rows.map((row, line) => html`<tr key=${offset + line}>${row.map((value, index) => html`<td>${cell(value, index, row)}</td>`)}<td class="num">${count(counts[line])}</td></tr>`)}</tbody></table></div>
     <${Pager} offset=${offset} size=${SIZE} total=${total} onMove=${setOffset} />
     <p class="quiet small">${words.tableHint}</p>`;
 }

@@ -1,4 +1,4 @@
-// Release: everything to hand over and to keep, each file with what it is for.
+// Release: the files to hand over and the files to keep.
 import { html, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
@@ -17,9 +17,9 @@ const PARTS = [
 const ICONS = { "data.csv": "table", "data.parquet": "table", "report.html": "file", "certificate.json": "shield", "job.yaml": "code", "script.py": "code", "mapping.json": "lock" };
 
 export function Release() {
-  const { project, route, look } = useApp();
-  const asked = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
-  const job = asked || newest(project, "release");
+  const { project, route, setQuery } = useApp();
+  const requested = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
+  const job = requested || newest(project, "release");
   const releases = project.jobs.filter((each) => each.kind === "release" && each.state === "done");
   const [found, error] = useLoaded(job && `${at.job(job.id)}/result`);
   const [report, setReport] = useState(false);
@@ -27,7 +27,7 @@ export function Release() {
   const has = (name) => name !== "mapping.json" || !found || found.mapping;
   const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>
-      ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => look({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
+      ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => setQuery({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
   <div class="columns main-side"><div class="stack">
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
     ${found && html`<${Warnings} list=${found.warnings} />`}
@@ -50,7 +50,7 @@ export function Release() {
 }
 
 function Script({ job }) {
-  const { tell, fail } = useApp();
+  const { notify, fail } = useApp();
   const [text, setText] = useState(null);
   const load = async () => {
     if (text !== null) return setText(null);
@@ -62,7 +62,7 @@ function Script({ job }) {
       return fail(error);
     }
   };
-  const copy = () => navigator.clipboard.writeText(text).then(() => tell(words.copied), () => tell(words.notCopied, { bad: true }));
+  const copy = () => navigator.clipboard.writeText(text).then(() => notify(words.copied), () => notify(words.notCopied, { bad: true }));
   return html`<${Card} title=${words.script} text=${words.scriptText} actions=${html`${text !== null && html`<${Button} kind="compact" onClick=${copy}>${words.copy}</${Button}>`}<${Button} kind="compact" icon="code" aria-expanded=${text !== null ? "true" : "false"} onClick=${load}>${text === null ? words.show : words.hide}</${Button}>`}>
     ${text !== null && html`<pre class="code scroll" tabindex="0">${text}</pre>`}
   </${Card}>`;

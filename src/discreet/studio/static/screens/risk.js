@@ -1,4 +1,4 @@
-// Risk and utility: who could still be found, and what the release is still good for.
+// Risk and utility of a release.
 import { html } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { newest, useApp, useJob, useLoaded } from "../context.js";
@@ -12,8 +12,8 @@ const words = texts.risk;
 
 export function Risk() {
   const { project, route } = useApp();
-  const asked = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
-  const chosen = asked || newest(project, "release");
+  const requested = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
+  const chosen = requested || newest(project, "release");
   const [job] = useJob(chosen && chosen.id);
   if (!chosen) return html`<${Empty} top icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
@@ -28,7 +28,7 @@ function Part({ part, id, state }) {
   return part === "risk" ? html`<${RiskPart} found=${found} id=${id} />` : html`<${UtilityPart} found=${found} />`;
 }
 
-/** The shares of people in crowds of each range of sizes, whose ranges begin at the edges. */
+/** The share of people in groups of each range of sizes; the ranges start at the edges. */
 function ranged({ edges, rows }, total) {
   return edges.map((low, index) => {
     const to = index + 1 < edges.length ? edges[index + 1] - 1 : null;
@@ -60,20 +60,20 @@ function RiskPart({ found, id }) {
       <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${ranged(sizes ? { edges: sizes.edges, rows: sizes.after } : after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
       <${Card} title=${words.attackers} text=${words.attackersText}><ul class="attackers">${attackers.map((each) => html`<li><div class="row spread"><h3>${words.names[each.name]}</h3><b class="figures">${share(each.after.average)}</b></div><p class="small quiet">${words.attackerTexts[each.name]}</p>
         <${Shift} before=${each.before ? each.before.average : null} after=${each.after.average} label=${words.shift(share(each.before && each.before.average), share(each.after.average))} /></li>`)}</ul><p class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><circle class="swatch-hollow" cx="13" cy="6" r="4.5" /></svg>${texts.chart.before}</span><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-full" x="8.500" y="1.500" width="9" height="9" rx="2" /></svg>${texts.chart.after}</span></p></${Card}>
-      ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, told]) => html`<div class="told"><h3>${column}</h3><dl class="pairs">
-        <dt>${words.confidence}</dt><dd>${share(told.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(told.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(told.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(told.t_equal)}</dd></dl></div>`)}</${Card}>`}
+      ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, found]) => html`<div class="disclosure"><h3>${column}</h3><dl class="pairs">
+        <dt>${words.confidence}</dt><dd>${share(found.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(found.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(found.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(found.t_equal)}</dd></dl></div>`)}</${Card}>`}
     </div>
     ${after.attacks && html`<${Attacks} attacks=${after.attacks} />`}
     ${(after.warnings || []).length > 0 && html`<${Notice} kind="warn"><ul>${after.warnings.map((warning) => html`<li>${warning.message || warning}</li>`)}</ul></${Notice}>`}
   </section>`;
 }
 
-/** What attacks on the release achieved, each beside a guess that knows nothing. */
+/** Success of attacks on the release, each next to a blind guess. */
 function Attacks({ attacks }) {
   const { linkage, homogeneity } = attacks;
   const lines = [
     ...(linkage ? [[words.linkage, linkage.success, linkage.naive], [words.singled, linkage.singled_out, null]] : []),
-    ...Object.entries(homogeneity || {}).flatMap(([column, told]) => [[words.guess(column), told.success, told.naive], [words.certain(column), told.certain, null]]),
+    ...Object.entries(homogeneity || {}).flatMap(([column, attack]) => [[words.guess(column), attack.success, attack.naive], [words.certain(column), attack.certain, null]]),
   ];
   return html`<${Card} kind="flush" title=${words.attacks} text=${words.attacksText}><div class="scroll" tabindex="0" role="region" aria-label=${words.attacks}><table class="grid"><thead><tr><th scope="col">${words.attack}</th><th scope="col" class="num">${words.right}</th><th scope="col" class="num">${words.blind}</th></tr></thead>
     <tbody>${lines.map(([title, success, naive]) => html`<tr><th scope="row">${title}</th><td class="num">${share(success)}</td><td class="num">${share(naive)}</td></tr>`)}</tbody></table></div></${Card}>`;
@@ -88,7 +88,7 @@ function UtilityPart({ found }) {
     <div class="columns two">
       <${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${words.column}</th><th scope="col" class="num">${words.values}</th><th scope="col">${words.detail}</th><th scope="col" class="num">${words.moved}</th></tr></thead>
         <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row">${each.column}</th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td>${each.loss === null || each.loss === undefined ? html`<span class="quiet small">${words.asItIs}</span>` : html`<div class="kept"><${Meter} value=${1 - each.loss} label=${share(1 - each.loss)} /><span class="figures small">${share(1 - each.loss, 0)}</span></div>`}</td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
-      ${strength.length > 0 && html`<${Card} kind="flush" title=${words.together} text=${words.togetherText}><div class="scroll tall" tabindex="0" role="region" aria-label=${words.together}><table class="grid"><thead><tr><th scope="col">${words.pair}</th><th scope="col">${words.strength}</th><th scope="col" class="num">${words.change}</th></tr></thead>
+      ${strength.length > 0 && html`<${Card} kind="flush" title=${words.associated} text=${words.associatedText}><div class="scroll tall" tabindex="0" role="region" aria-label=${words.associated}><table class="grid"><thead><tr><th scope="col">${words.pair}</th><th scope="col">${words.strength}</th><th scope="col" class="num">${words.change}</th></tr></thead>
         <tbody>${[...strength].sort((a, b) => (b.difference ?? 0) - (a.difference ?? 0)).map((each) => html`<tr><th scope="row">${each.first} · ${each.second}</th><td><${Shift} before=${Math.abs(each.original ?? 0)} after=${Math.abs(each.released ?? 0)} label=${words.shift(number(each.original), number(each.released))} /></td><td class="num">${number(Math.round((each.difference ?? 0) * 1000) / 1000)}</td></tr>`)}</tbody></table></div></${Card}>`}
       ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>

@@ -1,4 +1,4 @@
-// Run: start a search, watch the best cost sink and the bound rise, stop when it is good enough.
+// Run: start a search, watch its best cost and bound, and stop it when it is good enough.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { useApp, useJob, useLoaded } from "../context.js";
@@ -11,7 +11,7 @@ import { ago, number, seconds, share } from "../format.js";
 import { texts } from "../texts.js";
 
 const words = texts.run;
-/** What tells a run from others. */
+/** A label that distinguishes a run. */
 export function jobLabel(job) {
   if (job.label) return job.label;
   if (job.kind === "front") return words.kinds.front;
@@ -22,7 +22,7 @@ export function jobLabel(job) {
 const ACTIVE = ["waiting", "running"];
 
 export function Run() {
-  const { project, route, look, change, refresh } = useApp();
+  const { project, route, setQuery, change, refresh } = useApp();
   const known = project.jobs.find((job) => job.id === route.query.job) || project.jobs[0];
   const id = route.query.job || (known && known.id) || null;
   const [job, error] = useJob(id);
@@ -31,10 +31,10 @@ export function Run() {
   const start = async (kind) => {
     setStarting(true);
     try {
-      look({ job: (await change(() => post(at.jobs(project.id), { kind }))).id });
+      setQuery({ job: (await change(() => post(at.jobs(project.id), { kind }))).id });
       await refresh();
     } catch {
-      // The toast has said why.
+      // A toast shows the reason.
     } finally {
       setStarting(false);
     }
@@ -43,7 +43,7 @@ export function Run() {
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>${project.jobs.length > 0 && buttons}</div>
   ${!id && html`<div class="card"><${Empty} icon="play" title=${words.nothing}><p>${words.nothingText}</p>${buttons}</${Empty}></div>`}
   ${id && html`<div class="columns main-side"><div class="stack">${error && html`<${Notice} kind="bad" role="alert"><p>${error.message}</p></${Notice}>`}${job && html`<${Search} key=${job.id} job=${job} />`}</div>
-    <${Jobs} chosen=${id} live=${job} onChoose=${(next) => look({ job: next })} /></div>`}`;
+    <${Jobs} chosen=${id} live=${job} onChoose=${(next) => setQuery({ job: next })} /></div>`}`;
 }
 
 function Search({ job }) {
@@ -73,7 +73,7 @@ function Search({ job }) {
       ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? words.stage(job.stage_text) : ""}</p></${Notice}>`}
       ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
       ${result && html`<${Warnings} list=${result.warnings} />`}
-      ${job.state === "failed" && html`<${Notice} kind="bad">${undecided.length ? html`<${Decide} columns=${undecided} onDone=${() => go("goals")} />` : html`<p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>`}<${WaysOut} job=${job} /></${Notice}>`}
+      ${job.state === "failed" && html`<${Notice} kind="bad">${undecided.length ? html`<${Decide} columns=${undecided} onDone=${() => go("goals")} />` : html`<p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>`}<${Remedies} job=${job} /></${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>
     ${!empty && html`<div class="stats">
@@ -99,8 +99,8 @@ function Jobs({ chosen, live, onChoose }) {
   })}</ul></section>`;
 }
 
-/** What would have to give way so that a failed search can succeed, each a click. */
-function WaysOut({ job }) {
+/** Changes of the goals that would let a failed search succeed. */
+function Remedies({ job }) {
   const { patch, go, project } = useApp();
   const { smallest_budget: budget, limits = [] } = job.more || {};
   const take = (goals) => patch({ goals }).then(() => go("goals"));

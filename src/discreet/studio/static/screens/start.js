@@ -1,4 +1,4 @@
-// The first screen: drop a file, take a sample, or go on with what was begun.
+// The first screen: upload a file, try a sample, or open a recent project.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { at, get, post, send, upload } from "../api.js";
 import { useApp } from "../context.js";
@@ -72,7 +72,7 @@ export function Start() {
         <p class="safe"><${Icon} name="lock" size=${18} />${texts.start.private}</p>
       </section>
       <div class="stack">
-        ${(about.samples || []).map((one) => html`<${Sample} key=${one.name} sample=${one} busy=${making} onMake=${sample} />`)}
+        ${(about.samples || []).map((each) => html`<${Sample} key=${each.name} sample=${each} busy=${making} onMake=${sample} />`)}
         ${projects && projects.length > 0 && html`<${Card} title=${texts.start.recent}><ul class="recent">
           ${projects.map((one) => html`<li key=${one.id}><a href=${`#/p/${encodeURIComponent(one.id)}/${one.step || "data"}`}><${Icon} name="table" /><span><b>${one.name}</b>
               <span class="quiet small">${texts.start.project(count(one.rows), one.step ? texts.steps[one.step] : null, ago(one.created))}</span></span></a>
@@ -95,13 +95,13 @@ function Sample({ sample, busy, onMake }) {
   </${Card}>`;
 }
 
-/** A crowd: one person of colour among others, then everybody of the same colour. */
+/** One person who stands out among others, then five who look the same. */
 function Crowd() {
   const person = (x, y, kind) => html`<g class=${kind} transform=${`translate(${x} ${y})`}><circle cx="0" cy="0" r="8" /><path d="M-14 30a14 16 0 0 1 28 0z" /></g>`;
-  const places = [[30, 26], [70, 20], [110, 26], [50, 58], [90, 58]];
+  const positions = [[30, 26], [70, 20], [110, 26], [50, 58], [90, 58]];
   return html`<svg class="crowd" viewBox="0 0 380 104" aria-hidden="true">
-    ${places.map(([x, y], index) => person(x, y, index === 3 ? "found" : "other"))}
+    ${positions.map(([x, y], index) => person(x, y, index === 3 ? "found" : "other"))}
     <path class="arrow" d="M158 52h52M200 42l11 10-11 10" />
-    ${places.map(([x, y]) => person(x + 230, y, "alike"))}
+    ${positions.map(([x, y]) => person(x + 230, y, "alike"))}
   </svg>`;
 }

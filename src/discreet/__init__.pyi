@@ -1,0 +1,150 @@
+# Written by tools/generate.py.
+from discreet import evaluate as evaluate
+from discreet.errors import AuditError as AuditError
+from discreet.errors import DataError as DataError
+from discreet.errors import DiscreetError as DiscreetError
+from discreet.errors import InfeasibleError as InfeasibleError
+from discreet.errors import InterruptedRun as InterruptedRun
+from discreet.errors import MissingColumnError as MissingColumnError
+from discreet.errors import NothingFoundError as NothingFoundError
+from discreet.errors import OutputError as OutputError
+from discreet.errors import UnsupportedCombinationError as UnsupportedCombinationError
+from discreet.errors import UsageError as UsageError
+from discreet.job import Job as Job
+from discreet.pipeline.anonymize import anonymize as anonymize
+from discreet.pipeline.anonymizer import Anonymizer as Anonymizer
+from discreet.pipeline.applied import Applied as Applied
+from discreet.pipeline.apply import apply_mapping as apply_mapping
+from discreet.pipeline.audit import Audit as Audit
+from discreet.pipeline.audit import audit as audit
+from discreet.pipeline.compare import compare as compare
+from discreet.pipeline.front import Front as Front
+from discreet.pipeline.pareto import pareto as pareto
+from discreet.pipeline.release import Release as Release
+from discreet.pipeline.verify import Verification as Verification
+from discreet.pipeline.verify import verify as verify
+from discreet.problem.costs.ambiguity import Ambiguity as Ambiguity
+from discreet.problem.costs.average_class_size import AverageClassSize as AverageClassSize
+from discreet.problem.costs.certainty import Certainty as Certainty
+from discreet.problem.costs.classification import Classification as Classification
+from discreet.problem.costs.discernibility import Discernibility as Discernibility
+from discreet.problem.costs.hierarchical_discernibility import HierarchicalDiscernibility as HierarchicalDiscernibility
+from discreet.problem.costs.loss import Loss as Loss
+from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy as NonUniformEntropy
+from discreet.problem.costs.precision import Precision as Precision
+from discreet.problem.costs.score import Score as Score
+from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
+from discreet.problem.privacy.average_risk import AverageRisk as AverageRisk
+from discreet.problem.privacy.beta_likeness import BetaLikeness as BetaLikeness
+from discreet.problem.privacy.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from discreet.problem.privacy.delta_presence import DeltaPresence as DeltaPresence
+from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
+from discreet.problem.privacy.k_anonymity import KAnonymity as KAnonymity
+from discreet.problem.privacy.k_map import KMap as KMap
+from discreet.problem.privacy.l_diversity import LDiversity as LDiversity
+from discreet.problem.privacy.l_plus_diversity import LPlusDiversity as LPlusDiversity
+from discreet.problem.privacy.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+from discreet.problem.privacy.recursive_diversity import RecursiveDiversity as RecursiveDiversity
+from discreet.problem.privacy.sample_uniqueness import SampleUniqueness as SampleUniqueness
+from discreet.problem.privacy.t_closeness import TCloseness as TCloseness
+from discreet.problem.suppression.class_records import ClassRecords as ClassRecords
+from discreet.problem.suppression.class_values import ClassValues as ClassValues
+from discreet.problem.suppression.no_suppression import NoSuppression as NoSuppression
+from discreet.problem.suppression.pre_sampling import PreSampling as PreSampling
+from discreet.problem.suppression.suppress_records import SuppressRecords as SuppressRecords
+from discreet.problem.suppression.violating_records import ViolatingRecords as ViolatingRecords
+from discreet.problem.suppression.violating_values import ViolatingValues as ViolatingValues
+from discreet.report.comparison import Comparison as Comparison
+from discreet.samples import sample as sample
+from discreet.schema import Builder as Builder
+from discreet.schema import Hierarchy as Hierarchy
+from discreet.schema import Interval as Interval
+from discreet.schema import ValueSet as ValueSet
+from discreet.schema import parse_block as parse_block
+from discreet.schema.builders.auto import auto as auto
+from discreet.schema.builders.dates import dates as dates
+from discreet.schema.builders.flat import flat as flat
+from discreet.schema.builders.groups import groups as groups
+from discreet.schema.builders.intervals import intervals as intervals
+from discreet.schema.builders.mask import mask as mask
+from discreet.schema.builders.ordered import ordered as ordered
+from discreet.schema.builders.ranges import ranges as ranges
+from discreet.solve import Budget as Budget
+from discreet.solve import Progress as Progress
+
+__version__: str
+__all__ = [
+    "AlphaKAnonymity",
+    "Ambiguity",
+    "Anonymizer",
+    "Applied",
+    "Audit",
+    "AuditError",
+    "AverageClassSize",
+    "AverageRisk",
+    "BetaLikeness",
+    "Budget",
+    "Builder",
+    "Certainty",
+    "ClassRecords",
+    "ClassValues",
+    "Classification",
+    "Comparison",
+    "DataError",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "Discernibility",
+    "DiscreetError",
+    "EntropyLDiversity",
+    "Front",
+    "HierarchicalDiscernibility",
+    "Hierarchy",
+    "InfeasibleError",
+    "InterruptedRun",
+    "Interval",
+    "Job",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "LPlusDiversity",
+    "Loss",
+    "MissingColumnError",
+    "NoSuppression",
+    "NonUniformEntropy",
+    "NothingFoundError",
+    "OutputError",
+    "PopulationUniqueness",
+    "PreSampling",
+    "Precision",
+    "Progress",
+    "RecursiveDiversity",
+    "Release",
+    "SampleUniqueness",
+    "Score",
+    "SuppressRecords",
+    "TCloseness",
+    "UnsupportedCombinationError",
+    "UsageError",
+    "ValueSet",
+    "Verification",
+    "ViolatingRecords",
+    "ViolatingValues",
+    "__version__",
+    "anonymize",
+    "apply_mapping",
+    "audit",
+    "auto",
+    "compare",
+    "dates",
+    "evaluate",
+    "flat",
+    "groups",
+    "intervals",
+    "mask",
+    "ordered",
+    "pareto",
+    "parse_block",
+    "ranges",
+    "sample",
+    "verify",
+]

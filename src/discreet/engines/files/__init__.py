@@ -1,0 +1,1 @@
+"""Tables in files: formats, dialects, folders of files, and writing them."""

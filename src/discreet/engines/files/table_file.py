@@ -1,0 +1,211 @@
+"""A table in one file: opened without reading it whole, and checked as far as is cheap."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+
+import polars as pl
+
+from discreet.engines.files.dialect import (
+    Dialect,
+    check_encoding,
+    find_ragged,
+    first_lines,
+    not_utf8,
+    sniff,
+    split_lines,
+    trailing_blank_lines,
+)
+from discreet.engines.files.excel import read_excel
+from discreet.engines.files.formats import Format, format_of
+from discreet.engines.guards import reading
+from discreet.errors import DataError, UsageError
+from discreet.runtime.plurals import amount
+
+__all__ = ["TableFile", "open_file"]
+
+_START = 1 << 18
+"""The bytes read to find out the dialect."""
+_SQL_TYPES = {pl.String: "VARCHAR", pl.Int64: "BIGINT", pl.Float64: "DOUBLE", pl.Boolean: "BOOLEAN"}
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table in a file, not read yet. Delimited text stays text, and an empty cell is missing."""
+
+    path: Path
+    format: Format
+    columns: tuple[str, ...]
+    dialect: Dialect | None = None
+    rows: int | None = None
+    """The number of rows, if the file ends in empty lines."""
+    content: bytes | None = field(default=None, repr=False)
+    """The decompressed file, if polars cannot decompress it."""
+    schema: pl.Schema | None = None
+    """The types of the columns, if finding them means reading the file."""
+    table: pl.DataFrame | None = field(default=None, repr=False)
+    """The table itself, if the format cannot be read piece by piece."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file, quoted for messages."""
+        return f"'{self.path.name}'"
+
+    @property
+    def last(self) -> str:
+        """The last column."""
+        return self.columns[-1]
+
+    @property
+    def text_size(self) -> int:
+        """An estimate of the bytes of text to read."""
+        return self.path.stat().st_size * (1 if self.format.compression == "none" else 8)
+
+    def scan(self, categories: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return a plan that reads the file when it is run.
+
+        Reading columns with few values as ``categories`` saves memory and time.
+        """
+        if self.table is not None:
+            return self.table.lazy()
+        if self.dialect is not None:
+            return _scan_csv(self._source(), self.dialect, self.rows, categories)
+        if self.format.kind == "jsonl":
+            return pl.scan_ndjson(self._source(), schema=self.schema, infer_schema_length=None)
+        return pl.scan_parquet(self.path, glob=False)
+
+    def explain(self, text: str) -> DataError | None:
+        """Return the error for a message of polars; None for the general one."""
+        if "utf-8" in text or "utf8" in text:
+            return not_utf8(self.path.name)
+        if self.dialect is not None and ("more fields" in text or "in schema" in text):
+            self.check_rows()
+        if self.dialect is not None and "could not parse" in text:
+            return DataError(
+                f"{self.name} has a quotation mark that is never closed; correct it and try again.", topic="file-format"
+            )
+        return None
+
+    def check_rows(self) -> None:
+        """Raise a DataError if a row of delimited text has more or fewer fields than the header."""
+        if self.dialect is None:
+            return
+        try:
+            found = find_ragged(self._source(), self.dialect, self.rows is not None)
+        except pl.exceptions.PolarsError:
+            raise DataError(
+                f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.", topic="file-format"
+            ) from None
+        if found is not None:
+            line, fields = found
+            raise DataError(
+                f"Line {line} of {self.name} has {amount(fields, 'field')} where the header has "
+                f"{len(self.columns)}; correct the line and try again.",
+                topic="file-format",
+            )
+
+    def sample(self) -> pl.DataFrame:
+        """Return the first rows of delimited text; none if finding them takes parsing."""
+        start = self._start()
+        if self.dialect is None or b'"' in start:
+            return pl.DataFrame()
+        whole_lines = start[: start.rfind(b"\n") + 1]
+        if whole_lines.count(b"\n") < 2:
+            return pl.DataFrame()
+        return _scan_csv(BytesIO(whole_lines), self.dialect, None, ()).collect()
+
+    def sql_types(self, engine: str) -> dict[str, str]:
+        """Return the SQL types of the columns of a JSON lines file, for another engine to read it with."""
+        found = {}
+        for column, dtype in (self.schema or {}).items():
+            if type(dtype) not in _SQL_TYPES:
+                raise self.unreadable_by(engine)
+            found[column] = _SQL_TYPES[type(dtype)]
+        return found
+
+    def unreadable_by(self, engine: str) -> UsageError:
+        """Return the error for a file that another engine cannot read."""
+        return UsageError(
+            f"{self.name} has a format that {engine} cannot read; leave the engine out, or convert it to Parquet."
+        )
+
+    def _start(self) -> bytes:
+        """Return the first bytes, decompressed."""
+        if self.content is not None:
+            return self.content[:_START]
+        if self.format.compression == "zstd":
+            return b""
+        opener = gzip.open if self.format.compression == "gzip" else open
+        with opener(self.path, "rb") as stream:
+            return bytes(stream.read(_START))
+
+    def _source(self) -> Path | BytesIO:
+        return self.path if self.content is None else BytesIO(self.content)
+
+
+def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFile:
+    """Open a table in a file: find its format, unless given, and its columns without reading it whole."""
+    file = Path(path)
+    found = known or format_of(file)
+    if file.is_dir():
+        raise DataError(f"'{file}' is a folder; name a file in it.", topic="no-such-file")
+    if not file.exists():
+        raise DataError(f"There is no file '{file}'.", topic="no-such-file")
+    if file.stat().st_size == 0:
+        raise DataError(f"'{file.name}' is empty.", topic="no-rows")
+    content = _decompress(file) if found.compression == "bz2" else None
+    table = TableFile(file, found, (), content=content)
+    with reading(table.name, table.explain):
+        if found.kind == "csv":
+            return _open_csv(table)
+        if found.kind == "xlsx":
+            table = replace(table, table=read_excel(file))
+        schema = table.scan().collect_schema()
+        return replace(table, columns=tuple(schema.names()), schema=schema)
+
+
+def _open_csv(table: TableFile) -> TableFile:
+    if table.format.compression == "none":
+        check_encoding(table.path)
+    lines = first_lines(table.path) if table.format.compression == "zstd" else split_lines(table._start())
+    dialect = sniff(lines, table.path.name, table.format.separator)
+    opened = replace(table, columns=dialect.columns, dialect=dialect)
+    if table.format.compression == "none" and len(dialect.columns) > 1:
+        blank = trailing_blank_lines(table.path)
+        if blank:
+            rows = opened.scan().select(pl.len()).collect().item()
+            return replace(opened, rows=max(0, rows - blank))
+    return opened
+
+
+def _scan_csv(source: Path | BytesIO, dialect: Dialect, rows: int | None, categories: Sequence[str]) -> pl.LazyFrame:
+    few = frozenset(categories)
+    return pl.scan_csv(
+        source,
+        has_header=False,
+        skip_rows=1,
+        separator=dialect.separator,
+        schema={column: _few() if column in few else pl.String() for column in dialect.columns},
+        null_values=[""],
+        n_rows=rows,
+        glob=False,
+    )
+
+
+def _few() -> pl.Categorical:
+    """Return a type for columns with at most 65,535 distinct values, at two bytes a cell."""
+    return pl.Categorical(pl.Categories.random("discreet", pl.UInt16))
+
+
+def _decompress(path: Path) -> bytes:
+    with reading(f"'{path.name}'"):
+        try:
+            return bz2.decompress(path.read_bytes())
+        except ValueError:
+            raise EOFError from None

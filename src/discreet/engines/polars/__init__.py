@@ -1,0 +1,1 @@
+"""Counting and recoding by polars: frames in memory, lazy frames and files."""

@@ -1,0 +1,1 @@
+"""Counting and recoding on the engine that holds the rows: DuckDB, Spark and Ibis."""

@@ -1,0 +1,187 @@
+"""The report of :func:`discreet.evaluate.risk`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from discreet.counts import IntArray
+from discreet.evaluate.risk.combinations import ColumnRisk
+from discreet.evaluate.risk.disclosure import Disclosure
+from discreet.evaluate.risk.identifying import IdentifierWarning
+from discreet.evaluate.risk.population import PopulationFacts
+from discreet.evaluate.risk.records import RecordRisk
+from discreet.runtime.plurals import amount, either
+
+__all__ = ["RiskReport"]
+
+_SHOWN = 5
+_COLUMNS = ("columns", "distinction", "separation", "unique")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskReport:
+    """How likely people are found in a table, and what it reveals about them. Made by :func:`risk`."""
+
+    quasi_identifiers: tuple[str, ...]
+    rows: int
+    classes: int
+    threshold: float
+    prosecutor: RecordRisk
+    journalist: RecordRisk | None
+    """None without a population."""
+    marketer: float
+    """The share of records that are found on average: in the population, or without one in the table itself."""
+    before: RecordRisk | None
+    """The prosecutor risk of the original table, if that was given."""
+    uniques: int
+    """The rows that are alone in their class."""
+    sizes: pl.DataFrame
+    """The distribution of class sizes: ``classes``, ``rows`` and the ``share`` of all rows for each ``size``."""
+    population: PopulationFacts | None
+    columns: ColumnRisk
+    """Which columns, and combinations of them, make people unique."""
+    disclosure: Mapping[str, Disclosure]
+    """What the classes give away, for each sensitive column."""
+    warnings: tuple[IdentifierWarning, ...]
+    """Columns that may be direct identifiers."""
+    original_rows: int | None = None
+    """The rows of the original table it was compared with; None without one."""
+
+    @property
+    def histogram(self) -> tuple[IntArray, IntArray]:
+        """The class sizes that occur and the number of classes of each, as estimators of uniqueness take them."""
+        return self.sizes["size"].to_numpy(), self.sizes["classes"].to_numpy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON, without any value of the data."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "rows": self.rows,
+            "classes": self.classes,
+            "uniques": self.uniques,
+            "threshold": self.threshold,
+            "prosecutor": self.prosecutor.to_dict(),
+            "journalist": None if self.journalist is None else self.journalist.to_dict(),
+            "marketer": self.marketer,
+            "before": None if self.before is None else self.before.to_dict(),
+            "sizes": self.sizes.to_dicts(),
+            "population": None if self.population is None else self.population.to_dict(),
+            "columns": self.columns.to_dict(),
+            "disclosure": {column: measured.to_dict() for column, measured in self.disclosure.items()},
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the risk of records as a table, with a row for each attacker."""
+        attackers = {
+            "prosecutor": self.prosecutor,
+            "journalist": self.journalist,
+            "prosecutor before": self.before,
+        }
+        lines = [{"attacker": name, **found.to_dict()} for name, found in attackers.items() if found is not None]
+        return pl.DataFrame(lines, orient="row")
+
+    def summary(self) -> str:
+        """Return the main figures as a block of text."""
+        lines = [
+            f"{amount(self.rows, 'row')} in {amount(self.classes, 'class', 'classes')}; "
+            f"{amount(self.uniques, 'row')} ({self.uniques / self.rows:.1%}) "
+            f"{either(self.uniques, 'is', 'are')} unique.",
+            "",
+            f"{'Risk of a record':<18}{'highest':>9}{'average':>9}{'lowest':>9}   above {self.threshold:g}",
+            _risk_line("prosecutor", self.prosecutor),
+        ]
+        if self.before is not None:
+            lines.append(_risk_line("  before", self.before))
+        if self.journalist is not None:
+            lines.append(_risk_line("journalist", self.journalist))
+        lines += [f"{'marketer':<18}{'':>9}{self.marketer:>9.2%}", *self._about_population(), *self._about_columns()]
+        lines += [*self._about_sensitive(), *self._about_identifiers()]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _about_population(self) -> list[str]:
+        if self.population is None:
+            return []
+        people, estimated = self.population, self.population.estimated
+        models = {"Pitman": estimated.pitman, "Zayatz": estimated.zayatz, "SNB": estimated.snb}
+        estimates = ", ".join(f"{name} {_count(number)}" for name, number in models.items())
+        lines = ["", f"The rows are {people.fraction:.2%} of a population of {people.size:,}."]
+        if people.uniques is not None:
+            lines.append(
+                f"{amount(people.uniques, 'of the unique rows', 'of the unique rows')} "
+                f"{either(people.uniques, 'is', 'are')} unique in the population too."
+            )
+        if people.outside:
+            lines.append(
+                f"The population has too few people for {amount(people.outside, 'row')}; their risk is that of the "
+                "data alone."
+            )
+        by = f" (Dankar et al., choosing {estimated.chosen})" if estimated.chosen else ""
+        lines.append(f"Estimated unique people in the population: {_count(estimated.dankar)}{by}; {estimates}.")
+        return lines
+
+    def _about_columns(self) -> list[str]:
+        frame = self.columns.combinations
+        lines = []
+        for size in sorted(set(frame["size"])):
+            some = frame.filter(pl.col("size") == size).head(_SHOWN)
+            wide = max([24, *some["columns"].str.len_chars().to_list()])
+            title = "Column" if size == 1 else f"{size} columns"
+            lines += ["", f"{title:<{wide}}  distinction  separation  unique rows"]
+            lines += [
+                f"{name:<{wide}}  {distinction:>11.2%}  {separation:>10.2%}  {unique:>11,}"
+                for name, distinction, separation, unique in some.select(_COLUMNS).iter_rows()
+            ]
+        if self.columns.keys:
+            shown = "; ".join(", ".join(key) for key in self.columns.keys[:_SHOWN])
+            lines += ["", f"Every row is unique on: {shown}."]
+        return lines
+
+    def _about_sensitive(self) -> list[str]:
+        lines = []
+        for column, measured in self.disclosure.items():
+            enhanced = "" if math.isfinite(measured.enhanced_beta) else "; enhanced β-likeness holds for no β"
+            lines += [
+                "",
+                f"Sensitive column '{column}'",
+                f"  confidence     {measured.confidence:.1%} at most, {measured.average_confidence:.1%} on average",
+                f"  diversity      distinct l {_number(measured.distinct_l)}, entropy l {_number(measured.entropy_l)}, "
+                f"recursive c {_number(measured.recursive_c2)} (l=2), {_number(measured.recursive_c3)} (l=3)",
+                f"  t-closeness    {_number(measured.t_equal)} (equal), {_number(measured.t_ordered)} (ordered)"
+                + ("" if measured.t_hierarchical is None else f", {_number(measured.t_hierarchical)} (hierarchical)"),
+                f"  β-likeness     {_number(measured.beta)}{enhanced}",
+                f"  δ-disclosure   {_number(measured.delta)}",
+            ]
+        return lines
+
+    def _about_identifiers(self) -> list[str]:
+        return ["", *(f"! {warning.message}" for warning in self.warnings)] if self.warnings else []
+
+    def __repr__(self) -> str:
+        return (
+            f"RiskReport(rows={self.rows:,}, classes={self.classes:,}, highest={self.prosecutor.highest:.4f}, "
+            f"average={self.prosecutor.average:.4f}, uniques={self.uniques:,})"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def _risk_line(name: str, found: RecordRisk) -> str:
+    return (
+        f"{name:<18}{found.highest:>9.2%}{found.average:>9.2%}{found.lowest:>9.2%}   "
+        f"{amount(found.at_risk, 'row')} ({found.share_at_risk:.1%})"
+    )
+
+
+def _number(value: float) -> str:
+    return "none" if math.isinf(value) else f"{value:.4g}"
+
+
+def _count(value: float | None) -> str:
+    return "no fit" if value is None else f"{value:,.0f}"

@@ -1,0 +1,135 @@
+"""``risk``: how likely people are found in a table, and what it reveals about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engines import MissingSensitive, open_source
+from discreet.errors import UsageError
+from discreet.evaluate.classes import read_classes
+from discreet.evaluate.inputs import EvaluationInput
+from discreet.evaluate.released_as import with_mapping
+from discreet.evaluate.risk.combinations import column_risk
+from discreet.evaluate.risk.disclosure import disclosure
+from discreet.evaluate.risk.identifying import identifier_warnings
+from discreet.evaluate.risk.population import population_risk, weighted_risk
+from discreet.evaluate.risk.records import record_risk
+from discreet.evaluate.risk.report import RiskReport
+from discreet.runtime.arguments import number, whole_number
+
+__all__ = ["risk"]
+
+
+def risk(
+    data: Any,
+    *,
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
+    mapping: Any = None,
+    sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
+    population: Any = None,
+    weights: str | None = None,
+    threshold: float = 0.2,
+    original: Any = None,
+    types: Mapping[str, Any] | None = None,
+    unknown: str | None = None,
+    missing_sensitive: MissingSensitive | None = None,
+    depth: int = 3,
+) -> RiskReport:
+    """Measure the risks of a table, original or released.
+
+    Three attackers look for people. The *prosecutor* knows that somebody is in the table: the risk of a record is 1
+    over the size of its class. The *journalist* only knows that somebody is in the population, and has to find them
+    among all people there with the same values. The *marketer* wants to find as many people as possible, and expects
+    the mean of these risks.
+
+    Parameters
+    ----------
+    data
+        The table: a path, a frame of any kind, or a :class:`discreet.Release`.
+    quasi_identifiers
+        The columns others may know, as a list or as a mapping to the hierarchies the table was released with; those
+        only matter if the population is less coarse than the table. A release knows its own.
+    mapping
+        The mapping of the release, which says what released values stand for; an alternative to hierarchies.
+    sensitive
+        The columns nobody should learn, or a mapping to their hierarchies. A release knows its own.
+    population
+        A table of all the people the data was drawn from (the data among them, its values as they are or less
+        coarse), or the number of these people.
+    weights
+        The column of survey weights, if there is no such table: how many people of the population each row
+        represents. A release knows its own.
+    threshold
+        Records with a higher risk count as at risk; 0.2 is the risk in a class of five.
+    original
+        The table the release was made from. Its own risk is measured too, and the distribution of sensitive values is
+        compared with it instead of with the data.
+    types
+        The types of columns that would be inferred wrongly.
+    unknown
+        What marks a suppressed sensitive value, as in ``"*"``.
+    missing_sensitive
+        Whether a missing sensitive value is ``unknown`` or a ``value`` of its own; by default as in the release, else
+        ``unknown``.
+    depth
+        The largest combinations of columns to examine.
+
+    >>> people = pl.DataFrame({"age": [21, 21, 35, 35, 52], "sex": ["f", "f", "f", "m", "m"], "ill": ["flu"] * 5})
+    >>> report = risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], population=50)
+    >>> report.prosecutor.highest, report.prosecutor.at_risk, report.uniques, round(report.marketer, 3)
+    (1.0, 5, 3, 0.187)
+    >>> report.columns.keys, report.disclosure["ill"].confidence
+    ((), 1.0)
+
+    """
+    given = EvaluationInput.make(data, with_mapping(quasi_identifiers, mapping), sensitive, types)
+    limit = float(number(threshold, "The threshold", above=0, most=1))
+    whole_number(depth, "The depth", least=1)
+    if isinstance(population, str) and population.isdecimal():
+        raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
+    if weights is None and population is None:
+        weights = given.job.get("weights")
+    elif weights is not None and population is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    classes = read_classes(open_source(given.table), given.names, given.secrets, weights)
+    own = 1 / classes.sizes
+    people, risks = None, own
+    if population is not None:
+        people, risks = population_risk(classes, population, given.hierarchies, given.types)
+    elif classes.people is not None:
+        people, risks = weighted_risk(classes, classes.people)
+    before = first = None
+    if original is not None:
+        first = read_classes(open_source(original), given.names)
+        before = record_risk(first.sizes, 1 / first.sizes, limit)
+    return RiskReport(
+        quasi_identifiers=given.names,
+        rows=classes.rows,
+        classes=classes.sizes.size,
+        threshold=limit,
+        prosecutor=record_risk(classes.sizes, own, limit),
+        journalist=None if people is None else record_risk(classes.sizes, risks, limit),
+        marketer=float((classes.sizes * risks).sum() / classes.rows),
+        before=before,
+        uniques=int((classes.sizes == 1).sum()),
+        sizes=_sizes(classes.sizes),
+        population=people,
+        columns=column_risk(classes, depth),
+        disclosure={
+            name: disclosure(classes, column, original)
+            for name, column in given.sensitive_columns(unknown, missing_sensitive).items()
+        },
+        warnings=identifier_warnings(given.table),
+        original_rows=None if first is None else first.rows,
+    )
+
+
+def _sizes(sizes: Any) -> pl.DataFrame:
+    """Return the number of classes and rows of each size."""
+    size, classes = np.unique(sizes, return_counts=True)
+    rows = size * classes
+    return pl.DataFrame({"size": size, "classes": classes, "rows": rows, "share": rows / rows.sum()})

@@ -1,0 +1,1 @@
+"""The utility of a release: costs, distributions, associations, queries and classifiers."""

@@ -1,0 +1,165 @@
+"""The whole pipeline, each stage once: source, schema, count, problem, solve, recode, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines import EngineName, Missing, MissingSensitive, Order
+from discreet.job.settings import JobSettings
+from discreet.pipeline.infeasible import infeasible
+from discreet.pipeline.make_release import make_release
+from discreet.pipeline.prepare import build_problem, check_suppression, interruptible, prepare, search_budget
+from discreet.pipeline.release import Release
+from discreet.problem import PrivacyModel, Problem, Scheme
+
+if TYPE_CHECKING:
+    from discreet.problem import Cost, Suppression
+    from discreet.solve import Budget, ProgressCallback, Solution, Solver
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    data: Any,
+    *,
+    identifiers: str | Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
+    keep: str | Sequence[str] = (),
+    types: Mapping[str, Any] | None = None,
+    privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
+    cost: str | Cost | None = None,
+    suppression: str | Suppression = "none",
+    scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
+    solver: str | Solver = "auto",
+    time_limit: float | None = None,
+    seed: int | None = None,
+    missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
+    order: Order = "random",
+    priorities: Mapping[str, int] | None = None,
+    keep_at_least: Mapping[str, int] | None = None,
+    min_levels: Mapping[str, int] | None = None,
+    max_levels: Mapping[str, int] | None = None,
+    output: str | PathLike[str] | None = None,
+    key: str | PathLike[str] | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
+    progress: ProgressCallback | None = None,
+    budget: Budget | None = None,
+) -> Release:
+    """Make the best release of a table that keeps every promise, prove that it is the best, and audit it.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, JSON lines, Excel; a file, a folder or a pattern of names), the URL of a database
+        table, or a frame (pandas, polars eager or lazy, pyarrow, a DuckDB relation, a Spark DataFrame, an Ibis table).
+        The last three stay where they are, and the release is a plan.
+    identifiers
+        Columns that name people; they are left out of the release.
+    quasi_identifiers
+        Columns others could know about a person, as a list or as a mapping to hierarchies (builders, text
+        forms, files; None for an automatic one, or none at all where the scheme needs none).
+    sensitive
+        Columns nobody should learn, as a list or as a mapping to hierarchies. They are released as they are. Several
+        columns together are one attribute if they are written ``disease+stage``; models name it so.
+    class_attribute
+        The column a classifier should still be able to predict, for the cost ``CM``.
+    weights
+        The column with the survey weights: how many people of the population each row stands for. Rows are counted as
+        ever; models about the population (``k-map(5)``, ``delta-presence(0.1, 0.6)``) take what the weights of a class
+        add up to. The column is released as it is.
+    population
+        A table of the people the data was drawn from, of any kind, for the same models: they count how many of them
+        have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
+        their domains: a hierarchy has to cover them.
+    keep
+        Columns to release unchanged though they could identify people: columns without a role, sensitive columns that
+        name people, levels of a pandas index. Without this the job stops at them with an
+        :class:`~discreet.errors.UndecidedColumnError`.
+    types
+        The types of columns that are not what they look like: text, ordered, integer, decimal or date.
+    privacy
+        The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
+    cost, suppression, scheme, solver
+        What is minimized (``LM`` unless there are priorities), what may be suppressed, how values may be generalized,
+        and by which algorithm. ``scheme`` is one for all quasi-identifiers, or a mapping such as
+        ``{"race": "set", "age": "ordered"}``, in which those not named are ``full-domain``.
+    time_limit
+        Seconds the search may take; the best release found by then is returned with its proven gap.
+    seed
+        For anything random, the order of rows too. Without one a seed is drawn from the system's secure source and kept
+        in the ``job`` of the release, with which the same release can be made again. Keep it as safe as the data.
+    missing
+        ``value``: a missing quasi-identifier is a value of its own. ``suppress``: such rows are left out.
+        ``error``: they are refused.
+    missing_sensitive
+        ``unknown``: a missing sensitive value is not a value. It counts in the size of its class, and models of
+        diversity and closeness look at the known values of the class only, and at those known in the whole table.
+        ``value``: it is one more value. An attribute of several columns is missing where all of them are.
+    order
+        ``random``: what is written to ``output`` is in random order, because the order of the table may identify
+        people. ``keep``: it stays as it is. A frame that is returned always keeps its order.
+    priorities
+        How much each quasi-identifier matters, as in ``{"zip": 10, "age": 5}``; 1 by default. They are the weights of
+        the cost, which is ``score`` if none was chosen.
+    keep_at_least
+        The highest level a quasi-identifier may be generalized to, 0 being the original value; the same as
+        ``max_levels``.
+    min_levels, max_levels
+        Limits on the level of a quasi-identifier in its hierarchy.
+    output
+        A file for the released table, a folder (ends in ``/``) or the URL of a table. It appears under this name once
+        what was written passed its audit.
+    key
+        The file with the owner's key, made if it is not there; by default one in ``~/.local/state/discreet``. Reports
+        and certificates hold an HMAC of the input with it, and releases that are written are recorded beside it, so
+        that a second release of the same table is noticed. Never hand it over.
+    engine, memory_limit, spark
+        Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
+        ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
+    progress, budget
+        A function called with the state of the search, and a switch to stop it; for user interfaces.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"name": ["Ann", "Bob", "Cy", "Di"], "age": [31, 34, 47, 48]})
+    >>> release = anonymize(
+    ...     table, identifiers="name", quasi_identifiers={"age": "intervals(5, 10, 20)"}, privacy="k(2)"
+    ... )
+    >>> release.frame["age"].to_list(), release.status
+    (['[30, 35)', '[30, 35)', '[45, 50)', '[45, 50)'], 'optimal')
+
+    """
+    arguments = dict(locals())
+    with interruptible():
+        settings = JobSettings.make(arguments)
+        prepared = prepare(settings).with_key()
+        with prepared.clock("solve"):
+            problem = build_problem(prepared, settings.privacy)
+            check_suppression(problem, prepared)
+            budget = search_budget(budget, None)
+            compiling = budget.preparing
+            solution = _solve(problem, settings, progress, budget)
+            prepared.clock.reassign(budget.preparing - compiling, from_stage="solve", to_stage="compile")
+        job = {**settings.describe_search(), "privacy": [model.text for model in problem.privacy]}
+        return make_release(prepared, problem, solution, job, drawn=budget.drawn)
+
+
+def _solve(problem: Problem, settings: JobSettings, progress: ProgressCallback | None, budget: Budget) -> Solution:
+    from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
+
+    budget = search_budget(budget, settings.time_limit)
+    with budget.paused():
+        solver = choose_solver(problem, settings.solver)
+    budget.seed = settings.seed
+    solution = solver.solve(problem, budget, progress)
+    if solution.status == "infeasible":
+        raise infeasible(problem, solution)
+    return solution

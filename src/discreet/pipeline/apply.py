@@ -1,0 +1,391 @@
+"""Apply a mapping to other rows: unknown values never pass, and the result is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from discreet.counts import IntArray
+from discreet.engines import (
+    Order,
+    Recoding,
+    Shuffle,
+    Source,
+    ValueMap,
+    count_combined,
+    expect_types,
+    index_of,
+    open_source,
+    unnamed_of,
+)
+from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
+from discreet.pipeline.anonymize import anonymize
+from discreet.pipeline.applied import Applied
+from discreet.pipeline.clock import Clock
+from discreet.pipeline.mapping import leaf_of
+from discreet.pipeline.output import Output, check_output, like_input
+from discreet.pipeline.publish import Promises, kind_of, publish
+from discreet.pipeline.release_notes import KEPT_ORDER
+from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
+from discreet.problem import PRIVACY
+from discreet.report.small_counts import few
+from discreet.runtime.plurals import amount, either
+from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
+from discreet.schema.mapping_file import read_mapping
+
+__all__ = ["Broken", "Unknown", "apply_mapping", "recode_rows"]
+
+Unknown = Literal["error", "suppress", "top"]
+Broken = Literal["error", "suppress"]
+_UNKNOWN = "\ue000unknown"
+"""Placeholder for values the mapping lacks, until their rows are suppressed; no table contains it."""
+
+
+def apply_mapping(
+    mapping: str | PathLike[str] | Mapping[str, Any],
+    data: Any,
+    *,
+    unknown: Unknown = "error",
+    broken: Broken = "error",
+    identifiers: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    output: str | PathLike[str] | None = None,
+    order: Order = "random",
+) -> Applied:
+    """Recode a table by the mapping of an earlier release; the result keeps the same promises.
+
+    Values that the mapping lacks are an ``error``; with ``unknown="suppress"`` their rows are left out, and with
+    ``"top"`` they become the most general value of their column. New numbers and dates follow their hierarchy where it
+    is defined value by value (intervals, dates, masks). Classes that the mapping suppressed are suppressed again, as
+    are rows with a value that only such classes had. The result is audited by the promises of the mapping: a broken one
+    is an ``error`` and nothing is released; with ``broken="suppress"`` the classes that break it are left out. Columns
+    the first table did not have are refused unless they are named as ``identifiers``, which are left out. Columns
+    without a role that single people out stop the run unless they were confirmed for the first release, or are now
+    (``keep``). What is written to ``output`` is in random order unless ``order="keep"``.
+
+    >>> from discreet import anonymize, sample
+    >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
+    >>> apply_mapping(release.to_mapping(), sample(300, seed=1).select("sex", "zip")).frame.equals(release.frame)
+    True
+    """
+    for name, choice, choices in (("unknown", unknown, Unknown), ("broken", broken, Broken)):
+        if choice not in get_args(choices):
+            raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not '{choice}'.")
+    recipe = read_mapping(mapping)
+    target = None if output is None else replace(check_output(output, data), shuffle=Shuffle.of(order))
+    source, clock = open_source(data), Clock()
+    dropped = _check_columns(source, recipe, [identifiers] if isinstance(identifiers, str) else list(identifiers))
+    confirmed = [*recipe.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
+    undecided = _check_kept(source, recipe, dropped, confirmed, with_index=target is None)
+    recoded = {
+        name: _recode_column(source, name, column, recipe, unknown) for name, column in recipe["columns"].items()
+    }
+    rows = int(source.count(list(recipe["columns"])).to_series(-1).sum())
+    recoding = Recoding(
+        maps={name: column.map for name, column in recoded.items() if not column.kept},
+        kept=tuple(name for name, column in recoded.items() if column.kept),
+        drop=dropped,
+        required=tuple(recipe["columns"]) if recipe["missing"] == "suppress" else (),
+    )
+    recoding = _with_suppressed(source, recoding, recoded, recipe)
+    promises = _promises(source, recipe, recoded)
+    if broken == "suppress":
+        expect_types(source, promises.types, kind_of(target))
+        if isinstance(target, Output):
+            target = like_input(target, source.separator)
+        with source.guard():
+            recoded_rows = source.collect(source.recode(recoding))
+        confirmed = [
+            *_others(source, recipe, dropped),
+            *_sensitive_columns(source, recipe),
+            *_pandas_extras(source, dropped),
+        ]
+        kept = _without_broken_classes(recoded_rows, promises, confirmed)
+        if kept is None:
+            recoding = replace(recoding, everything=True)
+        else:
+            source, recoding = open_source(recoded_rows), kept
+    table, verdict = publish(source, recoding, promises, target, clock)
+    return Applied(
+        audit=verdict,
+        rows=rows,
+        unknown={name: column.unknown for name, column in recoded.items() if column.unknown},
+        by_rule={name: column.by_rule for name, column in recoded.items() if column.by_rule},
+        comparing=frozenset(model.shown for model in promises.privacy if model.compares),
+        table=table,
+        notes=(
+            *undecided.index_notes(),
+            *((KEPT_ORDER,) if target is not None and target.shuffle is None else ()),
+        ),
+    )
+
+
+def _promises(source: Source, recipe: Mapping[str, Any], recoded: Mapping[str, _ColumnRecoding]) -> Promises:
+    """Return the promises of the mapping, about this table."""
+    models = tuple(PRIVACY.make(text).resolve(list(recipe["sensitive"])) for text in recipe["privacy"])
+    if "weights" not in recipe and any(model.looks_at_population for model in models):
+        raise UsageError(
+            "The mapping promises something about a table of the population, which only a new release can keep; make "
+            "one, as with discreet anonymize."
+        )
+    trees = {name: _tree(form) for name, form in recipe["sensitive"].items()}
+    return Promises(
+        quasi_identifiers=tuple(recipe["columns"]),
+        privacy=models,
+        sensitive=trees,
+        types={name: as_type(kind) for name, kind in recipe["types"].items()},
+        reference={name: _counted(source, name) for name in trees},
+        unknown=None,
+        missing_sensitive=recipe.get("missing_sensitive", "value"),
+        rows=None,
+        weights=recipe.get("weights"),
+        values={name: column.map.released for name, column in recoded.items()},
+        way_out="leave out the classes that break it (broken: suppress), or make a new release",
+    )
+
+
+def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
+    """Recode every row of a table by a mapping, without an audit.
+
+    The result is no release and must not become one. It is for rows that stay in memory, such as those a model is
+    tested on. No row is suppressed, so values that only suppressed rows had count as unknown.
+    """
+    recipe, source = read_mapping(mapping), open_source(data)
+    dropped = _check_columns(source, recipe, [])
+    recoded = {
+        name: _recode_column(source, name, {**column, "left_out": []}, recipe, unknown)
+        for name, column in recipe["columns"].items()
+    }
+    maps = {name: column.map for name, column in recoded.items() if not column.kept}
+    kept = tuple(name for name, column in recoded.items() if column.kept)
+    with source.guard():
+        return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
+
+
+def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str]) -> Recoding | None:
+    """Return the recoding that suppresses the classes that break a promise; None if no class keeps them all."""
+    columns = promises.quasi_identifiers
+    if open_source(table).count(columns).is_empty():
+        return None
+    try:
+        release = anonymize(
+            table,
+            quasi_identifiers=dict.fromkeys(columns, "flat"),
+            max_levels=dict.fromkeys(columns, 0),
+            sensitive=promises.sensitive,
+            types={name: kind for name, kind in promises.types.items() if name in promises.sensitive},
+            privacy=promises.privacy,
+            weights=promises.weights,
+            keep=keep,
+            suppression="class-records",
+            missing_sensitive=promises.missing_sensitive,
+        )
+    except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
+        return None
+    assert release.provenance is not None
+    return release.provenance.recoding
+
+
+@dataclass(frozen=True, eq=False)
+class _ColumnRecoding:
+    """What becomes of the values of one column."""
+
+    map: ValueMap
+    kept: bool
+    lost: pl.Series
+    """The values whose rows are suppressed."""
+    unknown: int
+    by_rule: int
+
+
+def _check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
+    """Return the columns to drop; refuse a table that lacks columns, or has columns the mapping does not know."""
+    weights = [recipe["weights"]] if recipe.get("weights") else []
+    sensitive = _sensitive_columns(source, recipe)
+    for column in (*recipe["columns"], *sensitive, *weights, *identifiers):
+        if column not in source.columns:
+            raise MissingColumnError(column, source.columns)
+    known = {*recipe["columns"], *sensitive, *recipe["others"], *weights, recipe["class_attribute"]}
+    out = [column for column in source.columns if column in (*recipe["identifiers"], *identifiers)]
+    new = [column for column in source.columns if column not in known and column not in out]
+    if new:
+        raise DataError(
+            f"Column '{new[0]}' was not in the table the mapping was made for; name it as an identifier, so that it is "
+            "left out, or make a new release.",
+            column=new[0],
+            topic="mapping",
+        )
+    return tuple(out)
+
+
+def _others(source: Source, recipe: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
+    """Return the columns of the table that have no role."""
+    roles = {*recipe["columns"], recipe.get("weights"), recipe["class_attribute"], *dropped}
+    roles |= {*_sensitive_columns(source, recipe)}
+    return [name for name in source.columns if name in recipe["others"] and name not in roles]
+
+
+def _check_kept(
+    source: Source, recipe: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str], *, with_index: bool
+) -> UndecidedColumns:
+    """Stop at columns that could identify people, unless they were confirmed."""
+    for column in confirmed:
+        if column not in (*source.columns, *_pandas_extras(source, dropped)):
+            raise MissingColumnError(column, source.columns)
+    found = inspect_columns(
+        source,
+        dropped,
+        _others(source, recipe, dropped),
+        confirmed,
+        _sensitive_columns(source, recipe),
+        with_index=with_index,
+    )
+    found.check()
+    return found
+
+
+def _pandas_extras(source: Source, dropped: Sequence[str]) -> list[str]:
+    """Return what a pandas frame has besides its named columns: index levels, and columns named by numbers."""
+    return [*index_of(source, dropped)[0], *unnamed_of(source)]
+
+
+def _sensitive_columns(source: Source, recipe: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(part for name in recipe["sensitive"] for part in parts_of(name, source.columns)))
+
+
+def _recode_column(
+    source: Source, name: str, column: Mapping[str, Any], recipe: Mapping[str, Any], unknown: Unknown
+) -> _ColumnRecoding:
+    """Return what becomes of the values of a column."""
+    counted = source.count([name])
+    values, rows = counted.to_series(0), counted.to_series(1).to_numpy()
+    texts = text_of(plain(name, values))
+    absent = texts.is_null().to_numpy()
+    index = leaf_of(texts.fill_null(""), column["values"])
+    index[absent] = -1
+    labels = column["values"] if column["released"] is None else column["released"]
+    released: list[str | None] = [labels[leaf] if leaf >= 0 else None for leaf in index.tolist()]
+    found = index >= 0
+    if absent.any() and (column["missing"] is not None or recipe["missing"] == "suppress"):
+        found |= absent
+        if column["missing"] is not None:
+            released[int(np.flatnonzero(absent)[0])] = column["missing"]["released"]
+    suppressed = _only_suppressed(column, texts)
+    by_rule = _by_rule(name, column, texts, ~found & ~absent & ~suppressed, released)
+    found |= by_rule
+    new = ~found & ~suppressed
+    missed = int(rows[new].sum())
+    if missed:
+        _refuse(name, column, int(new.sum()), missed, unknown)
+    to_top = new & (unknown == "top")
+    lost = suppressed | (new & ~to_top)
+    kept = column["released"] is None and not to_top.any()
+    for number in np.flatnonzero(new | suppressed).tolist():
+        released[number] = column["top"] if to_top[number] else _UNKNOWN
+    shown = values if kept else pl.Series(name, released, dtype=pl.String)
+    return _ColumnRecoding(ValueMap(values, shown), kept, values.filter(pl.Series(lost)), missed, int(by_rule.sum()))
+
+
+def _only_suppressed(column: Mapping[str, Any], texts: pl.Series) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which values only suppressed rows had, so that no label of the release covers them."""
+    values = column.get("left_out", [])
+    found = np.asarray(leaf_of(texts.fill_null(""), [value for value in values if value is not None]) >= 0)
+    absent = texts.is_null().to_numpy()
+    return np.where(absent, None in values, found)
+
+
+def _refuse(name: str, column: Mapping[str, Any], values: int, rows: int, unknown: Unknown) -> None:
+    """Refuse unknown values if they are an error, or if the column has no most general value for them."""
+    if unknown == "error":
+        raise DataError(
+            f"Column '{name}' has {amount(values, 'value')} ({few(rows)} rows) that the mapping does not know; "
+            f"choose what becomes of {either(values, 'it', 'them')} (unknown: suppress or top), or make a new release.",
+            column=name,
+            topic="mapping",
+        )
+    if unknown == "top" and column["top"] is None:
+        raise DataError(
+            f"Column '{name}' has no most general value; let its rows be left out (unknown: suppress).", column=name
+        )
+
+
+def _by_rule(
+    name: str, column: Mapping[str, Any], texts: pl.Series, new: np.ndarray[Any, Any], released: list[str | None]
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Recode new values by the builder of the hierarchy, if it still recodes the known ones as before."""
+    none = np.zeros(len(texts), dtype=np.bool_)
+    if column["rule"] is None or not new.any():
+        return none
+    wanted = texts.filter(pl.Series(new))
+    everything = pl.concat([pl.Series(column["values"], dtype=pl.String), wanted.unique()]).unique(maintain_order=True)
+    try:
+        domain = make_domain(name, everything, column["rule"]["hierarchy"], type=column["type"])
+    except (DataError, UsageError):
+        return none
+    shown = domain.released(column["rule"]["level"]).to_list()
+    becomes = dict(zip(everything.to_list(), shown, strict=True))
+    if [becomes[text] for text in column["values"]] != column["released"]:
+        return none
+    for number in np.flatnonzero(new).tolist():
+        released[number] = becomes[texts[number]]
+    return new
+
+
+def _with_suppressed(
+    source: Source, recoding: Recoding, recoded: Mapping[str, _ColumnRecoding], recipe: Mapping[str, Any]
+) -> Recoding:
+    """Add the classes to suppress: those the mapping suppressed, and those with unknown values."""
+    tables = [_suppressed_again(recoded, recipe["suppressed"])]
+    if any(not column.lost.is_empty() for column in recoded.values()):
+        tables.append(_with_lost_values(source, recoded))
+    suppressed = pl.concat(tables).unique()
+    varied = [name for name, column in recoded.items() if column.map.released.n_unique() > 1]
+    if suppressed.is_empty():
+        return recoding
+    if not varied:
+        return replace(recoding, everything=True)
+    return replace(recoding, suppressed=suppressed.select(varied))
+
+
+def _suppressed_again(recoded: Mapping[str, _ColumnRecoding], classes: list[list[str | None]]) -> pl.DataFrame:
+    """Return the suppressed classes of the mapping whose values this table has, in its types."""
+    table = pl.DataFrame(classes, schema=dict.fromkeys(recoded, pl.String), orient="row")
+    for name, column in recoded.items():
+        shown = column.map.released.unique()
+        texts = text_of(plain(name, shown))
+        known = table[name].is_in(texts.drop_nulls().implode()).fill_null(shown.null_count() > 0)
+        table = table.filter(known)
+        typed = table[name].replace_strict(texts, shown, return_dtype=shown.dtype)
+        table = table.with_columns(typed.alias(name))
+    return table
+
+
+def _with_lost_values(source: Source, recoded: Mapping[str, _ColumnRecoding]) -> pl.DataFrame:
+    """Return the classes with a value whose rows are suppressed; all their rows have one."""
+    cells = source.count(list(recoded))
+    lost: IntArray = np.zeros(cells.height, dtype=np.bool_)
+    shown = []
+    for name, column in recoded.items():
+        values = cells[name]
+        if not column.lost.is_empty():
+            among = values.is_in(column.lost.drop_nulls().implode()).fill_null(column.lost.null_count() > 0)
+            lost |= among.to_numpy()
+        released = column.map.released
+        shown.append(values.replace_strict(column.map.values, released, return_dtype=released.dtype).alias(name))
+    return pl.DataFrame(shown).filter(pl.Series(lost))
+
+
+def _counted(source: Source, name: str) -> pl.DataFrame:
+    counted = count_combined(source, [name])
+    return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
+
+
+def _tree(form: Any) -> Any:
+    if isinstance(form, Mapping):
+        return Hierarchy.from_rows(form["rows"])
+    return None if form is None else as_hierarchy(form)

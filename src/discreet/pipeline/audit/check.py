@@ -1,0 +1,233 @@
+"""The audit: read what was released afresh, group it by the released values, and measure every promise.
+
+Nothing here knows how a release was searched, counted or recoded: this package has its own readers and its own
+grouping, and a test keeps it from importing those of the engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.errors import UsageError
+from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
+from discreet.pipeline.audit.population import AuditedPopulation
+from discreet.pipeline.audit.readers import open_table
+from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
+from discreet.pipeline.audit.verdict import Audit, Check
+from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.report.class_sizes import ClassSizes
+from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
+from discreet.schema import parts_of
+
+__all__ = ["AuditRequest", "audit"]
+
+Models = str | PrivacyModel | Sequence[str | PrivacyModel]
+
+
+def audit(
+    data: Any,
+    *,
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    privacy: Models,
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    types: Mapping[str, Any] | None = None,
+    reference: Any = None,
+    unknown: str | None = None,
+    missing_sensitive: MissingSensitive = "unknown",
+    rows: int | None = None,
+    weights: str | None = None,
+    population: Any = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
+) -> Audit:
+    """Check whether a released table keeps its promises, whoever made it.
+
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other.
+    A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct
+    values are those of the known ones. With ``missing_sensitive="value"`` it is a value of its own instead.
+
+    ``sensitive`` may be left out if the models name their columns, and may map columns to hierarchies (for
+    hierarchical t-closeness). ``reference`` is the original table, for models that compare with it (t-closeness,
+    l+-diversity by frequency); without it they compare with the released table itself. ``unknown`` marks suppressed
+    sensitive values, as in ``"*"``: such a mark is no value, shares are of the values known before suppression, and a
+    class without any known value keeps every promise about them. With ``rows`` the number of released rows is checked
+    too.
+
+    For models about the population, either the survey ``weights`` of a class are summed up, or the people of a
+    ``population`` table who have its released values are counted; if ``quasi_identifiers`` maps columns to hierarchies,
+    these say what released values stand for. ``engine``, ``memory_limit`` and ``spark`` are as for
+    :func:`discreet.anonymize`.
+
+    >>> table = pl.DataFrame({"age": ["[20, 30)"] * 3, "disease": ["flu", "flu", "hiv"]})
+    >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
+    True
+    """
+    return AuditRequest(
+        quasi_identifiers=quasi_identifiers,
+        privacy=privacy,
+        sensitive=sensitive,
+        types=types or {},
+        reference=reference,
+        unknown=unknown,
+        missing_sensitive=missing_sensitive,
+        rows=rows,
+        weights=weights,
+        population=population,
+        engine=EngineChoice(engine, memory_limit, spark),
+    ).check(data)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditRequest:
+    """What a table is audited for; the fields of :func:`audit`, and what only a job knows."""
+
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any]
+    privacy: Models
+    sensitive: str | Sequence[str] | Mapping[str, Any] = ()
+    types: Mapping[str, Any] = field(default_factory=dict)
+    reference: Any = None
+    """The original table, or a mapping from sensitive columns to frames of ``value`` and ``rows``."""
+    unknown: str | None = None
+    missing_sensitive: MissingSensitive = "unknown"
+    rows: int | None = None
+    weights: str | None = None
+    population: Any = None
+    """The population table, or a mapping from ``"counted"`` to one counted by the quasi-identifiers."""
+    engine: EngineChoice | None = None
+    categories: Sequence[str] = ()
+    """Columns known to have few values."""
+    read_back: Callable[[str, pl.Series], pl.Series] | None = None
+    """Takes a column and values as they were read, and returns what they were before they were written."""
+    made_for: str | None = None
+    """The file format whose limits are already applied to the ``reference``."""
+
+    def check(self, data: Any) -> Audit:
+        """Audit a table of any kind, including one that was written and has no name yet."""
+        check_missing_sensitive(self.missing_sensitive)
+        columns = _names(self.quasi_identifiers, "quasi-identifiers")
+        models = _models(columns, self.privacy)
+        named = _names(self.sensitive, "sensitive columns") or _attributes(models)
+        models = [model.resolve(named) for model in models]
+        weights = self._weights(models)
+        table = open_table(data, self.engine, columns, categories=self.categories)
+        attributes = {name: _parts(name, table.columns) for name in _attributes(models)}
+        classes = read_classes(table, columns, attributes, weights)
+        layout = table.layout or self.made_for
+        if self.read_back is not None:
+            classes, layout = classes.translated(columns, self.read_back), self.made_for
+        people = classes.people
+        if people is None and any(model.looks_at_population for model in models):
+            people = self._population().people_of(classes.keys, columns)
+        groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
+        checks = [_check(model, classes, groups, people) for model in models]
+        total = int(classes.sizes.sum())
+        if self.rows is not None:
+            checks.append(Check("number of rows", self.rows, total, total == self.rows))
+        smallest = int(classes.sizes.min()) if classes.sizes.size else 0
+        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), ClassSizes.of(classes.sizes))
+
+    def _weights(self, models: Sequence[PrivacyModel]) -> str | None:
+        """Return the column of survey weights, if a model needs it; raise UsageError if nothing is known of people."""
+        model = next((model for model in models if model.looks_at_population), None)
+        if model is None:
+            return None
+        if self.weights is None and self.population is None:
+            raise model.unknown_population_error()
+        if self.weights is not None and self.population is not None:
+            raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+        return self.weights
+
+    def _population(self) -> AuditedPopulation:
+        hierarchies = self.quasi_identifiers if isinstance(self.quasi_identifiers, Mapping) else {}
+        is_counted = isinstance(self.population, Mapping)
+        table = self.population["counted"] if is_counted else self.population
+        return AuditedPopulation(table, hierarchies, self.types, self.engine, is_counted)
+
+    def _groups(self, column: str, parts: Sequence[str], classes: ReleasedClasses, layout: str | None) -> Groups:
+        """Return the classes with the values of a sensitive attribute, compared with the reference."""
+        values = classes.attribute(parts)
+        shown = _not_suppressed(values, self.unknown)
+        released = pl.DataFrame({"value": values, "rows": classes.count}).filter(shown)
+        counted = original_counts(column, self.reference, released, layout, parts)
+        known = ~missing_values(values, counted["value"].dtype) | (self.missing_sensitive == "value")
+        if self.missing_sensitive == "unknown":
+            counted = counted.filter(counted["value"].is_not_null())
+        trees = self.sensitive if isinstance(self.sensitive, Mapping) else {}
+        compared = make_reference(column, counted, trees.get(column), self.types.get(column))
+        groups = _group_values(classes, values.filter(known & shown), (known & shown).to_numpy(), compared)
+        return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
+
+
+def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
+    models = [PRIVACY.make(model) for model in ([privacy] if isinstance(privacy, str | PrivacyModel) else privacy)]
+    if not columns:
+        raise UsageError(
+            "There is no quasi-identifier; name at least one column others could know.", topic="no-quasi-identifier"
+        )
+    if not models:
+        raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
+    return models
+
+
+def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
+    """Return which values are not the mark of a suppressed one."""
+    if unknown is None:
+        return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
+    return values.cast(pl.String).ne_missing(unknown)
+
+
+def _check(
+    model: PrivacyModel, classes: ReleasedClasses, groups: Mapping[str, Groups], people: NDArray[np.float64] | None
+) -> Check:
+    none = np.zeros(0, dtype=np.int64)
+    measured = Groups(classes.sizes, none, none, none, none)
+    for column in _attributes([model]):
+        measured = groups[column]
+    reached = float(model.reached(replace(measured, population=people)))
+    return Check(model.shown, model.promised, reached, bool(model.satisfied_by(reached)))
+
+
+def _group_values(
+    classes: ReleasedClasses, values: pl.Series, shown: NDArray[np.bool_], reference: ReferenceValues
+) -> Groups:
+    """Count the ``values`` of each class; they belong to the entries that are ``shown``."""
+    width = max(reference.whole.size, 1)
+    cells, entry = np.unique(classes.group[shown] * width + reference.find(values), return_inverse=True)
+    count = np.zeros(cells.size, dtype=np.int64)
+    np.add.at(count, entry, classes.count[shown])
+    return Groups(
+        classes.sizes,
+        cells // width,
+        cells % width,
+        count,
+        reference.whole,
+        reference.ancestors,
+        reference.names,
+        positions=reference.positions,
+    )
+
+
+def _attributes(models: Sequence[PrivacyModel]) -> list[str]:
+    """Return the sensitive attributes that models are about."""
+    named = [getattr(model, "attribute", None) for model in models if model.looks_at_sensitive]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _parts(name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a sensitive attribute, which may be several as in ``disease+stage``."""
+    return parts_of(name, list(columns)) if "+" in name else (name,)
+
+
+def _names(columns: str | Sequence[str] | Mapping[str, Any], role: str) -> list[str]:
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"The {role} name the column '{name}' twice.", column=name)
+    return names

@@ -1,0 +1,86 @@
+"""The verdict of an audit: what was promised, and what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.report.class_sizes import ClassSizes
+from discreet.report.notebook import audit_html
+from discreet.report.numbers import number_text
+from discreet.runtime.plurals import amount
+
+__all__ = ["Audit", "Check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A promise, the value that was measured, and whether it is kept."""
+
+    model: str
+    promised: float | None
+    reached: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The verdict on a released table."""
+
+    checks: tuple[Check, ...]
+    rows: int
+    classes: int
+    smallest_class: int
+    quasi_identifiers: tuple[str, ...]
+    sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
+    """The distribution of class sizes."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise is kept."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The promises that are broken."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    def summary(self, *, hidden: Collection[str] = ()) -> str:
+        """Return the verdict as text, without the measured values of the ``hidden`` promises."""
+        width = max(len(check.model) for check in self.checks)
+        lines = [
+            f"Audit {'passed' if self.passed else 'FAILED'}: {amount(self.rows, 'row')} in "
+            f"{amount(self.classes, 'class', 'classes')}"
+            + (f", the smallest of {self.smallest_class:,}." if self.classes else "."),
+        ]
+        if not self.rows:
+            lines.append("  Nothing was released, so no promise can be broken.")
+        for check in self.checks:
+            mark = "ok    " if check.passed else "BROKEN"
+            reached = "" if check.model in hidden else f"reached {number_text(check.reached)}"
+            lines.append(f"  {mark}  {check.model:<{width}}  {reached}".rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return audit_html(self)
+
+    def to_dict(self, *, hidden: Collection[str] = ()) -> dict[str, Any]:
+        """Return the audit as plain data, ready for JSON, without the measured values of the ``hidden`` promises."""
+        return {
+            "passed": self.passed,
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "checks": [
+                {
+                    "model": check.model,
+                    "promised": check.promised,
+                    "reached": check.reached if math.isfinite(check.reached) and check.model not in hidden else None,
+                    "passed": check.passed,
+                }
+                for check in self.checks
+            ],
+        }

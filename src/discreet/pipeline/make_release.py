@@ -1,0 +1,238 @@
+"""The last stages of the pipeline: recode, audit, and the release itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding
+from discreet.job.files import FileStamp
+from discreet.pipeline.audit import recount, recount_population
+from discreet.pipeline.ledger import make_entry, record, two_releases
+from discreet.pipeline.mapping import Recipe
+from discreet.pipeline.prepare import Prepared
+from discreet.pipeline.provenance import OriginalTable, Provenance
+from discreet.pipeline.publish import Promises, publish
+from discreet.pipeline.recode import make_recoding
+from discreet.pipeline.release import Release
+from discreet.pipeline.release_notes import about_promises, about_values, notes, population_text
+from discreet.pipeline.released_values import hierarchy_of, named_by_released
+from discreet.problem import Problem
+from discreet.report.class_sizes import ClassSizes
+from discreet.report.columns import kept_rows, summarize_columns
+from discreet.report.job_text import job_text, text_form
+from discreet.report.notes import Private, PrivateCaution, cautions_first
+from discreet.report.small_counts import least_cell
+from discreet.runtime.integer_codes import add_up
+from discreet.runtime.versions import versions
+
+if TYPE_CHECKING:
+    from discreet.counts import IntArray
+    from discreet.solve import Solution
+
+__all__ = ["make_release"]
+
+_READ_HERE = ("auto", "polars")
+"""Engines that read files in this process, where the audit can read them again."""
+
+
+def make_release(
+    prepared: Prepared, problem: Problem, solution: Solution, search: Mapping[str, Any], *, drawn: bool = False
+) -> Release:
+    """Carry out a solution, audit the result, and gather what is known about it.
+
+    ``search`` is the part of the job that is about the search. ``drawn`` says whether the solution depends on the seed.
+    A release that is written is recorded in the ledger beside the owner's key.
+    """
+    prepared.undecided.check()
+    schema, target = prepared.schema, prepared.target
+    figures = problem.cost.figures(problem.table, float(solution.cost), float(solution.lower_bound))
+    if problem.kept is not None:
+        from discreet.solve import in_whole_table
+
+        solution = in_whole_table(problem, solution)
+    with prepared.clock("recode"):
+        counted = named_by_released(prepared.source, problem, prepared.counted, solution)
+    required = tuple(schema.quasi_identifiers) if counted.dropped else ()
+    recoding = make_recoding(solution, counted, drop=schema.identifiers, required=required)
+    promises = _promises(prepared, problem, solution, counted, recoding)
+    table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
+    job = text_form({**prepared.describe_table(), **search})
+    result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
+    choices = job_text(job, without=[] if drawn else ["seed"]) + result
+    worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
+    kept = kept_rows(counted.table, solution)
+    return Release(
+        status=solution.status,
+        cost=float(solution.cost),
+        lower_bound=float(solution.lower_bound),
+        gap=float(solution.gap),
+        normalized_cost=float(solution.cost / worst) if worst else 0.0,
+        n=problem.whole.n,
+        suppressed=int(solution.suppressed_rows),
+        suppressed_values=int(solution.suppressed_values),
+        dropped_missing=counted.dropped,
+        classes=verdict.classes,
+        levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
+        audit=verdict,
+        job=job,
+        notes=_notes(prepared, problem, solution, counted, _recorded(prepared, choices)),
+        kept=prepared.undecided.kept,
+        stats={
+            **_population(prepared),
+            **figures,
+            **solution.stats,
+            "seconds": prepared.clock.seconds,
+        },
+        trace=solution.trace,
+        versions=versions(),
+        table=table,
+        block_ids={
+            name: blocks[domain.codes]
+            for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
+        },
+        released_before=None if kept is None else ClassSizes.of(_sizes_before(counted, kept)),
+        columns=summarize_columns(counted, prepared.schemes, solution, recoding, least),
+        least=least,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        wrote=None if target is None else FileStamp.of(target.location),
+        provenance=Provenance(
+            original=OriginalTable.of(prepared, problem, counted.domains, solution, recoding),
+            values={name: domain.values for name, domain in counted.domains.items()} if solution.blocks else {},
+            sizes=ClassSizes.of(_sizes_before(counted, counted.table.weights)),
+            recoding=recoding,
+            rows_known=not recoding.picks_rows or isinstance(prepared.source, FileSource | InMemorySource | LazySource),
+            recipe=_recipe(prepared, problem, solution, counted, recoding),
+            promises=replace(promises, read=None),
+            read=prepared.stamp,
+            drawn_from=FileStamp.of(prepared.settings.population),
+            key=prepared.key,
+            choices=choices,
+        ),
+    )
+
+
+def _promises(
+    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, recoding: Recoding
+) -> Promises:
+    """Return what the audit of the release checks."""
+    schema = prepared.schema
+    return Promises(
+        quasi_identifiers=tuple(schema.quasi_identifiers),
+        privacy=problem.privacy,
+        sensitive={column: prepared.trees.get(column) for column in schema.sensitive},
+        types=schema.types,
+        reference=_reference(prepared, problem, counted),
+        unknown=UNKNOWN if problem.suppression.hides_values else None,
+        missing_sensitive=prepared.settings.missing_sensitive,
+        rows=problem.whole.n - solution.suppressed_rows,
+        read=prepared.stamp,
+        weights=schema.weights,
+        population=_recounted_population(prepared, problem, counted),
+        hierarchies={
+            name: hierarchy_of(domain, schema.quasi_identifiers[name]) for name, domain in counted.domains.items()
+        },
+        made_for=prepared.written_as,
+        values=_released_values(counted, recoding),
+    )
+
+
+def _reference(prepared: Prepared, problem: Problem, counted: Counted) -> dict[str, pl.DataFrame]:
+    """Return the sensitive values of the original table that the audit compares with.
+
+    The audit counts those that a promise compares with itself, if it can read the table again.
+    """
+    compared = {getattr(model, "attribute", None) for model in problem.privacy if model.compares}
+    fresh: dict[str, pl.DataFrame] = {}
+    if prepared.settings.engine.name in _READ_HERE:
+        with prepared.clock("audit"):
+            fresh = recount(
+                prepared.settings.data,
+                [column for column in prepared.schema.sensitive if column in compared],
+                required=tuple(prepared.schema.quasi_identifiers) if counted.dropped else (),
+                layout=None if prepared.written_as is None else prepared.written_as.kind,
+            )
+    return {**counted.reference, **fresh}
+
+
+def _recounted_population(prepared: Prepared, problem: Problem, counted: Counted) -> dict[str, pl.DataFrame] | None:
+    """Return the population that promises are about, counted by the audit itself if it can read it again."""
+    if counted.people is None:
+        return None
+    fresh, settings = None, prepared.settings
+    needed = any(model.looks_at_population for model in problem.privacy)
+    if needed and settings.missing != "suppress" and settings.engine.name in _READ_HERE:
+        with prepared.clock("audit"):
+            fresh = recount_population(settings.population, list(prepared.schema.quasi_identifiers))
+    return {"counted": counted.people if fresh is None else fresh}
+
+
+def _recorded(prepared: Prepared, choices: str) -> str | None:
+    """Record a release that was written in the ledger; return a warning if the table was released before."""
+    if prepared.secret is None or prepared.target is None:
+        return None
+    data, location = prepared.settings.data, prepared.target.location
+    entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
+    return None if entry is None else two_releases(record(prepared.secret, entry))
+
+
+def _notes(
+    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, second: str | None
+) -> tuple[str, ...]:
+    schema = prepared.schema
+    suppressed = solution.suppressed_rows + counted.dropped
+    return cautions_first(
+        [
+            *([] if second is None else [PrivateCaution(second)]),
+            *prepared.undecided.notes(),
+            *map(Private if suppressed else str, about_values(schema, problem, counted)),
+            *about_promises(schema, problem, counted),
+            *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
+        ]
+    )
+
+
+def _recipe(
+    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, recoding: Recoding
+) -> Recipe | None:
+    """Return how to apply the recoding to other rows; None if equal values may become different ones."""
+    if solution.groups is not None:
+        return None
+    return Recipe(
+        schema=prepared.schema,
+        domains=counted.domains,
+        solution=solution,
+        recoding=recoding,
+        trees=prepared.trees,
+        privacy=problem.privacy,
+        missing=prepared.settings.missing,
+        missing_sensitive=prepared.settings.missing_sensitive,
+    )
+
+
+def _released_values(counted: Counted, recoding: Recoding) -> dict[str, pl.Series]:
+    """Return all values that quasi-identifiers, and sensitive attributes of one column, may be released with."""
+    shown = {} if recoding.shares is None else recoding.shares.shown
+    changed = {**shown, **{name: column.released for name, column in recoding.maps.items()}}
+    values = {name: counts["value"] for name, counts in counted.reference.items() if name not in recoding.hidden}
+    return {**values, **{name: changed.get(name, domain.values) for name, domain in counted.domains.items()}}
+
+
+def _population(prepared: Prepared) -> dict[str, str]:
+    """Return the size of the population, where it is known."""
+    text = population_text(prepared.counted.table, prepared.schema.weights)
+    return {} if text is None else {"population": text}
+
+
+def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
+    """Return the size of each original equivalence class, given the rows of each tuple."""
+    table = counted.table
+    if not counted.sensitive_keys:
+        return rows
+    ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
+    return add_up(ids, rows, int(ids.max(initial=-1)) + 1)

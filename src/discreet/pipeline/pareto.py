@@ -1,0 +1,293 @@
+"""The whole trade-off: every choice of privacy that no other dominates, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from discreet.engines import EngineName, Missing, MissingSensitive
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.job.settings import JobSettings, as_list
+from discreet.pipeline.front import Front, FrontPoint
+from discreet.pipeline.infeasible import no_point
+from discreet.pipeline.prepare import Prepared, build_problem, interruptible, prepare, search_budget
+from discreet.problem import Axis, PrivacyModel, Problem, Scheme
+from discreet.problem.axes import axes_and_promises
+from discreet.problem.axes.k import K
+
+if TYPE_CHECKING:
+    from discreet.problem import Cost, Suppression
+    from discreet.solve import Budget
+    from discreet.solve.front.search import FoundFront, FrontProgress
+
+__all__ = ["pareto"]
+
+Method = Literal["exact", "poka"]
+
+
+def pareto(
+    data: Any,
+    *,
+    identifiers: str | Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
+    sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+    class_attribute: str | None = None,
+    weights: str | None = None,
+    population: Any = None,
+    keep: str | Sequence[str] = (),
+    types: Mapping[str, Any] | None = None,
+    privacy: str | Axis | PrivacyModel | Sequence[str | Axis | PrivacyModel] = "k",
+    cost: str | Cost | None = None,
+    suppression: str | Suppression = "none",
+    scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
+    method: Method = "exact",
+    exact: bool = True,
+    depth: int | None = None,
+    time_limit: float | None = None,
+    missing: Missing = "value",
+    missing_sensitive: MissingSensitive = "unknown",
+    priorities: Mapping[str, int] | None = None,
+    keep_at_least: Mapping[str, int] | None = None,
+    min_levels: Mapping[str, int] | None = None,
+    max_levels: Mapping[str, int] | None = None,
+    engine: EngineName = "auto",
+    memory_limit: str | None = None,
+    spark: Any = None,
+    progress: Callable[[FrontProgress], None] | None = None,
+    budget: Budget | None = None,
+) -> Front:
+    """Find every choice no other is better than: more privacy for the same loss, or less loss for the same privacy.
+
+    Parameters
+    ----------
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types
+        As for :func:`discreet.anonymize`.
+    missing, missing_sensitive
+        As for :func:`discreet.anonymize`.
+    priorities, keep_at_least, min_levels, max_levels
+        As for :func:`discreet.anonymize`.
+    privacy
+        What is on the axis of privacy: ``k``, ``distinct-l(disease)``, ``entropy-l(disease)``, ``theta(disease)``,
+        ``t(disease)`` or ``average-risk``; several make a front over all of them and the loss. A model with a number,
+        such as ``k(5)`` or ``distinct-l(3, disease)``, is not an axis but a promise that every point, and every release
+        made from one, keeps: ``["k", "distinct-l(3, disease)"]`` is k against the loss among the releases with three
+        diseases in each class. Without an axis it is ``k``. ``distinct-l('3')`` is the axis about a column called 3.
+    cost
+        The loss: ``LM``, or with priorities ``score``, if none is chosen.
+    suppression
+        ``none`` or a budget. Classes that break a promise are suppressed first; if they have more rows than the budget,
+        the recoding is no point. The rest of the budget suppresses other classes from the worst on the first axis up,
+        all equally bad ones together. The remaining rows decide the privacy; suppressed ones are part of the loss.
+    scheme
+        ``full-domain``; with another one the front of k is found by one search for each point, which keeps the
+        promises.
+    method, exact, depth
+        ``exact``: all points, proven. ``poka``: the heuristic of the paper that posed the problem, with its depth of
+        search; the front says what it misses. ``exact=False`` means the same. It supports no promises.
+    time_limit
+        Seconds the search may take; the front so far is returned, and every point says whether it is proven.
+    engine, memory_limit, spark
+        Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
+        ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
+    progress, budget
+        A function called with the state of the search, and a switch to stop it; for user interfaces.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [31, 34, 38, 47, 48, 52], "sex": ["f", "f", "m", "m", "f", "m"]})
+    >>> front = pareto(table, quasi_identifiers={"age": "intervals(5, 10, 20)", "sex": "flat"})
+    >>> [(point.k, round(point.loss, 2)) for point in front.points]
+    [(1, 0.0), (3, 6.0), (6, 12.0)]
+
+    """
+    arguments = dict(locals())
+    if method not in ("exact", "poka"):
+        raise UsageError(f"The method of a front is exact or poka, not '{method}'.")
+    if not exact:
+        method = "poka"
+    if depth is not None and method != "poka":
+        raise UsageError("The depth is one of the method poka; leave it out, or choose that method.")
+    if not as_list(privacy):
+        raise UsageError("A front needs something on its axis of privacy, such as k.")
+    axes, promises = axes_and_promises(as_list(privacy))
+    if promises and method == "poka":
+        raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
+    settings = JobSettings.make({**arguments, "privacy": promises})
+    if settings.suppression.name not in ("none", "budget"):
+        raise UnsupportedCombinationError(
+            "A front", f"the suppression {settings.suppression.name}", "choose none or a budget"
+        )
+    with interruptible():
+        prepared = prepare(settings, for_front=True)
+        budget = search_budget(budget, time_limit)
+        schemes = prepared.schemes.values()
+        if not all(choice.is_global for choice in schemes):
+            raise UnsupportedCombinationError("A front", "the scheme local", "choose full-domain or another global one")
+        resolved = [axis.resolve(prepared.counted.table) for axis in axes]
+        for number, axis in enumerate(resolved):
+            if axis in resolved[:number]:
+                raise UsageError(f"The axis {axis.text} is given twice.")
+        search = _FrontSearch(prepared, resolved, promises, budget, progress)
+        with prepared.clock("solve"):
+            compiling = budget.preparing
+            if all(choice.name == "full-domain" for choice in schemes):
+                front = search.over_levels(method, depth)
+            else:
+                front = search.by_solving(method)
+            prepared.clock.reassign(budget.preparing - compiling, from_stage="solve", to_stage="compile")
+            return front
+
+
+@dataclass(frozen=True, eq=False)
+class _FrontSearch:
+    """What every search for a front needs."""
+
+    prepared: Prepared
+    axes: Sequence[Axis]
+    promises: Sequence[PrivacyModel]
+    budget: Budget
+    progress: Callable[[FrontProgress], None] | None
+
+    def problem(self, k: int = 1) -> Problem:
+        """Return the problem of keeping the promises, and k."""
+        return build_problem(
+            self.prepared, [f"k({k})", *self.promises] if k > 1 or not self.promises else self.promises
+        )
+
+    def over_levels(self, method: Method, depth: int | None) -> Front:
+        """Search the lattice of levels."""
+        from discreet.solve.front.search import exact_front
+
+        problem, axes = self.problem(), self.axes
+        if len(axes) > 1 or self.promises:
+            from discreet.solve.front.several_axes import front_of_many
+
+            if method == "poka":
+                raise UnsupportedCombinationError("The method poka", "several axes", "choose one, or the exact method")
+            found = front_of_many(problem, axes, self.budget, self.progress)
+            if not found.points:
+                raise no_point(problem, found.complete, self.budget)
+            return self._front_of(problem, found, method)
+        if method == "exact":
+            return self._front_of(problem, exact_front(problem, axes, self.budget, self.progress), method)
+        from discreet.solve.published.poka import compare_fronts, poka_front
+
+        found = poka_front(problem, axes, self.budget, self.progress, depth=depth)
+        truth = exact_front(problem, axes, self.budget)
+        front = self._front_of(problem, found, method)
+        front.stats["depth"] = found.stats["depth"]
+        if truth.complete:
+            comparison = compare_fronts(found, truth)
+            front.missed = tuple(self._points(problem, comparison.missed)[::-1])
+            front.false = tuple(self._points(problem, comparison.false)[::-1])
+            front.compared = True
+        return front
+
+    def by_solving(self, method: Method) -> Front:
+        """Search for each point on its own, where recodings are more than levels."""
+        from discreet.solve.front.by_solving import front_by_solves
+        from discreet.solve.front.search import FrontProgress
+
+        if len(self.axes) > 1 or type(self.axes[0]) is not K or method == "poka":
+            raise UnsupportedCombinationError(
+                "A front over a scheme other than full-domain",
+                "an axis other than k, several axes or poka",
+                "make k the axis, and promise the rest as in distinct-l(3, disease)",
+            )
+
+        def report(points: int, k: int) -> None:
+            if self.progress is not None:
+                self.progress(FrontProgress(self.budget.seconds, points, 0, points))
+
+        problem = self.problem()
+        solved, complete = front_by_solves(self.problem, problem.table.n, self.budget, report)
+        if not solved:
+            raise no_point(problem, complete, self.budget)
+        worst = problem.cost.worst(problem.table) or 1.0
+        points = tuple(
+            FrontPoint(
+                values={self.axes[0].text: each.k},
+                loss=float(each.solution.cost),
+                normalized_loss=float(each.solution.cost / worst),
+                levels={},
+                suppressed=each.solution.suppressed_rows,
+                classes=each.solution.classes,
+                also=0,
+                proven=each.solution.status == "optimal",
+                reached=(float(each.k),),
+                lower_bound=each.lower_bound,
+                solved=each,
+            )
+            for each in solved
+        )
+        cloud = np.array([[point.k, point.loss] for point in points], dtype=np.float64).reshape(-1, 2)
+        return self._front(
+            problem,
+            points=points,
+            space=0,
+            examined=len(points),
+            complete=complete,
+            method="one search for each point",
+            cloud=cloud,
+        )
+
+    def _front_of(self, problem: Problem, found: FoundFront, method: Method) -> Front:
+        cloud = found.cloud.copy()
+        for number, axis in enumerate(self.axes):
+            cloud[:, number] = [axis.shown(value) for value in cloud[:, number]]
+        return self._front(
+            problem,
+            points=tuple(self._points(problem, found.points)[::-1]),
+            space=found.space,
+            examined=found.examined,
+            complete=found.complete,
+            method=method,
+            cloud=cloud,
+        )
+
+    def _front(self, problem: Problem, **found: Any) -> Front:
+        settings = self.prepared.settings
+        return Front(
+            **found,
+            axes=tuple(axis.text for axis in self.axes),
+            cost=problem.cost.shown,
+            n=problem.table.n,
+            stats={"seconds": self.prepared.clock.seconds},
+            prepared=self.prepared,
+            problem=problem,
+            parts=tuple(self.axes),
+            promises=tuple(model.shown for model in problem.privacy if model.text != "k(1)"),
+            job={
+                "cost": settings.cost,
+                "suppression": settings.suppression,
+                "scheme": settings.scheme,
+                "min_levels": settings.min_levels,
+                "max_levels": settings.highest_levels,
+            },
+        )
+
+    def _points(self, problem: Problem, points: Sequence[Any]) -> list[FrontPoint]:
+        worst = problem.cost.worst(problem.table) or 1.0
+        names = list(self.prepared.counted.domains)
+        return [
+            FrontPoint(
+                values={
+                    axis.text: _number(axis.shown(value)) for axis, value in zip(self.axes, point.values, strict=True)
+                },
+                loss=float(point.loss),
+                normalized_loss=float(point.loss / worst),
+                levels=dict(zip(names, point.levels, strict=True)),
+                suppressed=int(point.suppressed),
+                classes=int(point.classes),
+                also=int(point.also),
+                proven=bool(point.proven),
+                reached=tuple(point.values),
+            )
+            for point in points
+        ]
+
+
+def _number(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else float(value)

@@ -1,0 +1,264 @@
+"""The first stages of the pipeline: open the source, find its schema and count it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.engines import (
+    UNKNOWN,
+    Counted,
+    Format,
+    SensitiveOptions,
+    Source,
+    count,
+    count_people,
+    index_of,
+    library_errors,
+    open_source,
+    unnamed_of,
+)
+from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
+from discreet.job.files import FileStamp
+from discreet.job.owner_key import Key, KeyFile, key_file
+from discreet.job.settings import JobSettings
+from discreet.pipeline.clock import Clock
+from discreet.pipeline.output import Target, check_output
+from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
+from discreet.problem import Problem, Scheme, scheme_of_each
+from discreet.runtime.locations import shown
+from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
+
+if TYPE_CHECKING:
+    from discreet.problem import PrivacyModel
+    from discreet.solve import Budget
+
+__all__ = ["Prepared", "build_problem", "check_suppression", "interruptible", "prepare", "search_budget"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that was opened and counted, and where its release goes."""
+
+    settings: JobSettings
+    source: Source
+    schema: Schema
+    counted: Counted
+    trees: Mapping[str, Hierarchy | Builder]
+    """The hierarchies of sensitive columns."""
+    schemes: Mapping[str, Scheme]
+    """The scheme of each quasi-identifier."""
+    stamp: FileStamp | None
+    """The input files as they were before they were read."""
+    clock: Clock
+    target: Target | None
+    key: KeyFile | None = None
+    secret: Key | None = field(default=None, repr=False)
+    """The content of the key, where something is written."""
+    written_as: Format | None = None
+    """The format the table was counted for."""
+    undecided: UndecidedColumns = field(default_factory=UndecidedColumns)
+
+    def with_key(self) -> Prepared:
+        """Return the table with the owner's key, which is made if something is written or the user named its file."""
+        key = key_file(self.settings.key)
+        needed = key is not None and (key.explicit or self.target is not None)
+        return replace(self, key=key, secret=key.make() if key is not None and needed else None)
+
+    def with_target(self, settings: JobSettings) -> Prepared:
+        """Return the same table with another output, key and order of rows."""
+        return replace(self, settings=settings, target=_target(settings)).with_key()
+
+    def describe_table(self) -> dict[str, Any]:
+        """Return the table and the roles of its columns, with the keys of a job file."""
+        settings, schema = self.settings, self.schema
+        return {
+            "input": _location_text(settings.data),
+            "output": None if settings.output is None else shown(settings.output),
+            "identifiers": list(schema.identifiers),
+            "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
+            "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
+            "class_attribute": schema.class_attribute,
+            **({"keep": list(schema.keep)} if schema.keep else {}),
+            **({} if schema.weights is None else {"weights": schema.weights}),
+            **({} if settings.population is None else {"population": _location_text(settings.population)}),
+            "types": schema.types,
+            "missing": settings.missing,
+            "missing_sensitive": settings.missing_sensitive,
+            **settings.engine.to_dict(),
+        }
+
+
+def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
+    """Open a table, find its columns and hierarchies, count it, and inspect columns without a role.
+
+    A column without a role that could identify people ends the run here. A front, which releases nothing by itself, is
+    ended by it only when a point is released.
+    """
+    clock = Clock()
+    data, population, target = settings.data, settings.population, _target(settings)
+    written_as = target.format if target else None
+    with clock("read"):
+        source = open_source(data, settings.engine)
+        stamp = FileStamp.of(data)
+        kept_columns, kept_index = _split_kept(settings.keep, source)
+        schema = Schema.make(
+            source.columns,
+            settings.identifiers,
+            settings.quasi_identifiers,
+            settings.sensitive,
+            settings.class_attribute,
+            settings.types,
+            weights=settings.weights,
+            keep=kept_columns,
+        )
+        schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
+        trees = _hierarchies(settings.sensitive)
+    all_levels = settings.cost.counts_values and not for_front
+    with clock("count"):
+        people = None
+        if population is not None:
+            people = count_people(population, list(schema.quasi_identifiers), settings.missing, settings.engine)
+        counted = count(
+            source,
+            schema,
+            missing=settings.missing,
+            without_hierarchy=[] if all_levels else [name for name in schemes if not schemes[name].uses_hierarchy],
+            people=people,
+            sensitive=SensitiveOptions(
+                missing=settings.missing_sensitive,
+                hierarchies=trees,
+                written_as=written_as,
+                keys=_sensitive_keys(schema, schemes, settings.privacy),
+            ),
+        )
+        undecided = inspect_columns(
+            source,
+            schema.identifiers,
+            schema.insensitive,
+            [*schema.keep, *kept_index],
+            schema.sensitive_columns,
+            with_index=target is None,
+        )
+        if not for_front:
+            undecided.check()
+    return Prepared(
+        settings=settings,
+        source=source,
+        schema=schema,
+        counted=counted,
+        trees=trees,
+        schemes=schemes,
+        stamp=stamp,
+        clock=clock,
+        target=target,
+        written_as=written_as,
+        undecided=undecided,
+    )
+
+
+def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
+    """Return the problem of making a table keep some promises with the choices of the settings."""
+    settings = prepared.settings
+    return Problem.build(
+        prepared.counted.table,
+        privacy=privacy,
+        cost=settings.cost,
+        suppression=settings.suppression,
+        scheme=prepared.schemes,
+        min_levels=settings.min_levels,
+        max_levels=settings.highest_levels,
+    )
+
+
+def check_suppression(problem: Problem, prepared: Prepared) -> None:
+    """Refuse to suppress records or values of a combined attribute, or where the data has the text for unknown."""
+    if problem.divided in prepared.schema.combined:
+        raise UnsupportedCombinationError(
+            f"The sensitive attribute {problem.divided}, which is several columns,",
+            f"the suppression {problem.suppression.name}",
+            "choose none, a budget or class-records",
+        )
+    if not problem.suppression.hides_values:
+        return
+    column = problem.suppression.divided(problem.privacy)
+    if column is not None and (prepared.counted.codes[column]["value"].cast(pl.String) == UNKNOWN).any():
+        raise UsageError(
+            f"Column '{column}' has the value '{UNKNOWN}', which {problem.suppression.name} writes for a value it "
+            "suppresses; give it another name in the data first.",
+            column=column,
+        )
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn Ctrl-C outside the search, which keeps its best result, into an InterruptedRun."""
+    try:
+        with library_errors():
+            yield
+    except KeyboardInterrupt:
+        raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
+
+
+def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
+    """Return the budget of a search; its time limit starts now."""
+    from discreet.solve import Budget
+
+    if budget is None:
+        return Budget(time_limit)
+    if time_limit is not None:
+        budget.time_limit = time_limit
+    if time_limit is not None or budget.time_limit is None:  # a limit the budget came with keeps running
+        budget.started = time.monotonic()
+    return budget
+
+
+def _target(settings: JobSettings) -> Target | None:
+    """Return where the release goes, checked."""
+    if settings.output is None:
+        return None
+    return replace(check_output(settings.output, settings.data, settings.population), shuffle=settings.shuffle)
+
+
+def _sensitive_keys(schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel]) -> list[str]:
+    """Return the sensitive columns by which tuples are counted separately.
+
+    Local recoding may send rows with equal quasi-identifiers to different classes, so it has to distinguish them by the
+    sensitive values that privacy models look at.
+    """
+    if all(scheme.is_global for scheme in schemes.values()):
+        return []
+    attributes = {getattr(model, "attribute", None) for model in models if model.looks_at_sensitive}
+    columns = [column for column in schema.sensitive if column in attributes or None in attributes]
+    combined = next((column for column in columns if column in schema.combined), None)
+    if combined is not None:
+        raise UnsupportedCombinationError(
+            f"The sensitive attribute {combined}, which is several columns,", "the scheme local", "choose full-domain"
+        )
+    return columns
+
+
+def _split_kept(keep: str | Sequence[str], source: Source) -> tuple[str | Sequence[str], list[str]]:
+    """Split confirmed names into columns, and index levels or unnamed columns of a pandas frame."""
+    levels = {*index_of(source, ())[0], *unnamed_of(source)}
+    if not levels or not isinstance(keep, str | Sequence):
+        return keep, []
+    names = [keep] if isinstance(keep, str) else list(keep)
+    return [name for name in names if name in source.columns or name not in levels], [n for n in names if n in levels]
+
+
+def _location_text(data: Any) -> str | None:
+    """Return the location of a table without a password; None for a frame."""
+    return shown(data) if isinstance(data, str | PathLike) else None
+
+
+def _hierarchies(sensitive: Any) -> dict[str, Hierarchy | Builder]:
+    """Return the hierarchies that were given for sensitive columns."""
+    given = sensitive if isinstance(sensitive, Mapping) else {}
+    return {column: as_hierarchy(choice) for column, choice in given.items() if choice is not None}

@@ -1,0 +1,260 @@
+"""The only exit: rows are written under a hidden name, read back and audited there, and only then get their name.
+
+Everything that is released goes through :func:`write_rows`: the output of a job, a point of a front, rows that a
+mapping was applied to, and a release in memory that is written later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from discreet.engines import (
+    DatabaseSource,
+    Destination,
+    Format,
+    MissingSensitive,
+    OtherTypesError,
+    Recoding,
+    Source,
+    expect_types,
+    relation_of,
+    to_lazy,
+    typed_again,
+    without_formulas,
+)
+from discreet.errors import AuditError, DataError
+from discreet.job.files import FileStamp
+from discreet.pipeline.audit import Audit, AuditRequest, scan
+from discreet.pipeline.clock import Clock
+from discreet.pipeline.output import Output, SparkOutput, TableOutput, Target, Written, like_input
+from discreet.pipeline.staging import ReadBack, Staged, StagedInDatabase, staging
+from discreet.problem import PrivacyModel
+from discreet.report.numbers import number_text
+
+__all__ = ["Promises", "RowsToWrite", "kind_of", "publish", "write_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Promises:
+    """What the audit of a release checks: privacy models, the columns they are about, the number of rows.
+
+    ``unknown`` is the text of suppressed sensitive values, if there may be any. ``weights`` and ``population`` are
+    those of the audit.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    privacy: tuple[PrivacyModel, ...]
+    sensitive: Mapping[str, Any]
+    types: Mapping[str, Any]
+    reference: Mapping[str, pl.DataFrame]
+    unknown: str | None
+    missing_sensitive: MissingSensitive
+    rows: int | None
+    way_out: str = "please report this"
+    read: FileStamp | None = None
+    """The input files, which must not have changed since they were first read."""
+    weights: str | None = None
+    population: Any = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    """Hierarchies of quasi-identifiers, which give released values their meaning."""
+    made_for: Format | None = None
+    """The format the table was counted for: values it cannot distinguish count as one."""
+    values: Mapping[str, pl.Series] = field(default_factory=dict)
+    """All values a quasi-identifier or sensitive column may be released with, where they are known."""
+
+    @property
+    def secrets(self) -> list[str]:
+        """The sensitive attributes, and the columns of those that combine several."""
+        return [part for name in self.sensitive for part in (name, *name.split("+"))]
+
+    @property
+    def merged(self) -> dict[str, Format]:
+        """For each sensitive column, the format that may merge some of its values."""
+        return {} if self.made_for is None else dict.fromkeys(self.secrets, self.made_for)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nothing, ()
+
+    def __copy__(self) -> Promises:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Promises:
+        return self
+
+    def check(self, data: Any, categories: Sequence[str] = (), read_back: ReadBack | None = None) -> Audit:
+        """Audit a table; raise an error if it breaks a promise, or if the input changed meanwhile."""
+        if self.read is not None and not self.read.unchanged:
+            raise DataError(f"'{self.read.name}' changed while it was being read; run the job again.")
+        request = AuditRequest(
+            categories=categories,
+            quasi_identifiers={name: self.hierarchies.get(name) for name in self.quasi_identifiers},
+            privacy=self.privacy,
+            sensitive=self.sensitive,
+            types=self.types,
+            reference=self.reference,
+            unknown=self.unknown,
+            missing_sensitive=self.missing_sensitive,
+            rows=self.rows,
+            weights=self.weights,
+            population=self.population,
+            read_back=read_back,
+            made_for=None if self.made_for is None else self.made_for.kind,
+        )
+        verdict = request.check(data)
+        for broken in verdict.failed:
+            promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
+            raise AuditError(
+                f"The audit found {broken.model} broken: the release reached {number_text(broken.reached)}"
+                f"{promised}. Nothing was released; {self.way_out}."
+            )
+        return verdict
+
+
+def _nothing() -> None:
+    """Replace promises in a pickle: they hold values of the original table."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToWrite:
+    """The rows to write: a source with its recoding, or a released frame."""
+
+    source: Source | None = None
+    recoding: Recoding | None = None
+    frame: Any = None
+    for_spreadsheets: bool = False
+    """Whether to put an apostrophe in front of text that begins like a formula."""
+
+    @property
+    def separator(self) -> str | None:
+        """The separator of the delimited text they were read from."""
+        return None if self.source is None else self.source.separator
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """Columns with few distinct values."""
+        return () if self.recoding is None else self.recoding.categories
+
+    def released(self, target: Target) -> Any:
+        """Return the rows as a frame of any kind; None if the target database recodes a table of its own."""
+        if self.source is None or self.recoding is None:
+            return self.frame
+        if self._in_database(target):
+            return None
+        return self.source.recode(self.recoding, to_text=isinstance(target, Output) and target.is_text)
+
+    def protected(self, released: Any) -> Any:
+        """Return the rows as they are written, without formulas if asked for."""
+        return without_formulas(released) if self.for_spreadsheets else released
+
+    def write(self, staged: Staged, released: Any) -> None:
+        """Write the rows under a hidden name."""
+        if isinstance(staged, StagedInDatabase) and released is None and self.recoding is not None:
+            staged.recode(self.source, self.recoding)
+        else:
+            staged.write(self.protected(released))
+
+    def reopened(self, staged: Staged, released: Any) -> Any:
+        """Read what was written, under the column names of the promises."""
+        data = staged.reopened()
+        if not self.for_spreadsheets:
+            return data
+        names = (to_lazy(rows).collect_schema().names() for rows in (self.protected(released), released))
+        renamed = {safe: name for safe, name in zip(*names, strict=True) if safe != name}
+        return scan(data).rename(renamed) if renamed else data
+
+    def read_back(self, staged: Staged, table: pl.DataFrame) -> pl.DataFrame | None:
+        """Return what readers would get of a small table; None if it is unchanged."""
+        if not self.for_spreadsheets:
+            return staged.read_back(table)
+        protected = self.protected(table).collect()
+        back = staged.read_back(protected)
+        return protected if back is None else back
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Turn errors of libraries while reading into one clear sentence."""
+        return nullcontext() if self.source is None else self.source.guard()
+
+    def _in_database(self, target: Target) -> bool:
+        if not isinstance(target, TableOutput) or isinstance(target, SparkOutput):
+            return False
+        return isinstance(self.source, DatabaseSource) and self.source.url.same_database(target.url)
+
+
+class WriteResult(NamedTuple):
+    """The rows that were written, where they are now, and their audit."""
+
+    released: Any
+    written: Written
+    audit: Audit
+
+
+def publish(
+    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
+) -> tuple[Any, Audit]:
+    """Recode, write if there is a target, and audit; return the released table (or where it is) and the audit.
+
+    Columns of delimited text get the type of their released values. Where the first rows suggested another type than
+    later rows have, the release is written a second time.
+    """
+    expect_types(source, promises.types, kind_of(target))
+    try:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    except OtherTypesError:
+        table, verdict = _publish(source, recoding, promises, target, clock)
+    if isinstance(table, Written) and isinstance(target, Output) and target.format.kind == "csv":
+        table = replace(table, scan=typed_again(table.scan, source, recoding, promises.types))
+    return table, verdict
+
+
+def kind_of(target: Target | None) -> Destination:
+    """Return the kind of target, which decides what types values may have."""
+    if target is None:
+        return "frame"
+    return target.url.database if isinstance(target, TableOutput) else target.format.kind
+
+
+def _publish(
+    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
+) -> tuple[Any, Audit]:
+    if target is not None and target.shuffle is not None:
+        recoding = source.with_codes(recoding)
+        target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows, coded=recoding.codes))
+    if target is None:
+        with clock("recode"), source.guard():
+            table = source.collect(source.recode(recoding))
+        with clock("audit"):
+            return table, promises.check(table)
+    released, written, verdict = write_rows(RowsToWrite(source, recoding), promises, target, clock)
+    if not source.read_again:
+        return released, verdict
+    by_engine = released is None or relation_of(released) is not None
+    return replace(written, lazy=source.kind == "polars lazy", shuffle=target.shuffle, by_engine=by_engine), verdict
+
+
+def write_rows(rows: RowsToWrite, promises: Promises, target: Target, clock: Clock) -> WriteResult:
+    """Write rows under a hidden name, read them back in their final format, audit them, and only then name them."""
+    if isinstance(target, Output):
+        target = like_input(target, rows.separator)
+    with clock("recode"), rows.guard():
+        released = rows.released(target)
+    with staging(target, released) as staged:
+        with clock("recode"), rows.guard():
+            rows.write(staged, released)
+        with clock("audit"):
+            read_back = ReadBack(
+                partial(rows.read_back, staged),
+                released,
+                promises.values if rows.recoding is not None else {},
+                promises.merged,
+                promises.secrets if promises.missing_sensitive == "unknown" else (),
+                target.format_name,
+            )
+            verdict = promises.check(rows.reopened(staged, released), rows.categories, read_back)
+        written = staged.finished()
+    return WriteResult(released, written, verdict)

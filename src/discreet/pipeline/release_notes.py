@@ -1,0 +1,204 @@
+"""The notes and warnings of a release: what users should know and may not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engines import index_of
+from discreet.report.columns import kept_rows
+from discreet.report.notes import Caution
+from discreet.report.small_counts import few
+from discreet.schema import Type, near_duplicates, suggest_diversity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.counts import CountTable, IntArray
+    from discreet.engines import Counted, Source, Weighed
+    from discreet.pipeline.output import Target
+    from discreet.problem import Problem, Scheme
+    from discreet.schema import Domain, Schema
+    from discreet.solve import Solution
+
+__all__ = ["KEPT_ORDER", "about_promises", "about_values", "notes", "population_text"]
+
+KEPT_ORDER = (
+    "Rows leave in their original order, which may identify people: whoever has a list in the same order can go "
+    "through both line by line; leave order=keep out to shuffle them."
+)
+"""The warning on a release whose rows were not shuffled."""
+_FEW = 8
+"""A column with at most this many distinct values is no free text, however few rows there are."""
+
+
+def notes(
+    source: Source,
+    schema: Schema,
+    problem: Problem,
+    schemes: Mapping[str, Scheme],
+    counted: Counted,
+    solution: Solution,
+    output: Target | None,
+) -> Iterator[str]:
+    """Yield notes on choices that were made for the user; counts are of released rows."""
+    if output is not None and output.shuffle is None:
+        yield Caution(KEPT_ORDER)
+    kept = kept_rows(counted.table, solution)
+    made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
+    if made:
+        yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
+    for name, domain in counted.domains.items():
+        if domain.automatic and domain.type is Type.TEXT and _is_free_text(domain, counted.table, kept):
+            yield (
+                f"Column '{name}' has a different value in most rows: of text that differs from row to row an "
+                "automatic hierarchy may keep next to nothing; name it as an identifier, or give it a hierarchy."
+            )
+    sorted_text = [
+        f"'{name}'"
+        for name, domain in counted.domains.items()
+        if schemes[name].uses_order and not domain.text and domain.positions is None and len(domain.labels[0]) > 2
+    ]
+    if sorted_text:
+        yield (
+            f"Text without a given order was taken in alphabetical order: {', '.join(sorted_text)}; "
+            "give one, as in ordered([low, middle, high]), or choose the scheme set."
+        )
+    if counted.dropped:
+        yield "Rows with a missing quasi-identifier were left out and are not part of n."
+    else:
+        for name in counted.missing:
+            rows = _rows_without_value(name, counted, kept)
+            if rows is None:
+                yield f"Column '{name}' has missing values; missing counts as a value of its own."
+            elif rows:
+                yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
+    note = problem.suppression.note(problem.whole.n)
+    if note is not None:
+        yield note
+    if counted.people is not None and not problem.looks_at_population:
+        yield (
+            "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
+            "or delta-presence(0.1, 0.6)."
+        )
+    yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
+    if solution.status == "feasible":
+        yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
+    if solution.suppressed_rows == counted.table.n:
+        yield "Every row was suppressed: the release is valid, but empty."
+    if output is not None and index_of(source, ())[0]:
+        yield "The index of the frame was not written."
+
+
+def _is_free_text(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:
+    """Whether most released rows have a value of their own in a column; of all rows if none is released."""
+    if kept is None or not kept.any():
+        return len(domain.values) > max(_FEW, table.n / 2)
+    number = table.names.index(domain.name)
+    return len(np.unique(table.codes[number][kept > 0])) > max(_FEW, int(kept.sum()) / 2)
+
+
+def _rows_without_value(name: str, counted: Counted, kept: IntArray | None) -> int | None:
+    """Return how many released rows have no value in a column; None if it is unknown which rows are released."""
+    if kept is None:
+        return None
+    number, leaf = counted.table.names.index(name), counted.domains[name].ancestors.shape[1] - 1
+    return int(kept[counted.table.codes[number] == leaf].sum())
+
+
+def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield a warning for each sensitive column that no promise is about."""
+    promised = _promised_attributes(problem)
+    for column in schema.sensitive:
+        if column in promised:
+            continue
+        values, rows = counted.reference[column]["value"], counted.reference[column]["rows"]
+        known = rows.filter(values.is_not_null())
+        share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
+        ell = suggest_diversity(len(known), share)
+        ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
+        yield Caution(
+            f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same value "
+            f"in it; {ask}."
+        )
+
+
+def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
+    """Yield notes on unusual values of sensitive columns, including those of suppressed rows."""
+    promised = _promised_attributes(problem)
+    for column in schema.sensitive:
+        if column in promised and counted.table.sensitive[column].missing:
+            yield (
+                f"The sensitive column '{column}' has missing values: they count in the size of their class, and "
+                "promises about its values are kept by the known ones."
+            )
+        if near_duplicates(counted.reference[column]["value"]):
+            yield (
+                f"Column '{column}' has values that differ from another only in case, spaces or by rounding; they "
+                "count as different ones for diversity, so make them one in the data if they mean the same."
+            )
+
+
+def _promised_attributes(problem: Problem) -> set[str | None]:
+    """Return the sensitive attributes that a promise is about; None stands for all."""
+    return {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
+
+
+def population_text(table: CountTable, weights: str | None) -> str | None:
+    """Return how many people the rows were drawn from, and how this is known; None if it is not."""
+    if table.population is None:
+        return None
+    how = "in a table of them" if weights is None else f"by the weights in '{weights}'"
+    return f"{table.population.size:,.0f} people, {how}"
+
+
+def _about_population(schema: Schema, counted: Counted, solution: Solution, kept: IntArray) -> Iterator[str]:
+    """Yield notes on the population and the survey weights; ``kept`` has the released rows of each tuple."""
+    table, weighing = counted.table, counted.weighed
+    if counted.people is not None and table.population is not None:
+        lacking = table.weights > table.population.people[table.population.position]
+        if kept[lacking].any():
+            yield (
+                f"The population has fewer people with the values of {few(int(kept[lacking].sum()))} rows "
+                "than the data has; it should hold everybody the data was drawn from, the data among them."
+            )
+    if weighing is None:
+        return
+    light = int(kept[weighing.lightest < 1].sum())
+    if light:
+        yield (
+            f"The weights in '{schema.weights}' may be below 1 in up to {few(light)} rows; a survey weight says how "
+            "many people a row stands for, itself among them."
+        )
+    exposed = int(kept[_exposed_by_weight(table, weighing, solution)].sum())
+    yield f"The weights in '{schema.weights}' are released as they are" + (
+        f", and tell {few(exposed)} rows apart that look the same otherwise: in their class no other original values "
+        "have such a weight; round them before, or make them the same for all rows of a stratum that is released as "
+        "one."
+        if exposed
+        else "."
+    )
+
+
+def _exposed_by_weight(table: CountTable, weighing: Weighed, solution: Solution) -> NDArray[np.bool_]:
+    """Return which tuples have weights that distinguish them from all other tuples of their class."""
+    none = np.zeros(table.tuples, dtype=np.bool_)
+    if not solution.blocks or not table.tuples:
+        return none
+    group = table.group(solution.blocks).ids.astype(np.int64)
+    order = np.lexsort((weighing.heaviest, weighing.lightest, group))
+    group, low, high = group[order], weighing.lightest[order], weighing.heaviest[order]
+    number = np.searchsorted(np.unique(high), high) + group * (table.tuples + 1)
+    so_far = np.maximum.accumulate(number)
+    heaviest = np.unique(high)[so_far % (table.tuples + 1)]
+    first = np.diff(group, prepend=-1) != 0
+    last = np.append(first[1:], True)
+    alone_below = first | (low > np.roll(heaviest, 1))
+    alone_above = last | (np.roll(low, -1) > high)
+    found = none.copy()
+    found[order] = alone_below & alone_above & ~(first & last)
+    if solution.suppressed.size:
+        found &= ~solution.suppressed
+    return found

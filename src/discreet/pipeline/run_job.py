@@ -1,0 +1,65 @@
+"""Jobs carried out: everything :class:`discreet.Job` says is done and written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.job.files import files_at
+from discreet.pipeline.anonymize import anonymize
+from discreet.pipeline.mapping import check_mapping
+from discreet.pipeline.output import TableOutput, check_distinct_files, check_output
+from discreet.problem import make_schemes
+from discreet.report.certificate import check_certificate
+from discreet.report.release_report import check_report
+
+if TYPE_CHECKING:
+    from discreet.job import Job
+    from discreet.pipeline.release import Release
+    from discreet.solve import Budget, ProgressCallback
+
+__all__ = ["check_targets", "run_job"]
+
+
+def run_job(job: Job, progress: ProgressCallback | None = None, budget: Budget | None = None) -> Release:
+    """Anonymize the input of a job, write and audit its output, and write its reports."""
+    check_targets(job)
+    release = anonymize(
+        **job.arguments(), output=job.locate(job.output), key=job.key_file(), progress=progress, budget=budget
+    )
+    release = replace(release, job={**job.to_dict(), "seed": release.job["seed"]})
+    for report in job.report:
+        release.report(job.target(report))
+    if job.certificate is not None:
+        release.certificate(job.target(job.certificate))
+    if job.mapping is not None:
+        release.mapping(job.target(job.mapping))
+    return release
+
+
+def check_targets(job: Job, save_as: str | Path | None = None) -> None:
+    """Refuse files that could not be written in the end, or would overwrite what is read.
+
+    ``save_as`` is a file the job itself will be saved to.
+    """
+    output = job.locate(job.output)
+    target = None if output is None else check_output(output, job.locate(job.input), job.locate(job.population))
+    written = [job.target(report) for report in job.report]
+    for report in written:
+        check_report(report)
+    if job.certificate is not None:
+        written.append(job.target(job.certificate))
+        check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))
+    if job.mapping is not None:
+        written.append(job.target(job.mapping))
+        check_mapping(written[-1], make_schemes(job.scheme), job.suppression)
+    if save_as is not None:
+        written.append(Path(save_as))
+    read = job.files_read()
+    if output is not None and isinstance(target, TableOutput):
+        read += files_at(output)
+    elif output is not None:
+        written.append(Path(output))
+    key = job.key_file()
+    check_distinct_files(written, read if key is None else [*read, key])

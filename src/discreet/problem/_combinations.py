@@ -1,0 +1,149 @@
+"""Whether parts fit each other and the table; an error names the two parts and a way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from discreet.counts import CountTable
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.problem.costs import Cost
+from discreet.problem.costs.certainty import Certainty
+from discreet.problem.costs.loss import Loss
+from discreet.problem.privacy import PrivacyModel
+from discreet.problem.schemes import Scheme
+from discreet.problem.suppression import Suppression
+from discreet.runtime.arguments import levels_by_column
+
+__all__ = ["check_combination", "check_suppressed_before", "level_limits"]
+
+Levels = Mapping[str, int]
+
+
+def check_combination(
+    table: CountTable,
+    models: Sequence[PrivacyModel],
+    cost: Cost,
+    kind: Suppression,
+    schemes: Sequence[Scheme],
+    limited: Sequence[str],
+) -> None:
+    """Raise an error if parts do not fit each other; ``limited`` are columns whose levels are limited."""
+    cost.check(table, schemes)
+    _check_hierarchy(table, cost, schemes)
+    kind.check(models)
+    _check_models(models, kind, schemes)
+    _check_partial(table, cost, kind, models)
+    if not all(scheme.is_global for scheme in schemes):
+        _check_local(cost, limited)
+
+
+def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:
+    """Refuse a cost of levels under schemes that have none."""
+    if not cost.needs_hierarchy:
+        return
+    for attribute, scheme in zip(table.attributes, schemes, strict=True):
+        if scheme.name != "full-domain":
+            raise UnsupportedCombinationError(
+                f"The cost {cost.name}",
+                f"the scheme {scheme.name} of '{attribute.name}'",
+                "it is only defined for full-domain levels",
+            )
+
+
+def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse models of the whole table or of the population where these are not known."""
+    for model in models:
+        if not (model.of_table or model.looks_at_population):
+            continue
+        name = model.name if model.of_table else model.shown
+        if model.of_table:
+            scheme = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
+            way_out = "choose full-domain"
+        else:
+            scheme = None if all(scheme.is_global for scheme in schemes) else "local"
+            way_out = "choose full-domain, or subtree by annealing"
+        if scheme is not None:
+            raise UnsupportedCombinationError(f"The privacy model {name}", f"the scheme {scheme}", way_out)
+        if not kind.whole_classes or kind.hides_values:
+            raise UnsupportedCombinationError(
+                f"The privacy model {name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+            )
+
+
+def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:
+    """Refuse costs and schemes that are not defined if records are suppressed before the search."""
+    if not cost.counts_values:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.name}", f"the cost {cost.name}", "choose the cost score, or the suppression budget"
+        )
+    for scheme in schemes:
+        if scheme.name not in ("full-domain", "local"):
+            raise UnsupportedCombinationError(
+                f"The suppression {kind.name}", f"the scheme {scheme.name}", "choose full-domain or local"
+            )
+
+
+def _check_local(cost: Cost, limited: Sequence[str]) -> None:
+    """Refuse costs and limits that local recoding does not define, even if they had no effect."""
+    # Local solvers know what ranges, nodes and sets of values cost by NCP and LM; a subclass may mean something else.
+    if not cost.local or not (cost.counts_values or type(cost) in (Certainty, Loss)):
+        raise UnsupportedCombinationError(
+            f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
+        )
+    if limited and not cost.counts_values:
+        raise UnsupportedCombinationError(
+            f"A limit on the levels of '{limited[0]}'",
+            "the scheme local",
+            "leave the limit out or choose the scheme subtree",
+        )
+
+
+def _check_partial(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:
+    """Refuse a cost that does not define what a class costs of which a part is suppressed."""
+    attribute = kind.divided(models)
+    if attribute is None:
+        return
+    reason = None
+    if kind.hides_values:
+        if cost.value_penalty(table) is None:
+            reason = "it does not say what a suppressed value costs; choose LM or the suppression class-records"
+    elif not cost.divisible:
+        reason = "it depends on which rows are suppressed; choose LM, DM or CM, or the suppression class-records"
+    if reason is not None:
+        raise UnsupportedCombinationError(f"The cost {cost.name}", f"the suppression {kind.name}", reason)
+    if not kind.hides_values and "joint" in cost.needs and attribute not in table.joint:
+        raise UsageError(
+            f"The cost {cost.name} with the suppression {kind.name} needs to know how often each value of "
+            f"'{attribute}' occurs with each class label; count them together or choose class-records.",
+            column=attribute,
+        )
+
+
+def level_limits(table: CountTable, lowest: Levels, highest: Levels) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the lowest and the highest level of each attribute; raise a UsageError if its hierarchy lacks them."""
+    levels_by_column(lowest)
+    for column in {**lowest, **highest}:
+        if column not in table.names:
+            raise UsageError(
+                f"A level limit is given for '{column}', which is not a quasi-identifier.",
+                column=column,
+                topic="not-a-quasi-identifier",
+            )
+    bottom, top = [], []
+    for attribute in table.attributes:
+        low = lowest.get(attribute.name, 0)
+        high = highest.get(attribute.name, attribute.height)
+        if isinstance(low, bool) or isinstance(high, bool) or not isinstance(low, int) or not isinstance(high, int):
+            raise UsageError(
+                f"A level of '{attribute.name}' must be a whole number.", column=attribute.name, topic="level-limits"
+            )
+        if not 0 <= low <= high <= attribute.height:
+            raise UsageError(
+                f"The levels {low} to {high} of '{attribute.name}' do not fit; "
+                f"its hierarchy has levels 0 to {attribute.height}.",
+                column=attribute.name,
+                topic="level-limits",
+            )
+        bottom.append(low)
+        top.append(high)
+    return tuple(bottom), tuple(top)

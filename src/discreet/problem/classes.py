@@ -1,0 +1,55 @@
+"""Equivalence classes as arrays: what privacy models and costs see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, FloatArray, IntArray
+
+__all__ = ["Classes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Some equivalence classes of one recoding; row ``c`` of every array is about class ``c``.
+
+    Arrays that neither a model nor the ``needs`` of a cost ask for may be missing. Shapes: ``c`` classes, ``m``
+    quasi-identifiers, ``v`` values of a sensitive attribute, ``L`` class labels.
+    """
+
+    table: CountTable
+    sizes: NDArray[np.int64]
+    """(c,) rows in the class."""
+    sensitive: Mapping[str, IntArray] = field(default_factory=dict)
+    """name -> (c, v) how often each sensitive value occurs."""
+    labels: IntArray | None = None
+    """(c, L) how often each class label occurs."""
+    joint: Mapping[str, IntArray] = field(default_factory=dict)
+    """name -> (c, v, L) how often each sensitive value occurs with each class label."""
+    blocks: IntArray | None = None
+    """(c, m) code of the released block among those of the attribute, or of its level if classes are ``local``."""
+    block_leaves: IntArray | None = None
+    """(c, m) leaves of the hierarchy under the released value."""
+    block_rows: IntArray | None = None
+    """(c, m) rows of the whole table whose value lies in the released block."""
+    block_levels: IntArray | None = None
+    """(c, m) hierarchy level of the released value."""
+    low: IntArray | None = None
+    """(c, m) smallest leaf code that occurs in the class."""
+    high: IntArray | None = None
+    """(c, m) largest leaf code that occurs in the class."""
+    moments: FloatArray | None = None
+    """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf."""
+    offsets: FloatArray | None = None
+    """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
+    population: FloatArray | None = None
+    """(c,) people of the population who have the released values, including the rows of the class."""
+    local: bool = False
+    """Whether each class recodes its values by itself, so that blocks of different classes may overlap."""
+
+    def __len__(self) -> int:
+        return int(self.sizes.size)

@@ -1,0 +1,1 @@
+"""Charts as SVG: readable on a phone, and in black and white."""

@@ -1,0 +1,1 @@
+"""Sections as HTML, Markdown and PDF."""

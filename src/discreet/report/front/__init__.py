@@ -1,0 +1,1 @@
+"""A Pareto front for people: picture, page to explore, and the steps along it."""

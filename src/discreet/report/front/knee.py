@@ -1,0 +1,84 @@
+"""The knee of a front: the last choice before more privacy gets expensive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import UsageError
+from discreet.problem import Axis
+from discreet.report.numbers import number_text
+
+if TYPE_CHECKING:
+    from discreet.pipeline.front import FrontPoint
+
+__all__ = ["Knee", "find_knee"]
+
+
+@dataclass(frozen=True, eq=False)
+class Knee:
+    """A suggested point, and why."""
+
+    point: FrontPoint
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
+    """Return the point farthest from the line between the first choice that protects anybody and the last.
+
+    Privacy is measured as risk: 1/k for k, 1/l for l; θ and the average risk are risks themselves, and t is a distance.
+    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis.
+    """
+    if not points:
+        raise UsageError("The front has no points, so there is nothing to suggest.")
+
+    def named(point: FrontPoint) -> str:
+        return f"{axis.text} = {number_text(point.values[axis.text])}"
+
+    choices = [point for point in points if point.values[axis.text] != 1]
+    if not choices:
+        return Knee(points[-1], f"There is no choice but {named(points[-1])}, which protects nobody.")
+    first, last = choices[0], choices[-1]
+    if len(choices) < 3:
+        return Knee(first, f"Suggested: {named(first)}, the first choice that protects anybody.")
+    risk = np.array([_risk(axis, point) for point in choices])
+    loss = np.array([point.loss for point in choices])
+    gained = (risk[0] - risk) / ((risk[0] - risk[-1]) or 1.0)
+    paid = (loss - loss[0]) / ((loss[-1] - loss[0]) or 1.0)
+    at = int(np.argmax(gained - paid))
+    chosen = choices[at]
+    share = [100 * point.normalized_loss for point in (first, chosen, last)]
+    if at == 0:
+        return Knee(
+            chosen,
+            f"Suggested: {named(chosen)}, at {share[1]:.0f} % of the loss of suppressing everything; every step beyond "
+            "costs more than it protects.",
+        )
+    kind = _KINDS.get(axis.name, "highest risk")
+    before, now, least = (number_text(value) if kind == "distance" else _percent(value) for value in risk[[0, at, -1]])
+    return Knee(
+        chosen,
+        f"Suggested: {named(chosen)}. Compared with {named(first)}, the {kind} falls from {before} to {now}, and the "
+        f"loss rises from {share[0]:.0f} to {share[1]:.0f} % of that of suppressing everything. Going on to "
+        f"{named(last)} would lower the {kind} to {least}, at a loss of {share[2]:.0f} %.",
+    )
+
+
+_KINDS = {"average-risk": "average risk", "t": "distance"}
+"""What the axes measure that is not the highest risk of anybody."""
+
+
+def _risk(axis: Axis, point: FrontPoint) -> float:
+    """Return the risk at a point; values of which less is better are risks or distances already."""
+    value = float(point.values[axis.text])
+    return 1 / value if axis.shown(1.0) > 0 else value
+
+
+def _percent(risk: float) -> str:
+    return f"{100 * risk:.3g} %"

@@ -1,0 +1,300 @@
+"""The report of a release: text for people, plain data for programs, and documents to hand over.
+
+Unless the owner asks for exact figures, nothing is said about the people who were left out except how many they are, if
+at least five.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.engines import UNKNOWN
+from discreet.errors import UsageError
+from discreet.report.formats.html import to_html
+from discreet.report.formats.markdown import to_markdown
+from discreet.report.formats.page import document, own_file
+from discreet.report.formats.pdf import find_browser, print_page
+from discreet.report.job_text import plain_data, shown_job
+from discreet.report.notebook import audit_html, table_html
+from discreet.report.notes import Caution, handed_over
+from discreet.report.numbers import count_text, number_text, rounded_percent
+from discreet.report.sections.blocks import Section
+from discreet.report.small_counts import WITHHELD, LeftOut, withheld_promises
+from discreet.runtime.atomic_write import check_target, replacing
+from discreet.runtime.plurals import amount, either
+
+if TYPE_CHECKING:
+    from discreet.pipeline.release import Release
+    from discreet.report.sections.evaluations import Measured
+
+__all__ = ["SUFFIXES", "check_report", "release_html", "summary", "to_dict", "write_report"]
+
+_MOST_ROWS = 250_000
+"""Larger tables are not read again for a report, unless that is asked for."""
+
+
+def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
+    """Return everything except the table itself as plain data.
+
+    Unless ``exact``, figures that would tell about people who were left out are None. If anybody was left out, the
+    course of the search stays with the owner too, as it depends on them.
+    """
+    left_out = LeftOut.of(release)
+    notes = release.notes if exact else handed_over(release.notes)
+    data = {
+        **_costs(release, shown=exact or not left_out.few),
+        **left_out.to_dict(),
+        "suppressed_values": release.suppressed_values,
+        "classes": release.classes,
+        "scheme": plain_data(release.job["scheme"]),
+        "levels": dict(release.levels) if exact or not left_out.total else _publishable_levels(release),
+        "released_values": release.released_values,
+        "audit": release.audit.to_dict(hidden=() if exact else withheld_promises(release)),
+        "notes": [*map(str, notes), *([WITHHELD] if left_out.few and not exact else [])],
+        "warnings": [str(note) for note in notes if isinstance(note, Caution)],
+        "kept": [
+            {"name": column.name, "unique": rounded_percent(column.unique, release.n), "confirmed": column.confirmed}
+            for column in release.kept
+        ],
+        "seconds": release.stats["seconds"],
+        "stats": {},
+        "trace": [],
+        "versions": dict(release.versions),
+        "job": plain_data(shown_job(release.job)),
+    }
+    if exact:
+        data |= {
+            "rows": release.n,
+            "left_out": left_out.total,
+            "suppressed": release.suppressed,
+            "dropped_missing": release.dropped_missing,
+        }
+    if exact or not left_out.total:
+        data["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
+        data["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
+    return data
+
+
+def _publishable_levels(release: Release) -> dict[str, int | None]:
+    """Return the levels; None for automatic hierarchies, whose levels depend on people who were left out."""
+    return {column.name: column.level for column in release.columns} if release.levels else {}
+
+
+def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
+    proven = release.status == "optimal"
+    return {
+        "status": release.status,
+        "cost": release.cost if shown else None,
+        "normalized_cost": release.normalized_cost if shown else None,
+        "lower_bound": release.lower_bound if shown else None,
+        "gap": release.gap if shown or proven else None,
+    }
+
+
+def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
+    """Return the main figures as aligned text; ``exact`` includes what would tell about people who were left out."""
+    left_out = LeftOut.of(release)
+    hidden = frozenset() if exact else withheld_promises(release)
+    facts = [
+        ("rows", _exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}"),
+        ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
+        ("cost", _cost(release, shown=exact or not left_out.few)),
+        *_score(release, shown=exact or not left_out.total),
+        ("scheme", _scheme(release)),
+        _recoded(release),
+        *(
+            (
+                check.model,
+                f"{'kept' if check.passed else 'BROKEN'}"
+                + ("" if check.model in hidden else f", reached {number_text(check.reached)}"),
+            )
+            for check in release.audit.checks
+        ),
+        ("audit", "passed" if release.audit.passed else "FAILED"),
+        *(_search(release, verbose=exact) if exact or not left_out.total else []),
+        ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())),
+    ]
+    if release.suppressed_values:
+        share = release.suppressed_values / max(left_out.released, 1)
+        unknown = f"{amount(release.suppressed_values, 'sensitive value')} made unknown ({share:.2%})"
+        facts.insert(1, ("values", f"{unknown}, written {UNKNOWN}"))
+    width = max(len(name) for name, _ in facts)
+    lines = [f"{name:<{width}}  {text}" for name, text in facts]
+    shown = release.notes if exact else handed_over(release.notes)
+    cautions = [f"warning: {note}" for note in shown if warnings and isinstance(note, Caution)]
+    notes = [note for note in shown if not isinstance(note, Caution)]
+    notes += [WITHHELD] if left_out.few and not exact else []
+    return "\n".join([*lines, *cautions, *(f"note: {note}" for note in notes)])
+
+
+def _exact_rows(release: Release) -> str:
+    missing = f", {release.dropped_missing:,} left out for missing values" if release.dropped_missing else ""
+    share = release.suppressed / release.n if release.n else 0.0
+    return (
+        f"{release.n - release.suppressed:,} of {release.n + release.dropped_missing:,} released, "
+        f"{release.suppressed:,} suppressed ({share:.2%}){missing}"
+    )
+
+
+def _cost(release: Release, *, shown: bool) -> str:
+    proven = release.status == "optimal"
+    if not shown:
+        return f"{'proven optimal' if proven else 'not proven optimal'}; not shown, as few were left out"
+    relative = f"{release.normalized_cost:.2%} of the {'score' if release.score is not None else 'cost'}"
+    relative += " is lost" if release.score is not None else " of suppressing everything"
+    return (
+        f"{number_text(release.cost)} ({relative}), {'proven optimal' if proven else f'gap at most {release.gap:.2%}'}"
+    )
+
+
+def _score(release: Release, *, shown: bool) -> list[tuple[str, str]]:
+    """Return the score, if there is one; with ``shown`` also how it compares with the original and the best."""
+    if release.score is None:
+        return []
+    if not shown:
+        return [("score", number_text(release.score))]
+    best = release.stats.get("score_at_most")
+    text = f"{number_text(release.score)} of {number_text(release.stats['score_before'])} in the original table"
+    if "global_score" in release.stats:
+        text += f"; {number_text(release.stats['global_score'])} before the classes were refined one by one"
+    elif release.status == "optimal":
+        text += "; no release that keeps the promises has a higher one"
+    elif best is not None:
+        text += f"; no release that keeps the promises has more than {number_text(best)}"
+    return [("score", text)]
+
+
+def _scheme(release: Release) -> str:
+    scheme = release.job["scheme"]
+    if not isinstance(scheme, dict):
+        return str(scheme)
+    return ", ".join(f"{column} {choice}" for column, choice in scheme.items())
+
+
+def _recoded(release: Release) -> tuple[str, str]:
+    """Return how coarse each attribute became: its level, or the number of its released values."""
+    if release.levels and not LeftOut.of(release).total:
+        return "levels", ", ".join(f"{column} {level}" for column, level in release.levels.items())
+    if release.levels and all(column.level is not None for column in release.columns):
+        return "levels", ", ".join(f"{column.name} {column.level}" for column in release.columns)
+    counts = []
+    for column in release.columns:
+        of = "" if column.of is None or column.name not in release.block_ids else f" of {column.of:,}"
+        counts.append(f"{column.name} {column.values:,}{of}")
+    return "released", f"different values: {', '.join(counts)}"
+
+
+def _search(release: Release, *, verbose: bool) -> list[tuple[str, str]]:
+    """Return what the solver recorded about its search."""
+    stats, facts = release.stats, []
+    if "examined" in stats:
+        examined, space = int(stats["examined"]), stats.get("space")
+        text = f"{examined:,}"
+        if space:
+            share = 100 * (examined / space)
+            text += f" of {count_text(space)} {either(space, 'recoding', 'recodings')}"
+            text += f" ({share:.{2 if share < 99.5 else 3}g} %)"
+        formal = stats.get("formal_space", space)
+        if verbose and formal and formal != space:
+            text += f"; {count_text(formal)} as the literature counts"
+        facts.append(("examined", text))
+    pruned = [f"{rule} {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
+    if verbose and pruned:
+        facts.append(("pruned", ", ".join(pruned)))
+    reached = [
+        f"{what} after {stats[key]:.2f} s"
+        for key, what in (("seconds_to_best", "best"), ("seconds_to_proof", "proof"))
+        if stats.get(key) is not None
+    ]
+    if reached:
+        facts.append(("search", ", ".join(reached)))
+    return facts
+
+
+def release_html(release: Release) -> str:
+    """Return the key figures and the audit as tables, as notebooks show them."""
+    from discreet.report.sections.release import report_tiles
+
+    tiles = [(tile.name, tile.figure, tile.hint) for tile in report_tiles(release).tiles]
+    return table_html("Release", (), tiles) + audit_html(release.audit, withheld_promises(release))
+
+
+def write_report(release: Release, path: Path, more: Sequence[Measured] = (), evaluate: bool | None = None) -> Path:
+    """Write a report in the format that its name says; ``more`` are shown by formats with sections.
+
+    ``evaluate`` says whether to measure risk and utility, for which the original table is read again; by default if
+    that is cheap.
+    """
+    target = check_report(path)
+    suffix = path.suffix.lower()
+    items = list(_checked(more))
+    sections: list[Section] = []
+    if suffix in _WITH_SECTIONS:
+        from discreet.report.sections.evaluations import evaluation_sections
+
+        cheap = release.original is not None and release.original.at_hand and release.n <= _MOST_ROWS
+        sections = evaluation_sections(release, items, evaluate=cheap if evaluate is None else evaluate)
+    with replacing(target) as unfinished:
+        if suffix == ".pdf":
+            print_page(_html(release, sections), unfinished)
+        else:
+            unfinished.write_text(_WRITERS[suffix](release, sections), encoding="utf-8")
+    return target
+
+
+def _checked(more: Any) -> Iterator[Measured]:
+    """Yield the extra sections and evaluations; raise UsageError for anything else."""
+    for item in more if isinstance(more, Iterable) and not isinstance(more, str) else [more]:
+        if not isinstance(item, Section) and not hasattr(item, "sections") and not _is_evaluation(item):
+            raise UsageError(
+                "A report takes a list of sections and evaluations, such as release.attacks(), not "
+                f"{type(item).__name__}.",
+                topic="parameter",
+            )
+        yield item
+
+
+def _is_evaluation(item: Any) -> bool:
+    from discreet.evaluate import AttackReport, RiskReport, UtilityReport
+
+    return isinstance(item, RiskReport | UtilityReport | AttackReport)
+
+
+def check_report(path: Path) -> Path:
+    """Raise UsageError if a report could not be written there; return the target."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"A report cannot be written as '{path.name}'; end the name in {', '.join(SUFFIXES)}.")
+    if path.suffix.lower() == ".pdf":
+        find_browser()
+    return check_target(path)
+
+
+def _json(release: Release, sections: Sequence[Section]) -> str:
+    return json.dumps(to_dict(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _text(release: Release, sections: Sequence[Section]) -> str:
+    return f"{summary(release)}\n"
+
+
+def _markdown(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.report.sections.release import FOOTER, report_sections, report_title
+
+    return to_markdown(*report_title(release), report_sections(release, sections), [FOOTER])
+
+
+def _html(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.report.sections.release import FOOTER, report_sections, report_title
+
+    title, subtitle = report_title(release)
+    parts = to_html(report_sections(release, sections))
+    return document(title, subtitle, parts, [FOOTER], style=own_file("formats/report_page.css"))
+
+
+_WITH_SECTIONS = (".html", ".pdf", ".md")
+_WRITERS = {".json": _json, ".txt": _text, ".md": _markdown, ".html": _html}
+SUFFIXES = (*_WRITERS, ".pdf")
+"""File name suffixes of reports."""

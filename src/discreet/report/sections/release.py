@@ -1,0 +1,415 @@
+"""The sections of a release report. No value of the data is shown except released ones that enough people share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from discreet.errors import DataError, UsageError
+from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
+from discreet.report.certificate import keyed_input
+from discreet.report.charts.release import bar_chart, size_chart, size_names, spread_chart, tree_chart
+from discreet.report.charts.search import trace_chart
+from discreet.report.class_sizes import edges_for
+from discreet.report.front.picture import RecodedAttribute
+from discreet.report.job_text import plain_data, shown_job
+from discreet.report.notebook import check_rows
+from discreet.report.notes import Caution, handed_over
+from discreet.report.numbers import count_text, number_text, percent, rounded_percent
+from discreet.report.sections.blocks import (
+    Block,
+    BulletList,
+    Card,
+    Cards,
+    Code,
+    DataTable,
+    Facts,
+    Figure,
+    Section,
+    Text,
+    Tile,
+    Tiles,
+)
+from discreet.report.small_counts import WITHHELD, LeftOut, few, hidden_cells, withheld_promises
+from discreet.runtime.locations import TableUrl, is_url
+from discreet.runtime.plurals import amount, either
+from discreet.runtime.text_form import outline
+
+if TYPE_CHECKING:
+    from discreet.job.files import FileStamp
+    from discreet.pipeline.release import Release
+    from discreet.report.columns import ReleasedColumn
+    from discreet.runtime.parts import Family
+
+__all__ = ["FOOTER", "report_sections", "report_tiles", "report_title"]
+
+FOOTER = (
+    "Made with discreet. This report holds names of columns, released values and counts. No count is smaller than the "
+    "promised class size or than five, and nothing is said about the people who were left out."
+)
+
+
+def report_title(release: Release) -> tuple[str, str]:
+    """Return the title of a report and the line below it."""
+    read = release.job.get("input")
+    name = "Release report" if read is None else f"Release report: {_table_name(str(read))}"
+    return name, f"Made {release.made.replace('T', ' ')[:16]} UTC with discreet {release.versions['discreet']}"
+
+
+def _table_name(location: str) -> str:
+    return str(TableUrl.parse(location).table) if is_url(location) else Path(location).name
+
+
+def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Section]:
+    """Return the sections of a report, the most important first; ``more`` come before the columns."""
+    return [
+        Section("", [report_tiles(release)]),
+        Section("What was asked", list(_job(release))),
+        Section("What was done", list(_result(release))),
+        Section("Proof", list(_proof(release))),
+        Section("Privacy audit", list(_audit(release))),
+        Section("Risk before and after", list(_risk(release, release.least))),
+        *more,
+        Section("Columns before and after", list(_columns(release))),
+        Section("How to repeat it", list(_repeat(release))),
+    ]
+
+
+def report_tiles(release: Release) -> Tiles:
+    """Return the key figures."""
+    left_out, audit, proven = LeftOut.of(release), release.audit, release.status == "optimal"
+    if audit.classes:
+        highest = f"1 in {audit.smallest_class:,}"
+        risk = f"of being found; on average 1 in {1 / audit.sizes.average_risk:,.0f}"
+    else:
+        highest, risk = "none", "nothing was released"
+    loss = "not shown" if left_out.few else percent(release.normalized_cost)
+    relative = "it would tell how few were left out" if left_out.few else "of what leaving everybody out would cost"
+    best = "proven" if proven else "not proven" if left_out.few else f"within {percent(release.gap)}"
+    proof = "no release that keeps the promises costs less" if proven else "how far from the best it can be at most"
+    return Tiles(
+        [
+            Tile("Privacy audit", "passed" if audit.passed else "FAILED", _promises_kept(release), audit.passed),
+            Tile("People in the release", f"{left_out.released:,}", _out_of(left_out)),
+            Tile("Highest risk", highest, risk),
+            Tile("Loss", loss, relative),
+            Tile("Best possible?", best, proof, True if proven else None),
+        ]
+    )
+
+
+def _out_of(left_out: LeftOut) -> str:
+    """Return out of how many people, and how many were left out, as far as that may be said."""
+    if not left_out.total:
+        return f"of {left_out.released:,}; nobody was left out"
+    if left_out.rows is None:
+        return left_out.words
+    return f"of {left_out.rows:,}; {percent(left_out.total / left_out.rows)} left out"
+
+
+def _promises_kept(release: Release) -> str:
+    number = sum(check.model != "number of rows" for check in release.audit.checks)
+    if not release.audit.passed:
+        broken = len(release.audit.failed)
+        return f"{broken} of {amount(number, 'promise')} {either(broken, 'is', 'are')} broken"
+    return {1: "the promise is kept", 2: "both promises are kept"}.get(number, f"all {number} promises are kept")
+
+
+def _job(release: Release) -> Iterator[Block]:
+    job = release.job
+    yield Text("The table was to be made safe to share, with these promises to everybody in it:")
+    yield BulletList(list(_promises(release)))
+    identifiers, sensitive = list(job.get("identifiers") or ()), list(job.get("sensitive") or ())
+    schemes = job["scheme"]
+    schemes = dict.fromkeys(schemes.values()) if isinstance(schemes, Mapping) else [schemes]
+    label = job.get("class_attribute")
+    facts = [
+        ("others may know", f"{', '.join(job['quasi_identifiers'])}; these are made coarser"),
+        ("nobody may learn", ", ".join(sensitive) if sensitive else "no column was named"),
+        ("left out", ", ".join(identifiers) if identifiers else "no column"),
+        *([("to be predicted", str(label))] if label else []),
+        *([("survey weights", f"{job['weights']}; released unchanged")] if job.get("weights") else []),
+        *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
+        ("how", " ".join(_described(SCHEMES, scheme) for scheme in schemes)),
+        ("kept low", _described(COSTS, job.get("cost") or ("score" if job.get("priorities") else "LM"))),
+        ("people left out", _described(SUPPRESSION, job["suppression"])),
+        *_limits(job),
+    ]
+    yield Facts(facts)
+
+
+def _promises(release: Release) -> Iterator[str]:
+    """Yield the text form of each promise, and what it means."""
+    sensitive = list(release.job.get("sensitive") or ())
+    for text in release.job["privacy"]:
+        try:
+            model = PRIVACY.make(text).resolve(sensitive)
+        except UsageError:  # a model of the user's own, of which only the object is known
+            yield outline(text)
+        else:
+            yield f"{model.shown}: {model.words}" if model.words else model.shown
+
+
+def _described(family: Family[Any], text: str) -> str:
+    """Return the text form of a choice, and what it means."""
+    try:
+        return f"{text}: {family.make(text).words}"
+    except UsageError:  # a part of the user's own
+        return text
+
+
+def _limits(job: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, name in (
+        ("priorities", "priorities"),
+        ("keep_at_least", "highest level"),
+        ("min_levels", "lowest level"),
+        ("max_levels", "highest level"),
+    ):
+        if job.get(key):
+            yield name, ", ".join(f"{column} {number}" for column, number in job[key].items())
+    if job.get("time_limit"):
+        yield "time to search", f"{job['time_limit']:g} s"
+
+
+def _result(release: Release) -> Iterator[Block]:
+    left_out = LeftOut.of(release)
+    classes = amount(release.classes, "class", "classes")
+    of = "" if left_out.rows is None else f" of {left_out.rows:,}"
+    verb = either(left_out.released, "is", "are")
+    facts = [("rows", f"{left_out.released:,}{of} {verb} released, in {classes} of people who look the same")]
+    if left_out.total:
+        facts.append(("left out", left_out.words))
+    if release.suppressed_values:
+        unknown = release.suppressed_values / max(left_out.released, 1)
+        facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {percent(unknown)}"))
+    if not left_out.few:
+        share = percent(release.normalized_cost)
+        facts.append(("cost", f"{number_text(release.cost)}, {share} of what leaving everybody out would cost"))
+    if release.score is not None:
+        of = "" if left_out.total else f" of {number_text(release.stats['score_before'])}"
+        facts.append(("score", f"{number_text(release.score)}{of}"))
+    yield Facts(facts)
+    if left_out.few:
+        yield Text(WITHHELD)
+    yield _column_table(release)
+    if left_out.total:
+        yield Text("Values are counted among the people in the release.")
+    if release.kept:
+        unchanged = [
+            [column.name, rounded_percent(column.unique, release.n), "yes" if column.confirmed else "no"]
+            for column in release.kept
+        ]
+        yield DataTable(["released unchanged", "rows with a value nobody else has", "confirmed"], unchanged, words=2)
+    notes = handed_over(release.notes)
+    if notes:
+        yield BulletList([f"Warning: {note}" if isinstance(note, Caution) else note for note in notes])
+
+
+def _column_table(release: Release) -> DataTable:
+    several = len({column.scheme for column in release.columns}) > 1
+    head = ["column", *(["scheme"] if several else []), "hierarchy", *(["level"] if release.levels else [])]
+    rows = [
+        [
+            column.name,
+            *([column.scheme] if several else []),
+            column.hierarchy or "none",
+            *([_level(column)] if release.levels else []),
+            "–" if column.of is None else f"{column.of:,}",
+            f"{column.values:,}",
+        ]
+        for column in release.columns
+    ]
+    return DataTable([*head, "values before", "values after"], rows, words=3 if several else 2)
+
+
+def _level(column: ReleasedColumn) -> str:
+    if column.level is None:
+        return "–"
+    return f"{column.level}" if column.height is None else f"{column.level} of {column.height}"
+
+
+def _proof(release: Release) -> Iterator[Block]:
+    left_out = LeftOut.of(release)
+    cost = "" if left_out.few else f" The release costs {number_text(release.cost)}."
+    if release.status == "optimal":
+        yield Text(
+            f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, made "
+            "in the way that was asked for, costs less."
+        )
+    elif left_out.few:
+        yield Text("The search ended before it was complete, so a release that costs less may exist.")
+    else:
+        yield Text(
+            f"The search ended before it was complete.{cost} No release that keeps the promises costs less than "
+            f"{number_text(release.lower_bound)}: at most {percent(release.gap)} of the cost could be saved."
+        )
+    if left_out.total:
+        yield Text(
+            "The course of the search also depends on the people who were left out, so it is not shown here; whoever "
+            "holds the data has it in release.stats and release.trace."
+        )
+    else:
+        yield from _search(release)
+
+
+def _search(release: Release) -> Iterator[Block]:
+    """Yield the course of the search, as far as the solver records it."""
+    stats = release.stats
+    if stats.get("space") and "examined" in stats:
+        bounds = "bounds rule out the others" if release.status == "optimal" else "the lower bound holds for the others"
+        yield Text(
+            f"{int(stats['examined']):,} of {count_text(stats['space'])} possible recodings were examined; {bounds}."
+        )
+    caption = "Best cost and lower bound during the search; where they meet, the proof is complete."
+    yield Figure(trace_chart(release.trace), caption, release.trace_text())
+
+
+def _audit(release: Release) -> Iterator[Block]:
+    audit, hidden = release.audit, withheld_promises(release)
+    yield Text(
+        "The release was read back and checked from scratch, by code that shares nothing with the search: "
+        f"{amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
+        + (f", the smallest of {audit.smallest_class:,}." if audit.classes else ".")
+    )
+    yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
+    if hidden:
+        yield Text(
+            "Values reached by promises that compare classes with the whole table are not shown: they would tell about "
+            "people who were left out."
+        )
+
+
+def _risk(release: Release, least: int) -> Iterator[Block]:
+    yield Text(
+        "Somebody who knows that a person is in the table, and knows all of the person's quasi-identifiers, is left "
+        "with those who look the same: the chance of picking the right row is 1 in the size of that class."
+    )
+    before, after = release.released_before, release.audit.sizes
+    if before is None:
+        yield Text(
+            "Single records of classes were left out. The risk of the others before the release is not shown, as it "
+            "would tell about those."
+        )
+    elif LeftOut.of(release).total:
+        yield Text("Before and after are both about the people in the release.")
+    tables = [after] if before is None else [before, after]
+    yield DataTable(
+        ["", *(["before"] if before is not None else []), "after"],
+        [
+            ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
+            ["average risk", *(_one_in(table.average_risk) for table in tables)],
+            ["people nobody else looks like", *(few(table.unique, least) for table in tables)],
+            [f"people in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
+            ["classes", *(few(table.count, least) for table in tables)],
+        ],
+    )
+    if before is not None and before.sizes and after.sizes:
+        edges = edges_for(before, after)
+        counts = [_shown(table.ranges(edges), least) for table in (before, after)]
+        lines = [f"{'class size':>12}  {'people before':>14}  {'people after':>14}"]
+        rows = zip(size_names(edges), *counts, strict=True)
+        lines += [f"{name:>12}  {first:>14}  {second:>14}" for name, first, second in rows]
+        caption = "The share of the people in classes of each size. Counts of few people are not drawn."
+        yield Figure(size_chart(before, after, least), caption, "\n".join(lines))
+
+
+def _one_in(risk: float) -> str:
+    return f"1 in {number_text(round(1 / risk, 1))} ({percent(risk)})" if risk else "none"
+
+
+def _shown(counts: Sequence[int], least: int) -> list[str]:
+    """Write counts whose total is known, without any small one that could be found by subtraction."""
+    hidden = hidden_cells(counts, least)
+    return ["not shown" if secret else f"{count:,}" for count, secret in zip(counts, hidden, strict=True)]
+
+
+def _columns(release: Release) -> Iterator[Block]:
+    yield Text(
+        "Each quasi-identifier as it was before and as it is released, counted among the people in the release. Ranges "
+        "at both ends include all values beyond. In the hierarchies, from the root at the top to the original values, "
+        "released values are filled and lost ones dotted; the width of a box is the number of people in it."
+    )
+    total = release.n - release.suppressed
+    yield Cards([_card(column, total) for column in release.columns])
+
+
+def _card(column: ReleasedColumn, total: int) -> Card:
+    if column.of is None:
+        left = amount(column.values, "released value")
+    elif column.detail:
+        left = f"{amount(column.values, 'different released value')}, from {amount(column.of, 'original value')}"
+    else:
+        level = None if column.height is None else column.level
+        left = RecodedAttribute(column.name, column.values, column.of, level, column.height).words
+    made = ", made automatically" if column.automatic else ""
+    hierarchy = "" if column.hierarchy is None else f"; hierarchy {column.hierarchy}{made}"
+    blocks: list[Text | BulletList | Facts | DataTable | Figure] = []
+    spread, tree = spread_chart(column), tree_chart(column)
+    if spread:
+        blocks.append(Figure(spread, "" if column.after else "The distribution before."))
+    if column.bars and (not spread or column.after is None):
+        blocks.append(Figure(bar_chart(column, total), ""))
+    if tree:
+        blocks.append(Figure(tree, ""))
+    if column.detail:
+        rows = [[words, f"{count:,}", percent(count / max(total, 1))] for words, count in column.detail]
+        blocks.append(DataTable(["a released value covers", "people", "share"], rows))
+    return Card(column.name, f"{column.type}; {left}{hierarchy}", blocks)
+
+
+def _repeat(release: Release) -> Iterator[Block]:
+    yield Text(
+        "The owner of the data repeats it with 'discreet run job.yaml'. The job file also holds the seed and, in "
+        "full, the values of the data that are only counted here."
+    )
+    yield Code(_job_yaml(release.job))
+    facts = [("input", _input(release)), ("output", _file(release.wrote))]
+    facts.append(("versions", ", ".join(f"{name} {version}" for name, version in release.versions.items())))
+    seconds = ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())
+    facts.append(("seconds", seconds))
+    yield Facts(facts)
+
+
+def _file(stamp: FileStamp | None) -> str:
+    if stamp is None:
+        return "no file"
+    try:
+        return f"{stamp.name}, SHA-256 {stamp.digest()}"
+    except DataError:
+        return f"{stamp.name}, changed or moved since"
+
+
+def _input(release: Release) -> str:
+    """Return the name of the input, with its HMAC if the owner has a key."""
+    if release.read is None:
+        return "no file"
+    key = None if release.key is None or (release.wrote and not release.wrote.unchanged) else release.key.make()
+    try:
+        keyed = keyed_input(key, release.read, "" if release.wrote is None or key is None else release.wrote.digest())
+    except DataError:
+        return f"{release.read.name}, changed or moved since"
+    return release.read.name if keyed is None else f"{release.read.name}, HMAC-SHA256 {keyed} (by the owner's key)"
+
+
+def _job_yaml(job: Mapping[str, Any]) -> str:
+    """Return a job file without empty options, values of the data and folders of this machine."""
+    options = {key: value for key, value in plain_data(shown_job(job)).items() if value not in (None, [], {}, ())}
+    for key in ("input", "output"):
+        if not is_url(options.get(key)) and Path(str(options.get(key, ""))).is_absolute():
+            options[key] = Path(str(options[key])).name
+    if "report" in options:
+        options["report"] = [Path(str(name)).name for name in options["report"]]
+    for role in ("quasi_identifiers", "sensitive"):
+        forms = {name: _without_folder(form) for name, form in (options.get(role) or {}).items()}
+        options |= {role: forms} if forms else {}
+        if forms and all(form is None for form in forms.values()):
+            options[role] = list(forms)
+    return str(yaml.safe_dump(options, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _without_folder(form: Any) -> Any:
+    """Return the text form of a hierarchy; of a file only its name."""
+    return Path(form).name if isinstance(form, str) and Path(form).is_absolute() else form

@@ -1,0 +1,180 @@
+"""Statistical disclosure control of the report itself: which counts are shown, merged or withheld.
+
+No count of fewer than five people is shown, nor one that gives such a count away by subtraction. Of the people a
+release leaves out, reports say how many they are if at least five, and nothing else: the number of rows, the cost and
+its lower bound would tell the same by arithmetic, so these are withheld too. :class:`discreet.Release` keeps them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import UsageError
+from discreet.problem import PRIVACY
+
+if TYPE_CHECKING:
+    from discreet.counts import IntArray
+    from discreet.pipeline.release import Release
+    from discreet.problem import PrivacyModel
+
+__all__ = [
+    "LEAST",
+    "WITHHELD",
+    "LeftOut",
+    "comparing_promises",
+    "few",
+    "hidden_cells",
+    "least_cell",
+    "merge_small_cells",
+    "withheld_promises",
+]
+
+LEAST = 5
+"""No smaller count is shown, whatever was promised."""
+WITHHELD = (
+    f"Fewer than {LEAST} people were left out. The number of original rows, the cost and its lower bound would give "
+    "away exactly how many, so they are not shown here; whoever holds the data has them in release.n, release.cost and "
+    "release.lower_bound."
+)
+"""Why figures are missing."""
+
+
+def least_cell(models: Sequence[PrivacyModel]) -> int:
+    """Return the smallest count that may be shown: the promised class size, but at least 5."""
+    return max([LEAST, *(model.minimum_size for model in models)])
+
+
+def few(rows: int, least: int = LEAST) -> str:
+    """Write a count, unless it is too small to show.
+
+    >>> few(3), few(0), few(1200)
+    ('fewer than 5', '0', '1,200')
+    """
+    return f"fewer than {least:,}" if 0 < rows < least else f"{rows:,}"
+
+
+def merge_small_cells(rows: IntArray, least: int) -> IntArray:
+    """Merge neighbouring cells until each holds at least ``least`` rows; return the merged cell of each.
+
+    A small cell absorbs those that follow it; a remainder at the end joins the last cell that is large enough. Empty
+    cells stay as they are.
+
+    >>> merge_small_cells(np.array([9, 0, 2, 1, 4, 7, 1]), 5).tolist()
+    [0, 1, 2, 2, 2, 3, 3]
+    """
+    cell = np.zeros(len(rows), dtype=np.int64)
+    current, size, last_large = -1, 0, -1
+    for i, count in enumerate(np.asarray(rows).tolist()):
+        if not 0 < size < least:
+            current += 1
+            size = 0
+        cell[i] = current
+        size += count
+        if size >= least:
+            last_large = current
+    if 0 < size < least:
+        cell[cell > last_large] = max(last_large, 0)
+    return cell
+
+
+def hidden_cells(counts: Sequence[int], least: int) -> list[bool]:
+    """Return which counts to hide, given that their total is known (primary and secondary cell suppression).
+
+    >>> hidden_cells([100, 3, 0, 40], 5), hidden_cells([100, 3, 4, 40], 5), hidden_cells([100, 0, 40], 5)
+    ([False, True, False, True], [False, True, True, False], [False, False, False])
+    """
+    hidden = [0 < count < least for count in counts]
+    large = [i for i, count in enumerate(counts) if count >= least]
+    small_total = sum(count for count in counts if 0 < count < least)
+    if any(hidden) and large and (sum(hidden) == 1 or small_total < least):
+        hidden[min(large, key=lambda i: counts[i])] = True
+    return hidden
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """How many people a release leaves out, and what may be said about that.
+
+    >>> LeftOut(released=90, suppressed=10).words, LeftOut(released=97, suppressed=3).words
+    ('10 suppressed (10.00%)', 'fewer than 5 left out')
+    >>> LeftOut(released=90, suppressed=3, dropped=7).words
+    '10 left out'
+    >>> LeftOut(released=90, suppressed=10, dropped=3).words
+    '10 suppressed (10.00%), fewer than 5 left out for missing values'
+    """
+
+    released: int
+    suppressed: int
+    """Left out to keep the promises."""
+    dropped: int = 0
+    """Left out because a quasi-identifier was missing."""
+
+    @classmethod
+    def of(cls, release: Release) -> LeftOut:
+        """Count the people a release leaves out."""
+        return cls(release.n - release.suppressed, release.suppressed, release.dropped_missing)
+
+    @property
+    def total(self) -> int:
+        """How many were left out, for whatever reason."""
+        return self.suppressed + self.dropped
+
+    @property
+    def few(self) -> bool:
+        """Whether so few were suppressed that rows, cost and lower bound are withheld."""
+        return 0 < self.suppressed < LEAST
+
+    @property
+    def rows(self) -> int | None:
+        """The rows of the original table; None where they would give away a small count."""
+        known = self.total == 0 or self.total >= LEAST
+        return self.released + self.total if known and (self.few or not 0 < self.dropped < LEAST) else None
+
+    @property
+    def words(self) -> str:
+        """How many were left out, as far as that may be said."""
+        if self.few:
+            return f"fewer than {LEAST} left out" if self.total < LEAST else f"{self.total:,} left out"
+        share = self.suppressed / max(self.released + self.suppressed, 1)
+        missing = f", {few(self.dropped)} left out for missing values" if self.dropped else ""
+        return f"{self.suppressed:,} suppressed ({share:.2%}){missing}"
+
+    @property
+    def released_words(self) -> str:
+        """How many rows are released, and out of how many as far as that may be said."""
+        return f"{self.released:,} released" if self.rows is None else f"{self.released:,} of {self.rows:,} released"
+
+    def to_dict(self) -> dict[str, int | str | None]:
+        """Return the counts as plain data; None where a count is withheld."""
+        return {
+            "rows": None if self.few else self.released + self.suppressed,
+            "released": self.released,
+            "left_out": f"fewer than {LEAST}" if 0 < self.total < LEAST else None if self.rows is None else self.total,
+            "suppressed": None if self.few else self.suppressed,
+            "dropped_missing": None if self.few or 0 < self.dropped < LEAST else self.dropped,
+        }
+
+
+def withheld_promises(release: Release) -> frozenset[str]:
+    """Return the promises whose measured value is withheld: those that compare with people who were left out.
+
+    Together with the release, such a figure would reveal the sensitive values of a few missing people.
+    """
+    return comparing_promises(release.job) if LeftOut.of(release).total else frozenset()
+
+
+def comparing_promises(job: Mapping[str, Any]) -> frozenset[str]:
+    """Return the promises of a job that compare classes with the whole table, such as t-closeness."""
+    found = set()
+    for text in job["privacy"]:
+        try:
+            model = PRIVACY.make(text).resolve(list(job.get("sensitive") or ()))
+        except UsageError:  # a model of the user's own, of which only the object is known
+            found.add(str(text))
+        else:
+            found |= {model.shown} if model.compares else set()
+    return frozenset(found)

@@ -1,0 +1,295 @@
+"""Equivalence classes as models and costs see them, gathered from the tuples of a count table.
+
+The arrays of the tuples are added up to classes, through one grouping or through several in a row. If the sensitive
+histograms of all classes would not fit in memory, classes are yielded in portions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
+from discreet.problem import Classes, Problem
+from discreet.runtime.integer_codes import add_up
+from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
+
+__all__ = ["ClassArrays", "Gatherer", "Released", "dense", "roll_up"]
+
+_DENSE_CELLS = 1 << 25
+"""Histograms larger than this many cells are yielded in portions."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassArrays:
+    """The arrays of tuples or classes beyond sizes; None if no part of the problem needs them."""
+
+    histograms: list[IntArray]
+    labels: IntArray | None
+    low: IntArray | None
+    high: IntArray | None
+    moments: FloatArray | None
+    offsets: FloatArray | None
+
+    def some(self, part: slice | IntArray, histograms: Sequence[IntArray] = ()) -> ClassArrays:
+        """Return the arrays of a part of the tuples or classes, with other histograms."""
+
+        def of_part(array: Any) -> Any:
+            return None if array is None else array[part]
+
+        return ClassArrays(
+            list(histograms),
+            of_part(self.labels),
+            of_part(self.low),
+            of_part(self.high),
+            of_part(self.moments),
+            of_part(self.offsets),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A global recoding, attribute by attribute: the block of each leaf, and the leaves and rows of each block.
+
+    ``levels`` are those of a full-domain recoding, None for others.
+    """
+
+    blocks: Sequence[IntArray]
+    block_leaves: Sequence[IntArray]
+    block_rows: Sequence[IntArray]
+    levels: IntArray | None
+
+    @classmethod
+    def by_levels(cls, table: CountTable, levels: Sequence[int] | IntArray) -> Released:
+        """Return the full-domain recoding to these levels."""
+        each = [(a, int(level)) for a, level in zip(table.attributes, levels, strict=True)]
+        return cls(
+            [attribute.ancestors[level] for attribute, level in each],
+            [attribute.block_leaves[level] for attribute, level in each],
+            [attribute.block_rows[level] for attribute, level in each],
+            np.array(levels, dtype=np.int64),
+        )
+
+    @classmethod
+    def by_blocks(cls, table: CountTable, blocks: Sequence[IntArray]) -> Released:
+        """Return the recoding with these blocks, given as the block number of each leaf."""
+        rows = [add_up(block, attribute.rows) for attribute, block in zip(table.attributes, blocks, strict=True)]
+        return cls(blocks, [np.bincount(block) for block in blocks], rows, None)
+
+
+class Gatherer:
+    """Gathers the classes of recodings of one problem; what depends on the problem alone is computed once.
+
+    ``columns`` are sensitive ones to gather beside those the privacy models use. With ``people`` the people of the
+    population are counted even if no model uses them.
+    """
+
+    def __init__(self, problem: Problem, columns: Iterable[str] = (), *, people: bool = False) -> None:
+        self.problem = problem
+        self.table = problem.table
+        self.counts_people = people or problem.looks_at_population
+        self.needs = problem.cost.needs
+        self.watched = [
+            self.table.sensitive[name]
+            for name in sorted({*columns, *(str(getattr(model, "attribute", "")) for model in problem.privacy)})
+            if name in self.table.sensitive
+        ]
+        self.joint: list[Histogram] = []
+        if "joint" in self.needs and problem.divided is not None and not problem.suppression.hides_values:
+            self.joint = [self.table.joint[problem.divided]]
+        self.widest = max((h.cardinality for h in [*self.watched, *self.joint]), default=1)
+        self.dense = self.table.tuples * self.widest <= _DENSE_CELLS
+        self.tuples = self._of_tuples()
+
+    def _of_tuples(self) -> ClassArrays:
+        table, cost = self.table, self.problem.cost
+        codes = np.ascontiguousarray(table.codes.T) if "extent" in self.needs else None
+
+        def sums(numbers: Callable[[CodedAttribute, CountTable], FloatArray | None]) -> FloatArray | None:
+            columns = [numbers(attribute, table) for attribute in table.attributes]
+            rows = [
+                column[leaves] * table.weights
+                for column, leaves in zip(columns, table.codes, strict=True)
+                if column is not None
+            ]
+            return np.stack(rows, axis=1) if len(rows) == len(columns) else None
+
+        return ClassArrays(
+            histograms=[dense(h, table.tuples) for h in [*self.watched, *self.joint]] if self.dense else [],
+            labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
+            low=codes,
+            high=codes,
+            moments=sums(cost.leaf_moment),
+            offsets=sums(cost.leaf_offset),
+        )
+
+    def portions(
+        self, grouping: Grouping, rolled: ClassArrays, released: Released | None = None
+    ) -> Iterator[tuple[slice, Classes]]:
+        """Yield all classes at once, or in portions if their histograms are too large to hold.
+
+        Without ``released`` they lack the blocks, which only costs use, and the people of the population.
+        """
+        count = grouping.sizes.size
+        people = self._people(grouping, released)
+        if self.dense:
+            whole = slice(0, count)
+            yield whole, self.classes(grouping, rolled, released, whole, rolled.histograms, people)
+            return
+        entries = [_by_class(h, grouping.ids) for h in [*self.watched, *self.joint]]
+        step = max(1, _DENSE_CELLS // self.widest)
+        for begin in range(0, count, step):
+            part = slice(begin, min(begin + step, count))
+            counts = [_portion(entry, part) for entry in entries]
+            yield part, self.classes(grouping, rolled, released, part, counts, people)
+
+    def _people(self, grouping: Grouping, released: Released | None) -> FloatArray | None:
+        """Return how many people of the population have the released values of each class; None if not needed."""
+        if not self.counts_people or released is None or self.table.population is None:
+            return None
+        return self.table.population.of_tuples(released.blocks)[grouping.first]
+
+    def classes(
+        self,
+        grouping: Grouping,
+        rolled: ClassArrays,
+        released: Released | None,
+        part: slice,
+        histograms: Sequence[IntArray] = (),
+        people: FloatArray | None = None,
+    ) -> Classes:
+        """Return a part of the classes, with their histograms; ``people`` are those of all classes."""
+        sizes = np.asarray(grouping.sizes[part], dtype=np.int64)
+        if released is None:
+            return self.as_classes(sizes, rolled.some(part, histograms), None, None)
+        first = grouping.first[part]
+        blocks: list[IntArray] = []
+        if not self.needs.isdisjoint({"blocks", "block_leaves", "block_rows"}):
+            blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
+
+        def per_block(name: str, numbers: Sequence[IntArray]) -> IntArray | None:
+            if name not in self.needs:
+                return None
+            return np.stack([each[block] for each, block in zip(numbers, blocks, strict=True)], axis=1)
+
+        levels = None
+        if "block_levels" in self.needs and released.levels is not None:
+            levels = np.tile(released.levels, (first.size, 1))
+        return self.as_classes(
+            sizes,
+            rolled.some(part, histograms),
+            per_block("block_leaves", released.block_leaves),
+            per_block("block_rows", released.block_rows),
+            levels,
+            np.stack(blocks, axis=1) if "blocks" in self.needs else None,
+            None if people is None else people[part],
+        )
+
+    def as_classes(
+        self,
+        sizes: NDArray[np.int64],
+        rolled: ClassArrays,
+        block_leaves: IntArray | None,
+        block_rows: IntArray | None,
+        block_levels: IntArray | None = None,
+        blocks: IntArray | None = None,
+        population: FloatArray | None = None,
+    ) -> Classes:
+        """Return classes of these sizes, with the arrays added up for them and what is known of their blocks."""
+        pairs = list(zip([*self.watched, *self.joint], rolled.histograms, strict=False))
+        return Classes(
+            table=self.table,
+            sizes=sizes,
+            population=population,
+            sensitive={h.name: counts for h, counts in pairs[: len(self.watched)]},
+            labels=rolled.labels,
+            joint={str(self.problem.divided): self._by_label(h, counts) for h, counts in pairs[len(self.watched) :]},
+            block_leaves=block_leaves,
+            block_rows=block_rows,
+            block_levels=block_levels,
+            blocks=blocks,
+            low=rolled.low,
+            high=rolled.high,
+            moments=rolled.moments,
+            offsets=rolled.offsets,
+        )
+
+    def added_up(self, tuples: IntArray, owner: IntArray, count: int) -> ClassArrays:
+        """Add up the arrays of some tuples to the ``count`` classes they belong to."""
+        rolled = roll_up(replace(self.tuples, histograms=[]).some(tuples), owner, count)
+        histograms: list[IntArray] = []
+        for h in [*self.watched, *self.joint]:
+            length = np.diff(h.offsets)[tuples]
+            entry = np.repeat(h.offsets[:-1][tuples] - np.cumsum(length) + length, length) + np.arange(length.sum())
+            cells = np.repeat(owner.astype(np.int64), length) * h.cardinality + h.values[entry]
+            counts = np.bincount(cells, weights=h.counts[entry], minlength=count * h.cardinality)
+            histograms.append(np.rint(counts).astype(np.int64).reshape(count, h.cardinality))
+        return replace(rolled, histograms=histograms)
+
+    def _by_label(self, histogram: Histogram, counts: IntArray) -> IntArray:
+        labels = 1 if self.table.labels is None else self.table.labels.cardinality
+        return counts.reshape(-1, histogram.cardinality // labels, labels)
+
+
+def dense(histogram: Histogram, tuples: int) -> IntArray:
+    """Return a histogram as an array with one row of counts per tuple."""
+    counts = np.zeros((tuples, histogram.cardinality), dtype=np.int64)
+    row = np.repeat(np.arange(tuples), np.diff(histogram.offsets))
+    counts[row, histogram.values] = histogram.counts
+    return counts
+
+
+def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
+    """Combine the arrays of entries by class: sums, minima of ``low`` and maxima of ``high``."""
+
+    def added(source: Any) -> Any:
+        if source is None:
+            return None
+        target = np.zeros((count, source.shape[1]), dtype=source.dtype)
+        add_rows(ids, source, target)
+        return target
+
+    def bounded(source: Any, largest: bool) -> Any:
+        if source is None:
+            return None
+        limits = np.iinfo(source.dtype)
+        target = np.full((count, source.shape[1]), limits.min if largest else limits.max, dtype=source.dtype)
+        (max_rows if largest else min_rows)(ids, source, target)
+        return target
+
+    return ClassArrays(
+        histograms=[added(source) for source in arrays.histograms],
+        labels=added(arrays.labels),
+        low=bounded(arrays.low, largest=False),
+        high=bounded(arrays.high, largest=True),
+        moments=added(arrays.moments),
+        offsets=added(arrays.offsets),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _HistogramEntries:
+    """A histogram's entries as class, value and count, sorted by class."""
+
+    group: IntArray
+    values: IntArray
+    counts: IntArray
+    cardinality: int
+
+
+def _by_class(histogram: Histogram, ids: IntArray) -> _HistogramEntries:
+    group_of = np.repeat(ids, np.diff(histogram.offsets))
+    order = np.argsort(group_of, kind="stable")
+    return _HistogramEntries(group_of[order], histogram.values[order], histogram.counts[order], histogram.cardinality)
+
+
+def _portion(entries: _HistogramEntries, part: slice) -> IntArray:
+    begin, end = np.searchsorted(entries.group, [part.start, part.stop])
+    cells = np.zeros((part.stop - part.start) * entries.cardinality, dtype=np.int64)
+    cell = (entries.group[begin:end] - part.start) * entries.cardinality + entries.values[begin:end]
+    np.add.at(cells, cell, entries.counts[begin:end])
+    return cells.reshape(-1, entries.cardinality)

@@ -1,0 +1,178 @@
+"""Evaluation of any global recoding, with any privacy models, cost and suppression.
+
+Models, cost and suppression see plain arrays. A solver that tries many recodings makes one :class:`Recoder` and asks it
+for costs; :meth:`Recoder.evaluate` gives everything about the recoding it has chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import FloatArray, Grouping, IntArray
+from discreet.problem import Classes, Problem
+from discreet.problem.suppression import Suppressed
+from discreet.problem.suppression.class_records import ClassRecords
+from discreet.solve._base import PartialSuppression, Progress, Solution, Status
+from discreet.solve._class_arrays import Gatherer, Released, roll_up
+
+__all__ = ["EvaluatedRecoding", "Recoder", "evaluate_blocks", "smallest_budget"]
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedRecoding:
+    """A recoding with its cost and what it suppresses; see :class:`discreet.solve.Solution` for the fields.
+
+    ``cost`` is infinite if the recoding is not allowed: the suppression cannot make every class ok, or it would
+    suppress more rows than the limit.
+    """
+
+    cost: float
+    blocks: tuple[IntArray, ...]
+    levels: tuple[int, ...] | None
+    suppressed: NDArray[np.bool_]
+    inside: PartialSuppression | None
+    suppressed_rows: int
+    suppressed_values: int
+    classes: int
+
+    def solution(
+        self, status: Status, lower_bound: float, stats: Mapping[str, Any] | None = None, trace: Sequence[Progress] = ()
+    ) -> Solution:
+        """Return the recoding as a solution with this status and lower bound."""
+        return Solution(
+            status=status,
+            cost=self.cost,
+            lower_bound=min(lower_bound, self.cost),
+            blocks=self.blocks,
+            levels=self.levels,
+            suppressed=self.suppressed,
+            inside=self.inside,
+            suppressed_rows=self.suppressed_rows,
+            suppressed_values=self.suppressed_values,
+            classes=self.classes,
+            stats=stats or {},
+            trace=tuple(trace),
+        )
+
+
+class Recoder:
+    """Evaluates recodings of one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.gatherer = Gatherer(problem)
+        self.value_penalty = problem.cost.value_penalty(problem.table) or 0.0
+
+    def cost(self, released: Released) -> float:
+        """Return the cost of a recoding; infinite if it is not allowed."""
+        return self.evaluate(released, inside=False).cost
+
+    def evaluate(self, released: Released, *, inside: bool = True) -> EvaluatedRecoding:
+        """Return the cost of a recoding and what it suppresses; ``inside=False`` leaves out partial suppression."""
+        problem = self.problem
+        grouping = self.problem.table.group(released.blocks)
+        gone = np.zeros(grouping.sizes.size, dtype=np.bool_)
+        rows, values, feasible, total = 0, 0, True, 0.0
+        entries: list[list[IntArray]] = []
+        for part, classes, done in self._portions(grouping, released):
+            rows, values = rows + int(done.records.sum()), values + int(done.values.sum())
+            gone[part] = done.records == classes.sizes
+            feasible &= bool(done.feasible.all())
+            if problem.cost.additive:
+                total += float(self.costs(classes, done).sum())
+            if inside and done.removed is not None:
+                entries.append(self._partial(grouping.first[part], classes, done, done.removed))
+        if not problem.cost.additive:
+            total = self._total(grouping, released, gone)
+        return EvaluatedRecoding(
+            cost=total if feasible and rows <= problem.limit and problem.holds(grouping.sizes[~gone]) else np.inf,
+            blocks=tuple(released.blocks),
+            levels=None if released.levels is None else tuple(int(level) for level in released.levels),
+            suppressed=gone[grouping.ids],
+            inside=self._joined(entries),
+            suppressed_rows=rows,
+            suppressed_values=values,
+            classes=int(np.count_nonzero(~gone)),
+        )
+
+    def floor(self, released: Released) -> float:
+        """Return a lower bound for the cost of this recoding and of every more general one."""
+        problem = self.problem
+        cost, hides = problem.cost, problem.suppression.hides_values
+        grouping = self.problem.table.group(released.blocks)
+        classes = self._without_histograms(grouping, released)
+        if not cost.additive:
+            return cost.lower(classes, problem.limit)
+        if not cost.superadditive or not (problem.divided is None or hides or cost.removal_never_pays):
+            return 0.0
+        return float(cost.floor(classes, 1 if hides else problem.smallest_class).sum())
+
+    def _portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
+        """Yield the classes in portions, with what is suppressed in them."""
+        problem = self.problem
+        rolled = roll_up(self.gatherer.tuples, grouping.ids, grouping.sizes.size)
+        for part, classes in self.gatherer.portions(grouping, rolled, released):
+            yield part, classes, problem.suppression.apply(classes, problem.privacy)
+
+    def costs(self, classes: Classes, done: Suppressed) -> FloatArray:
+        """Return the cost of each class, including what is suppressed in it."""
+        cost, attribute = self.problem.cost, self.problem.divided
+        if self.problem.suppression.hides_values:
+            return cost.published(classes) + self.value_penalty * done.values
+        if attribute is not None and done.removed is not None:
+            return np.where(
+                done.records == classes.sizes,
+                cost.suppressed(classes),
+                cost.partly(classes, attribute, done.removed),
+            )
+        return np.where(done.records > 0, cost.suppressed(classes), cost.published(classes))
+
+    def _total(self, grouping: Grouping, released: Released, gone: NDArray[np.bool_]) -> float:
+        """Return the cost of the whole recoding, for costs that are no sum over classes."""
+        return self.problem.cost.total(self._without_histograms(grouping, released), ~gone)
+
+    def _without_histograms(self, grouping: Grouping, released: Released) -> Classes:
+        arrays = replace(self.gatherer.tuples, histograms=[])
+        rolled = roll_up(arrays, grouping.ids, grouping.sizes.size)
+        return self.gatherer.classes(grouping, rolled, released, slice(0, grouping.sizes.size))
+
+    def _partial(self, first: IntArray, classes: Classes, done: Suppressed, removed: IntArray) -> list[IntArray]:
+        """Return what is suppressed in classes that are partly published, as columns of :class:`PartialSuppression`."""
+        partly = np.flatnonzero((removed > 0).any(axis=1) & (done.records < classes.sizes))
+        by_label = None
+        if not self.problem.suppression.hides_values:
+            by_label = self.problem.cost.labels_removed(classes, str(self.problem.divided), removed)
+        counts = (removed if by_label is None else by_label)[partly]
+        row, value, *label = np.nonzero(counts)
+        return [first[partly[row]], value, counts[counts != 0], *label]
+
+    def _joined(self, entries: list[list[IntArray]]) -> PartialSuppression | None:
+        columns = [np.concatenate(column).astype(np.int64) for column in zip(*entries, strict=True)]
+        if not columns or not columns[0].size:
+            return None
+        example, value, count, *label = columns
+        records = not self.problem.suppression.hides_values
+        return PartialSuppression(
+            str(self.problem.divided), records, example, value, count, label[0] if label else None
+        )
+
+
+def evaluate_blocks(problem: Problem, blocks: Sequence[IntArray]) -> EvaluatedRecoding:
+    """Evaluate one recoding: ``blocks[i][leaf]`` is the block number of each leaf of attribute i."""
+    return Recoder(problem).evaluate(Released.by_blocks(problem.table, blocks))
+
+
+def smallest_budget(problem: Problem, top: Released) -> int | None:
+    """Return the fewest rows that any recoding must suppress, given the most general one; None if not known.
+
+    If a class that is ok stays so when rows are added, then the rows suppressed in the most general recoding are
+    suppressed in all others.
+    """
+    if problem.suppression.hides_values or not problem.superset_closed:
+        return None
+    return Recoder(replace(problem, suppression=ClassRecords())).evaluate(top).suppressed_rows

@@ -1,0 +1,1 @@
+"""Optimal subtree generalization: branch and bound over the cuts through all hierarchies."""

@@ -1,0 +1,105 @@
+"""Evaluation of cells and parts through the array interface of privacy models, costs and suppression kinds.
+
+The kernels know k-anonymity, distinct l-diversity, thresholds and a few costs. With anything else they stop after each
+step, and :class:`ClassEvaluator` fills in the numbers of the new cells and parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.problem import Classes, Problem
+from discreet.problem.suppression import Suppressed
+from discreet.runtime.integer_codes import add_up
+from discreet.solve._recoding import Recoder
+from discreet.solve.cuts.kernels.moves import list_tuples
+from discreet.solve.cuts.layout import CutState
+
+__all__ = ["ClassEvaluator"]
+
+_MOST_COUNTS = 1 << 24
+"""Histograms evaluated at once have at most this many counts."""
+
+
+class ClassEvaluator:
+    """Evaluates what the search has put on its stacks."""
+
+    def __init__(self, problem: Problem, state: CutState) -> None:
+        self.problem = problem
+        self.recoder = Recoder(problem)
+        self.per_row = problem.cost.separable(problem.table) is not None
+        self.leaves = state.cut_tree.leaves
+        self.rows = state.cut_tree.rows
+        self.tuples = np.empty(problem.table.tuples, dtype=np.int32)
+        self.owner = np.empty(problem.table.tuples, dtype=np.int32)
+        self.portion = max(1, _MOST_COUNTS // self.recoder.gatherer.widest)
+
+    def evaluate_all(self, state: CutState) -> None:
+        """Evaluate the cells and parts there are before the first step."""
+        now = state.now
+        self._evaluate_cells(state, 0, int(now["cells"]))
+        self._evaluate_parts(state, 0, int(now["parts"]))
+
+    def evaluate_new(self, state: CutState) -> None:
+        """Evaluate the cells and parts of the last step."""
+        now = state.now
+        before: Any = state.arrays.stacks.frame[now["depth"] - 1]
+        self._evaluate_cells(state, int(before["cells"]), int(now["cells"]))
+        self._evaluate_parts(state, int(before["parts"]), int(now["parts"]))
+
+    def _evaluate_cells(self, state: CutState, begin: int, end: int) -> None:
+        problem, cost = self.problem, self.problem.cost
+        hides = problem.suppression.hides_values
+        divided = problem.divided is not None and not hides
+        for first in range(begin, end, self.portion):
+            last = min(first + self.portion, end)
+            classes = self._classes(state, first, last, of_parts=False)
+            cell: Any = state.arrays.cells.record[first:last]
+            published, suppressed = cost.published(classes), cost.suppressed(classes)
+            floor = np.zeros(last - first)
+            if cost.superadditive and (not divided or cost.removal_never_pays):
+                floor = cost.floor(classes, 1 if hides else problem.smallest_class)
+            done = problem.suppression.apply(classes, problem.privacy)
+            alone = np.where(done.feasible, self.recoder.costs(classes, done), np.inf)
+            cell["floor"] = floor
+            cell["alone"] = np.where(_untouched(done), published, alone) if cost.superadditive else floor
+            penalty = self.recoder.value_penalty * cell["rows"]
+            cell["suppressed"] = floor + penalty if hides else np.maximum(suppressed, floor)
+            cell["margin"] = np.maximum(suppressed - floor, 0.0) / cell["rows"] if divided and self.per_row else 0.0
+
+    def _evaluate_parts(self, state: CutState, begin: int, end: int) -> None:
+        problem = self.problem
+        for first in range(begin, end, self.portion):
+            last = min(first + self.portion, end)
+            classes = self._classes(state, first, last, of_parts=True)
+            part: Any = state.arrays.parts.record[first:last]
+            done = problem.suppression.apply(classes, problem.privacy)
+            must_go = np.maximum(problem.fewest_removed(classes), int(problem.union_closed))
+            part["cost"] = self.recoder.costs(classes, done)
+            part["gone"] = done.records
+            part["wrong"] = ~done.feasible
+            part["dead"] = ~done.feasible & problem.union_closed
+            part["need"] = np.where(_untouched(done), 0, must_go)
+
+    def _classes(self, state: CutState, begin: int, end: int, *, of_parts: bool) -> Classes:
+        """Gather cells or parts as equivalence classes."""
+        arrays = state.arrays
+        found = int(list_tuples(arrays, begin, end, of_parts, self.tuples, self.owner))
+        tuples, owner = self.tuples[:found], self.owner[:found]
+        code = (arrays.parts.code if of_parts else arrays.cells.code)[begin:end]
+        gatherer, table, needs = self.recoder.gatherer, self.problem.table, self.problem.cost.needs
+        sizes = add_up(owner, table.weights[tuples], end - begin)
+        return gatherer.as_classes(
+            sizes,
+            gatherer.added_up(tuples, owner, end - begin),
+            self.leaves[code] if "block_leaves" in needs else None,
+            self.rows[code] if "block_rows" in needs else None,
+        )
+
+
+def _untouched(done: Suppressed) -> NDArray[np.bool_]:
+    """Whether each class is published as it is."""
+    return np.asarray(done.feasible & (done.records == 0) & (done.values == 0))

@@ -1,0 +1,1 @@
+"""Exact fronts of privacy against loss over the lattice of level vectors."""

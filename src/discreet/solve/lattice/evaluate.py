@@ -1,0 +1,164 @@
+"""Evaluation of lattice nodes with any privacy models and any cost, through their array interface.
+
+Grouping is compiled and rolls up from earlier nodes; models and costs see plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import Grouping, IntArray
+from discreet.problem import Classes, Problem
+from discreet.solve._class_arrays import ClassArrays, Gatherer, Released, roll_up
+from discreet.solve.kernels.classes import ClassPool, class_ids, group, keep_list, source_of
+from discreet.solve.lattice.layout import lay_out
+from discreet.solve.lattice.pool import make_pool
+
+__all__ = ["NodeEvaluation", "NodeEvaluator"]
+
+
+class NodeEvaluation(NamedTuple):
+    """What the evaluation of a node gives; see :class:`discreet.solve.lattice.kernels.state.NodeResult`."""
+
+    removed: float
+    lower: float
+    upper: float
+    cost: float
+    """Infinite if the node is not allowed."""
+    classes: int
+    """The classes that are published."""
+    suppressed_rows: int
+    suppressed: NDArray[np.bool_]
+    """Whether each tuple is suppressed; empty unless requested."""
+
+
+class _LazyArrays:
+    """The arrays of the classes of a list, added up from those of its source when they are first read."""
+
+    def __init__(self, source: _LazyArrays, ids: IntArray, count: int) -> None:
+        self.source, self.ids, self.count = source, ids, count
+
+    @cached_property
+    def arrays(self) -> ClassArrays:
+        """The arrays, one row for each class."""
+        return roll_up(self.source.arrays, self.ids, self.count)
+
+
+class _TupleArrays(_LazyArrays):
+    """The arrays of the tuples themselves."""
+
+    def __init__(self, arrays: ClassArrays) -> None:
+        self.__dict__["arrays"] = arrays
+
+
+class NodeEvaluator:
+    """Evaluates nodes of a problem's lattice with its own models and cost.
+
+    The pool of a search that is over may be handed on, for evaluations with ``tuples``; ``columns`` are sensitive ones
+    to gather beside those the models use.
+    """
+
+    def __init__(self, problem: Problem, pool: ClassPool | None = None, columns: Iterable[str] = ()) -> None:
+        self.problem = problem
+        self.table = problem.table
+        self.gatherer = Gatherer(problem, columns)
+        self.pool = pool or make_pool(self.table, lay_out(problem))
+        self._arrays: list[_LazyArrays] = [_TupleArrays(self.gatherer.tuples)]
+        """Those of each list of the pool."""
+
+    def evaluate(self, node: IntArray, *, tuples: bool = False) -> NodeEvaluation:
+        """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
+        problem, cost = self.problem, self.problem.cost
+        grouping, arrays = self.group(node, keep=not tuples)
+        released = Released.by_levels(self.table, node)
+        sizes = grouping.sizes
+        ok = np.ones(sizes.size, dtype=np.bool_)
+        removed, lower, upper, published, suppressed = 0.0, 0.0, 0.0, 0.0, 0.0
+        for part, classes in self.gatherer.portions(grouping, arrays, released):
+            ok[part] = fine = problem.ok(classes)
+            must = self.fewest_removed(classes, fine)
+            removed += float(must.sum())
+            penalty = cost.suppressed(classes)
+            if cost.additive:
+                published += float(cost.published(classes)[fine].sum())
+                suppressed += float(penalty[~fine].sum())
+            if cost.superadditive:
+                floor = cost.floor(classes, problem.smallest_class)
+                lower += float(floor.sum())
+                if problem.superset_closed:  # classes that are not ok go as a whole, here and below
+                    upper += float((penalty - floor)[~fine].sum())
+                else:
+                    upper += float((must * cost.margin(classes, problem.smallest_class)).sum())
+        gone = int(sizes[~ok].sum())
+        total = published + suppressed
+        if not cost.additive:
+            whole = self.gatherer.classes(grouping, arrays, released, slice(0, sizes.size))
+            total = cost.total(whole, ok)
+            lower = cost.lower(whole, problem.limit)
+        return NodeEvaluation(
+            removed=removed,
+            lower=lower,
+            upper=upper,
+            cost=total if gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
+            classes=int(ok.sum()),
+            suppressed_rows=gone,
+            suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
+        )
+
+    def all_ok(self, node: IntArray) -> bool:
+        """Return whether every class of a node is ok; the arrays are not gathered if a class is too small anyway."""
+        grouping, lazy = self._group(node, keep=True)
+        if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
+            return False
+        released = Released.by_levels(self.table, node) if self.gatherer.counts_people else None
+        portions = self.gatherer.portions(grouping, lazy.arrays, released)
+        each = (bool(self.problem.ok(classes).all()) for _, classes in portions)
+        return self.problem.holds(grouping.sizes) and all(each)
+
+    def group(self, node: IntArray, *, keep: bool = True) -> tuple[Grouping, ClassArrays]:
+        """Return the classes of a node and their arrays; with ``keep`` later nodes may roll up from it."""
+        grouping, lazy = self._group(node, keep=keep)
+        return grouping, lazy.arrays
+
+    def portions(self, node: IntArray) -> tuple[Grouping, Iterator[tuple[slice, Classes]]]:
+        """Return the grouping of a node and its classes, in portions where they are many."""
+        grouping, arrays = self.group(node)
+        return grouping, self.gatherer.portions(grouping, arrays, Released.by_levels(self.table, node))
+
+    def _group(self, node: IntArray, *, keep: bool) -> tuple[Grouping, _LazyArrays]:
+        levels, lists = np.asarray(node, dtype=np.int64), self.pool.lists
+        keep = keep and self.gatherer.dense
+        source = 0
+        if keep:
+            source = source_of(lists, levels)
+        else:
+            lists.used.lists, lists.used.entries = 1, self.table.tuples
+            del self._arrays[1:]
+        entries = int(lists.span[source].count)
+        count = group(self.pool, source, levels)
+        class_ids(self.pool.scratch, entries, count)
+        ids = self.pool.scratch.ids[:entries].copy()
+        end = int(lists.used.entries)
+        first, sizes = lists.rep[end : end + count].copy(), lists.size[end : end + count].copy()
+        lazy = _LazyArrays(self._arrays[source], ids, count)
+        if keep:
+            kept = keep_list(self.pool, source, levels, count)
+            if kept >= 0:
+                del self._arrays[kept:]
+                self._arrays.append(lazy)
+        return Grouping(ids, first, sizes), lazy
+
+    def fewest_removed(self, classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how many rows of each class are suppressed at least, at this node and at every node below."""
+        if self.problem.superset_closed:
+            return np.where(ok, 0, classes.sizes).astype(np.int64)
+        must = self.problem.fewest_removed(classes)
+        if self.problem.union_closed:
+            # If all parts of the class below were ok, so would be their union, the class itself.
+            must = np.where(ok, must, np.maximum(must, 1))
+        return must.astype(np.int64)

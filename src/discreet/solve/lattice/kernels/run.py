@@ -1,0 +1,64 @@
+"""The compiled search for minimum class sizes: choose a node, group it, price it, and so on in one kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.solve.kernels.classes import ClassPool, group, keep_list, learn_levels, shortest_source
+from discreet.solve.kernels.jit import inner_kernel
+from discreet.solve.kernels.pricing import (
+    MINORITY,
+    SEPARABLE_SUMS,
+    ClassPrices,
+    minority_parts,
+    separable_extra,
+    square_parts,
+)
+from discreet.solve.lattice.kernels.search import EVALUATE, add_result, choose_node
+from discreet.solve.lattice.kernels.state import INFINITE, LatticeSearch
+
+__all__ = ["run_search"]
+
+_OVERHEAD = 2000
+"""What choosing a node takes, in class entries."""
+
+
+@inner_kernel
+def _price_node(
+    pool: ClassPool, prices: ClassPrices, search: LatticeSearch, node: NDArray[np.int64], classes: int
+) -> None:
+    """Price the classes just grouped and add the result to the search."""
+    limit, begin = search.facts.limit, pool.lists.used.entries
+    size = pool.lists.size[begin : begin + classes]
+    if prices.form <= SEPARABLE_SUMS:
+        removed, upper = separable_extra(pool, prices, node, classes, limit)
+        lower = 0.0
+        for i in range(node.size):
+            lower += search.level[i, node[i]].published
+    elif prices.form == MINORITY:
+        removed, lower, upper = minority_parts(size, pool.lists.sums[begin:], prices.smallest, prices.penalty)
+    else:
+        removed, lower, upper = square_parts(size, prices.smallest, prices.penalty)
+    # At the node itself the two parts add up to the exact cost.
+    cost = lower + upper if removed <= limit else INFINITE
+    add_result(search, node, removed, lower, upper, cost)
+
+
+@inner_kernel
+def run_search(
+    pool: ClassPool, prices: ClassPrices, search: LatticeSearch, node: NDArray[np.int64], work: int
+) -> int:  # node OUT
+    """Search until done, until the arrays are full, or until about ``work`` class entries were read."""
+    while work > 0:
+        step = choose_node(search, node)
+        if step != EVALUATE:
+            return step
+        source, entries = shortest_source(pool, node)
+        work -= entries + pool.lists.span[source].count + _OVERHEAD
+        classes = group(pool, source, node)
+        _price_node(pool, prices, search, node, classes)
+        # After pricing: keeping may move the classes within the pool.
+        keep_list(pool, source, node, classes)
+        learn_levels(pool.scratch, node)
+    return EVALUATE

@@ -1,0 +1,244 @@
+"""Optimal full-domain generalization: branch and bound over the lattice of level vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.counts import CountTable, FloatArray, IntArray
+from discreet.problem import Classes, Cost, Problem, Separable
+from discreet.problem.suppression.class_records import ClassRecords
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
+from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve.kernels.classes import Lattice
+from discreet.solve.lattice.evaluate import NodeEvaluator
+from discreet.solve.lattice.kernels.run import run_search
+from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, add_result, choose_node, lower_bound, open_root
+from discreet.solve.lattice.kernels.state import INFINITE, LatticeSearch
+from discreet.solve.lattice.layout import lay_out
+from discreet.solve.lattice.pool import borrow_pool, return_pool
+from discreet.solve.lattice.pricing import has_compiled_form, leaf_rates, make_prices
+from discreet.solve.lattice.set_up import grow, make_search
+
+__all__ = ["LatticeSolver", "RowsLost", "compile_ahead"]
+
+_WORK = 2_000_000
+"""Class entries read between two checks of the clock."""
+_AT_LEAST = 8
+"""Nodes evaluated before an exhausted budget is heeded."""
+
+Step = Callable[[LatticeSearch], int]
+"""Search for a while; returns DONE, EVALUATE (time to check the clock) or GROW."""
+
+
+@SOLVERS.register
+@dataclass(frozen=True)
+class LatticeSolver(Solver):
+    """Finds the level vector of least cost and proves it, for every privacy model and every cost.
+
+    Nodes are evaluated by rolling up the classes of earlier ones. Each evaluation bounds the cost of all nodes above
+    and below, so that a small part of the lattice is evaluated. The lattice itself is never enumerated: memory grows
+    with the open boxes, up to a limit. Stopped early, the least bound of what is still open is a true lower bound. A
+    time limit takes effect once there is something to release.
+    """
+
+    name: ClassVar[str] = "lattice"
+    examples: ClassVar[tuple[str, ...]] = ("lattice",)
+    title: ClassVar[str] = "Lattice"
+    summary: ClassVar[str] = "The optimum with a proof, for the same level in a whole column."
+    reason: ClassVar[str] = (
+        "It looks through {recodings} by level, leaves out what cannot win, and proves that nothing better was "
+        "overlooked."
+    )
+    rank: ClassVar[int] = 10
+    schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "pre-sampling"})
+    exact: ClassVar[bool] = True
+    sees_population: ClassVar[bool] = True
+    sees_table: ClassVar[bool] = True
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the best level vector found and what is proven about it."""
+        separable = problem.cost.separable(problem.table)
+        with budget.paused():
+            _load_kernels(compiled=has_compiled_form(problem, separable))
+        return _solve(problem, separable, budget, progress)
+
+
+def _solve(
+    problem: Problem, separable: Separable | None, budget: Budget, progress: ProgressCallback | None = None
+) -> Solution:
+    lattice = lay_out(problem)
+    rates = leaf_rates(problem.table, separable)
+    search = make_search(problem, lattice, separable, rates)
+    open_root(search)
+    if has_compiled_form(problem, separable):
+        step, evaluator = _compiled_step(problem, lattice, separable, rates)
+    else:
+        evaluator = NodeEvaluator(problem)
+        step = _plain_step(evaluator)
+    trace: list[Progress] = []
+    search, outcome = _drive(search, step, budget, progress, trace)
+    solution = _solution(evaluator, search, outcome, trace, budget)
+    return_pool(problem.table, evaluator.pool)
+    return solution
+
+
+@cache
+def _load_kernels(compiled: bool) -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+    privacy, cost = ("k(2)", "LM") if compiled else ("distinct-l(2, s)", "NCP")
+    problem = Problem.build(two_rows(), privacy=privacy, cost=cost)
+    separable = problem.cost.separable(problem.table)
+    warm_up(lambda: _solve(problem, separable, Budget()))
+
+
+def compile_ahead() -> None:
+    """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
+    _load_kernels(compiled=True)
+    _load_kernels(compiled=False)
+
+
+def _drive(
+    search: LatticeSearch, step: Step, budget: Budget, progress: ProgressCallback | None, trace: list[Progress]
+) -> tuple[LatticeSearch, int]:
+    """Search until the proof is complete or the budget is exhausted."""
+    outcome = EVALUATE
+    while True:
+        try:
+            outcome = step(search)
+        except KeyboardInterrupt:
+            budget.stop.set()
+        if outcome == GROW:
+            search = grow(search)
+        now = Progress(budget.seconds, _best(search), float(lower_bound(search)), int(search.state.evaluated))
+        if not trace or now.best < trace[-1].best or now.bound > trace[-1].bound:
+            trace.append(now)
+        if progress is not None:
+            progress(now)
+        if outcome == DONE:
+            return search, outcome
+        if budget.stop.is_set() and np.isinf(now.best) and now.examined > _AT_LEAST:
+            raise nothing_found(budget)
+        if budget.exhausted and np.isfinite(now.best) and now.examined > _AT_LEAST:
+            return search, EVALUATE
+
+
+def _best(search: LatticeSearch) -> float:
+    best = float(search.state.best)
+    return best if best < INFINITE else float("inf")
+
+
+def _compiled_step(
+    problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
+) -> tuple[Step, NodeEvaluator]:
+    """The search as one kernel, and an evaluator that uses the same pool once it is over."""
+    prices, sums = make_prices(problem, lattice, separable, rates)
+    pool = borrow_pool(problem.table, lattice, sums)
+    node = np.zeros(len(problem.table.attributes), dtype=np.int64)
+
+    def step(search: LatticeSearch) -> int:
+        return int(run_search(pool, prices, search, node, _WORK))
+
+    return step, NodeEvaluator(problem, pool)
+
+
+def _plain_step(evaluator: NodeEvaluator) -> Step:
+    """The search with models and cost called through their arrays, one node at a time."""
+    node = np.zeros(len(evaluator.table.attributes), dtype=np.int64)
+
+    def step(search: LatticeSearch) -> int:
+        outcome = int(choose_node(search, node))
+        if outcome == EVALUATE:
+            found = evaluator.evaluate(node)
+            add_result(search, node, found.removed, found.lower, found.upper, min(found.cost, INFINITE))
+        return outcome
+
+    return step
+
+
+def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
+    """Lower each level while all values that occur keep their blocks: the same classes, closer to the data."""
+    node = node.copy()
+    for i, attribute in enumerate(problem.table.attributes):
+        blocks = [int(np.count_nonzero(rows)) for rows in attribute.block_rows]
+        while node[i] > problem.lowest[i] and blocks[node[i] - 1] == blocks[node[i]]:
+            node[i] -= 1
+    return node
+
+
+@dataclass(frozen=True)
+class RowsLost(Cost):
+    """The number of suppressed rows, to find the smallest budget that can be met."""
+
+    name: ClassVar[str] = "rows-lost"
+    superadditive: ClassVar[bool] = True
+
+    def published(self, classes: Classes) -> FloatArray:
+        """Return 0 for each class."""
+        return np.zeros(len(classes))
+
+    def suppressed(self, classes: Classes) -> FloatArray:
+        """Return the rows of each class."""
+        return classes.sizes.astype(np.float64)
+
+    def worst(self, table: CountTable) -> float:
+        """Return the rows of the table."""
+        return float(table.n)
+
+    def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
+        """Return 1: every row counts."""
+        return np.ones(len(classes))
+
+
+def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
+    """The fewest rows whose suppression makes the problem feasible; None if it is not found in time."""
+    easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
+    solution = _solve(easier, None, budget)
+    return solution.suppressed_rows if solution.status == "optimal" else None
+
+
+def _solution(
+    evaluator: NodeEvaluator, search: LatticeSearch, outcome: int, trace: list[Progress], budget: Budget
+) -> Solution:
+    """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
+    problem, state = evaluator.problem, search.state
+    stats = {
+        "space": prod(h - low + 1 for low, h in zip(problem.lowest, problem.highest, strict=True)),
+        "examined": int(state.evaluated),
+        "pruned": {
+            "boxes closed by their bound": int(state.closed),
+            "boxes cut by a node above": int(state.cut_below),
+            "boxes cut by a node below": int(state.cut_above),
+            "boxes halved": int(state.halved),
+        },
+    }
+    if np.isinf(_best(search)):
+        smallest = _smallest_budget(problem, budget) if problem.limit < problem.table.n else None
+        return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
+    node: IntArray = search.incumbent
+    found = evaluator.evaluate(node, tuples=True)
+    lower = _lowest_alike(problem, node)
+    if (lower != node).any():
+        alike = evaluator.evaluate(lower, tuples=True)
+        if alike.cost <= found.cost:
+            node, found = lower, alike
+    bound = found.cost if outcome == DONE else min(found.cost, float(lower_bound(search)))
+    levels = tuple(int(level) for level in node)
+    return Solution(
+        status="optimal" if outcome == DONE else "feasible",
+        cost=found.cost,
+        lower_bound=bound,
+        blocks=tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, levels, strict=True)),
+        levels=levels,
+        suppressed=found.suppressed,
+        suppressed_rows=found.suppressed_rows,
+        classes=found.classes,
+        stats=stats,
+        trace=tuple(trace),
+    )

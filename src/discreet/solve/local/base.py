@@ -1,0 +1,133 @@
+"""The base class of solvers for local recoding: points in, groups and a lower bound out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.problem import Cost, Problem
+from discreet.runtime.arguments import one_of
+from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
+from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._requirements import make_requirement
+from discreet.solve.kernels.requirements import Requirement, holds
+from discreet.solve.local.alternatives import find_alternative
+from discreet.solve.local.bounds import nearest_bound, price_bound
+from discreet.solve.local.forced_suppression import suppress_all, suppress_forced, with_suppressed
+from discreet.solve.local.pricing import PricedGroups, make_solution, price, row_rates
+from discreet.solve.local.repair import repair
+from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
+
+__all__ = ["LocalSolver", "compile_ahead", "load_kernels", "satisfied_by"]
+
+_SECONDS, _TUPLES = 1.0, 200_000
+"""After the time limit the quick bound may take so long, and is found for at most so many tuples."""
+
+
+@dataclass(frozen=True)
+class LocalSolver(Solver):
+    """A solver that puts rows into groups.
+
+    It proves nothing by itself. ``bound`` chooses the lower bound over all groupings that goes with the result:
+    ``nearest``, quick and loose, from how far each row is from its nearest neighbours; ``prices``, slow and tight; or
+    ``none``, in Python also None.
+    """
+
+    schemes: ClassVar[frozenset[str]] = frozenset({"local"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
+    baseline: ClassVar[bool] = True
+
+    bound: str | None = field(default="nearest", kw_only=True)
+
+    def __post_init__(self) -> None:
+        one_of("none" if self.bound is None else self.bound, f"The bound of {self.name}", ("nearest", "prices", "none"))
+
+    def takes(self, cost: Cost) -> bool:
+        """Return whether the cost prices each released value."""
+        return not cost.counts_values
+
+    @abstractmethod
+    def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
+        """Return groups that satisfy the requirement; called only if all rows as one group do."""
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the groups found, and a lower bound on the cost of all groupings."""
+        with budget.paused():
+            load_kernels(type(self))
+        task, requirement = make_task(problem), make_requirement(problem)
+        if satisfied_by(requirement, task.points.weights):
+            grouping = self.groups(task, requirement, budget)
+        else:
+            remainder = suppress_forced(task, budget)
+            if remainder.problem is None:
+                return suppress_all(task, remainder)
+            grouping = with_suppressed(remainder, self._search(make_task(remainder.problem), budget))
+        grouping = repair(task, grouping)
+        if grouping.suppressed > problem.limit:
+            other = find_alternative(task, self._search, budget)
+            if other is None:
+                return Solution("infeasible", np.inf, np.inf)
+            grouping = other
+        priced = price(task, grouping)
+        trace = [Progress(budget.seconds, priced.cost, 0.0, 1)]
+        if progress is not None:
+            progress(trace[-1])
+        try:
+            bound = self._bound(task, grouping, priced, budget)
+        except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
+            budget.stop.set()
+            bound = 0.0
+        trace.append(Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1))
+        if progress is not None:
+            progress(trace[-1])
+        return make_solution(task, grouping, bound, trace, priced)
+
+    def _search(self, task: LocalTask, budget: Budget) -> LocalGrouping:
+        return self.groups(task, make_requirement(task.problem), budget)
+
+    def _bound(self, task: LocalTask, grouping: LocalGrouping, priced: PricedGroups, budget: Budget) -> float:
+        """Return a lower bound; after the time limit only a quick one."""
+        prices = price_bound(task, budget, grouping)[0] if self.bound == "prices" else 0.0
+        if prices > 0 or self.bound in (None, "none") or (budget.exhausted and task.points.weights.size > _TUPLES):
+            return prices
+        return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, grouping, priced))
+
+
+@cache
+def load_kernels(solver: type[LocalSolver]) -> None:
+    """Load the kernels of a solver, or compile them the first time ever, on a table of two rows.
+
+    With k = 1 nothing is left to improve, with k = 2 something is.
+    """
+    for privacy in ("k(1)", "k(2)"):
+        problem = Problem.build(two_rows(), privacy=privacy, cost="LM", scheme="local")
+        warm_up(partial(_solve_quickly, solver, make_task(problem)))
+
+
+def compile_ahead() -> None:
+    """Compile the kernels of every solver of local recoding."""
+    for solver in SOLVERS.members().values():
+        if issubclass(solver, LocalSolver):
+            load_kernels(solver)
+
+
+def _solve_quickly(solver: type[LocalSolver], task: LocalTask) -> None:
+    """Find groups and a bound; then once more as if the time was over, when other kernels end the search."""
+    over = Budget(seed=1)
+    over.stop.set()
+    for budget in (Budget(seed=1), over):
+        solver().groups(task, make_requirement(task.problem), budget)
+    nearest_bound(task, Budget())
+
+
+def satisfied_by(requirement: Requirement, weights: NDArray[np.int64]) -> bool:
+    """Return whether all points, of so many rows each, satisfy the requirement as one group."""
+    histogram = np.zeros(requirement.cells, dtype=np.int64)
+    for column in requirement.values.T:
+        np.add.at(histogram, column, weights)
+    return bool(holds(requirement, int(weights.sum()), histogram))

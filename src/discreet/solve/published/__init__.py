@@ -1,0 +1,1 @@
+"""The published algorithms under their own names, to compare with."""

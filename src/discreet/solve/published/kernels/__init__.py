@@ -1,0 +1,1 @@
+"""Compiled inner loops of this search: flat arrays in, flat arrays out."""

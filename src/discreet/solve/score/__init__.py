@@ -1,0 +1,1 @@
+"""The highest score by priorities, proven by the lattice search."""
