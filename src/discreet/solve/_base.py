@@ -280,6 +280,10 @@ class Solver(Part, ABC):
         """Return whether it can minimize a cost; where more matters than the cost, see :meth:`check`."""
         return True
 
+    def compiled(self, problem: Problem) -> bool:
+        """Return whether it searches a problem in kernels throughout; otherwise it evaluates arrays, more slowly."""
+        return True
+
     def check(self, problem: Problem) -> None:
         """Raise an error if it cannot solve a problem for a reason that its flags do not cover."""
         return
