@@ -32,12 +32,13 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 	@echo "the summary               demo/report.txt"
 	@echo "the job that did it       examples/demo.yaml"
 
-test: lint types $(VENV)/.browser ## lint, check types and run all tests
+test: lint types ## lint, check types and run the tests (minutes)
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
 test-all: private RELEASES = 600
-test-all: $(VENV)/.deep ## the deep tests: Spark and PostgreSQL must be there; attacks, random jobs, saved releases
-	DISCREET_SKIP_NOTHING=1 $(BIN)/python -m pytest -q -n 1 -k "spark or Spark or postgres"
+test-all: $(VENV)/.deep $(VENV)/.browser ## the deep tests: Spark, PostgreSQL and a browser, which must be there; attacks, random jobs, saved releases
+	DISCREET_DEEP=1 $(BIN)/python -m pytest -q -n 1 -k "spark or Spark or postgres"
+	DISCREET_DEEP=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "deep or scaled"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.saved
 	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs 1500 --seconds 600 --first $(FIRST)
 	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds 900 --first $(FIRST)

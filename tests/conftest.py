@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from databases import Server, postgres_server
+from depth import DEEP
 from discreet.engines import format_of, write_table
 
 settings.register_profile("any machine", deadline=None)  # how long an example takes depends on what runs beside it
@@ -32,10 +33,22 @@ FILES = ("csv", "csv;", "tsv", "csv.gz", "csv.zst", "csv.bz2", "parquet", "jsonl
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     reason = str(report.longrepr)
-    if report.skipped and os.environ.get("DISCREET_SKIP_NOTHING") == "1" and any(word in reason for word in _NEEDED):
+    if report.skipped and DEEP and any(word in reason for word in _NEEDED):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {reason}"
     return report
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what scales with depth, and leave deep tests out of all but ``make test-all``."""
+    for item in items:
+        if "properties" in item.path.parts:
+            item.add_marker("scaled")
+    if DEEP:
+        return
+    deep = [item for item in items if item.get_closest_marker("deep") is not None]
+    config.hook.pytest_deselected(items=deep)
+    items[:] = [item for item in items if item.get_closest_marker("deep") is None]
 
 
 def make_frame(kind: str, table: pl.DataFrame) -> Any:

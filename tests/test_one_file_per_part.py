@@ -146,6 +146,7 @@ def test_generated_files(copy: Copy) -> None:
         assert re.search(rf"^\| `{re.escape(name)}\b.*\| `{python}` \| .+\.", vocabulary, re.MULTILINE), name
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("tests", "names"),
     [

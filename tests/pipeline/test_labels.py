@@ -13,6 +13,7 @@ import pytest
 
 import discreet as dc
 from attack.labels import COSTS, KINDS, SCHEMES, SUPPRESSIONS, Case, attempt, fitting
+from depth import every
 from discreet.engines import Recoding, to_lazy
 from discreet.errors import DataError
 from discreet.report.columns import released_names
@@ -51,7 +52,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("scheme", "suppression"), PAIRS)
+@pytest.mark.parametrize(("scheme", "suppression"), every(3, PAIRS))
 def test_canaries_stay_inside(scheme: str, suppression: str, tmp_path: Path) -> None:
     costs = itertools.cycle([cost for each, cost in fitting(suppression) if each == scheme])
     tried = 0

@@ -9,6 +9,7 @@ import pytest
 
 import naive
 from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
+from depth import cases, enough
 from discreet.problem import SCHEMES
 from discreet.solve import Budget
 from discreet.solve._recoding import evaluate_blocks
@@ -42,7 +43,7 @@ def instance(rng, seed, kind, **shape):
 def test_against_all_cuts(kind):
     rng = np.random.default_rng(100 + KINDS.index(kind))
     solved = 0
-    for number, seed in enumerate(rng.integers(0, 1 << 30, size=500)):
+    for number, seed in enumerate(rng.integers(0, 1 << 30, size=cases(500))):
         made = instance(rng, seed, kind)
         if made is None:
             continue
@@ -61,7 +62,7 @@ def test_against_all_cuts(kind):
         assert found.lower_bound == found.cost, context
         if not solver.formal:
             assert found.stats["space"] == want.considered, context
-    assert solved > 60
+    assert solved > enough(60)
 
 
 def after(looks):
@@ -75,7 +76,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, monkeypatch):
     """However little was looked at, the best cut costs what is said and the bound is true."""
     rng = np.random.default_rng(200 + KINDS.index(kind))
     stopped = 0
-    for seed in rng.integers(0, 1 << 30, size=150):
+    for seed in rng.integers(0, 1 << 30, size=cases(150)):
         made = instance(rng, seed, kind, leaves=(3, 6))
         if made is None:
             continue
@@ -95,14 +96,14 @@ def test_bounds_of_a_search_that_was_stopped(kind, monkeypatch):
         for earlier, later in zip(found.trace, found.trace[1:], strict=False):
             assert later.best <= earlier.best
             assert later.bound <= best.cost * (1 + 1e-9) + 1e-9, context
-    assert stopped > 5
+    assert stopped > enough(5)
 
 
 def test_the_best_cuts_are_kept():
     """The h best cuts are those brute force finds, and one of them is released."""
     rng = np.random.default_rng(5)
     compared = 0
-    for seed in rng.integers(0, 1 << 30, size=200):
+    for seed in rng.integers(0, 1 << 30, size=cases(200)):
         made = instance(rng, seed, str(rng.choice(KINDS)), leaves=(2, 4))
         if made is None:
             continue
@@ -123,4 +124,4 @@ def test_the_best_cuts_are_kept():
         for cost in costs:
             assert cost <= finite[:top][-1] * (1 + 1e-9) + 1e-9, context
         assert len(costs) > 1 or finite[:top][-1] <= finite[0] * (1 + 1e-9) + 1e-9 or len(finite[:top]) == 1, context
-    assert compared > 25
+    assert compared > enough(25)

@@ -10,6 +10,7 @@ import pytest
 
 import discreet as dc
 import naive
+from depth import cases, enough
 from discreet.problem.axes import axes_and_promises
 from unknown_values import AGES, MODELS, QUASI, SEXES, VALUES, counts_in_order, frame, kept, people
 
@@ -75,7 +76,7 @@ def found(rows: list[dict], axes: tuple[str, ...], texts: list[str], kind: str, 
 def test_points_are_those_of_the_definitions() -> None:
     """Hundreds of fronts, every node of which is evaluated; and every release keeps every promise."""
     empty = points = 0
-    for seed in range(300):
+    for seed in range(cases(300)):
         rows, axes, texts, promised, kind, cost, _ = drawn(seed)
         want = naive_front(rows, axes, promised, limit_of(kind, len(rows)), cost)
         try:
@@ -90,13 +91,13 @@ def test_points_are_those_of_the_definitions() -> None:
         expected = [(*(round(value, 6) for value in point.values), round(point.loss, 6)) for point in want[::-1]]
         assert reached == expected, (seed, axes, texts, kind, cost)
         points += len(want)
-    assert empty > 10
-    assert points > 300
+    assert empty > enough(10)
+    assert points > enough(300)
 
 
 def test_releases_of_points_keep_every_promise() -> None:
     made = 0
-    for seed in range(60):
+    for seed in range(cases(60)):
         rows, axes, texts, _, kind, cost, k = drawn(seed)
         try:
             front = found(rows, axes, texts, kind, cost)
@@ -110,14 +111,14 @@ def test_releases_of_points_keep_every_promise() -> None:
                 if not text.startswith("k("):
                     assert kept(release.frame, ["age", "sex"], text, k, rows, hidden=False), (seed, text)
             made += 1
-    assert made > 60
+    assert made > enough(60)
 
 
 @pytest.mark.parametrize("scheme", ["subtree", "ordered", "set"])
 def test_other_schemes_keep_promises_too(scheme: str) -> None:
     """Each point is the cheapest recoding with its k and the promises; nothing with more k is cheaper."""
     tried = 0
-    for seed in range(40):
+    for seed in range(cases(40)):
         rows, _, texts, promised, kind, _, _ = drawn(seed)
         table = naive.Table(rows, {"age": AGES, "sex": SEXES}, frozenset({"age"}))
         limit = limit_of(kind, len(rows))
@@ -138,7 +139,7 @@ def test_other_schemes_keep_promises_too(scheme: str) -> None:
             assert set(texts) <= set(release.job["privacy"])
             assert release.audit.passed
         tried += 1
-    assert tried > 10
+    assert tried > enough(10)
 
 
 def test_axes_and_promises_are_told_apart() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import naive
 from cases import COSTS, MODELS, SCORES, built, plain_cost, plain_models
+from depth import cases
 from discreet.problem import Problem
 from discreet.solve import Budget
 from discreet.solve.lattice.solver import LatticeSolver
@@ -79,7 +80,7 @@ def test_stopped_at_any_moment_the_bound_is_true(model, cost):
 
 
 def test_levels_stay_within_limits():
-    for seed in range(60):
+    for seed in range(cases(60)):
         sample = random_sample(seed, rows=(4, 14), attributes=(2, 3), height=(2, 3))
         heights = {a.name: a.height for a in sample.counts.attributes}
         lowest = {name: min(1, height) for name, height in heights.items()}

@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dc
 import naive
+from depth import cases, enough
 from unknown_values import AGES, KINDS, MODELS, QUASI, SEXES, TREE, counts_in_order, frame, kept, people, promises
 
 
@@ -55,7 +56,7 @@ def draw(seed: int) -> tuple:
 def test_the_best_release_is_that_of_the_definitions(scheme: str) -> None:
     """Among all recodings of hundreds of small tables nothing is cheaper, and infeasible means that there is none."""
     tried = 0
-    for seed in range(400):
+    for seed in range(cases(400)):
         rows, text, k, kind, cost = draw(seed)
         models = promises(text, k, rows)
         table = naive.Table(rows, {"age": AGES, "sex": SEXES}, frozenset({"age"}))
@@ -73,13 +74,13 @@ def test_the_best_release_is_that_of_the_definitions(scheme: str) -> None:
             continue
         assert same_cost(best.cost, release), (seed, text, k, kind, cost, best.cost, release and release.cost)
         tried += 1
-    assert tried > 150
+    assert tried > enough(150)
 
 
 def test_local_releases_keep_the_promises() -> None:
     """Groups of local recoding are counted by the same definition; infeasible is only said where it is so."""
     made = 0
-    for seed in range(400):
+    for seed in range(cases(400)):
         rows, text, k, kind, _ = draw(seed)
         if kind not in ("none", "budget(0.3)", "class-records"):
             continue
@@ -94,7 +95,7 @@ def test_local_releases_keep_the_promises() -> None:
         made += 1
         assert release.suppressed <= limit
         assert kept(release.frame, ["age", "sex"], text, k, rows, hidden=False), (seed, text, k, kind)
-    assert made > 100
+    assert made > enough(100)
 
 
 def any_grouping(rows: list[dict], models: list[naive.Model], limit: int) -> bool:
@@ -110,7 +111,7 @@ def any_grouping(rows: list[dict], models: list[naive.Model], limit: int) -> boo
 
 def test_the_audit_counts_as_the_definitions() -> None:
     """Of raw tables, with and without hidden values, and with a missing value as one more value."""
-    for seed in range(600):
+    for seed in range(cases(600)):
         rows, text, k, _, _ = draw(seed)
         if not naive.known(counts_in_order(rows)):
             continue
@@ -133,7 +134,7 @@ def test_the_audit_counts_as_the_definitions() -> None:
 
 def test_value_is_as_if_it_had_a_name() -> None:
     """With missing_sensitive="value" the release is that of a table in which the missing value has a name."""
-    for seed in range(120):
+    for seed in range(cases(120)):
         rows, text, k, kind, cost = draw(seed)
         if "hierarchical" in text or "ordered" in text:
             continue

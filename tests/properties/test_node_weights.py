@@ -12,6 +12,7 @@ import pytest
 import discreet as dc
 import naive
 from cases import KINDS, MODELS, built, plain_models
+from depth import cases, enough
 from discreet.problem import SCHEMES, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve import SOLVERS, Budget
@@ -35,7 +36,7 @@ def weighted(sample, seed):
 
 def test_total_is_the_definition():
     moved = 0
-    for seed in range(250):
+    for seed in range(cases(250)):
         sample = random_sample(seed, numeric=0.2, leaves=(2, 6), height=(1, 3))
         cost, options = weighted(sample, seed)
         Problem.build(sample.counts, privacy="k(1)", cost=cost)
@@ -50,12 +51,12 @@ def test_total_is_the_definition():
         assert cost.worst(sample.counts) == pytest.approx(
             naive.certainty(sample.naive, vectors[0], [], list(range(len(sample.naive.rows))), **options)
         )
-    assert moved > 100
+    assert moved > enough(100)
 
 
 def test_a_more_general_value_never_costs_less():
     """What pruning relies on: along any path to the root the spread never falls, and suppressing costs most."""
-    for seed in range(200):
+    for seed in range(cases(200)):
         sample = random_sample(seed, numeric=0.0, leaves=(2, 8), height=(1, 4))
         cost, _ = weighted(sample, seed)
         for attribute in sample.counts.attributes:
@@ -67,7 +68,7 @@ def test_a_more_general_value_never_costs_less():
 
 
 def test_all_nodes_alike_is_a_weight_of_the_attribute():
-    for seed in range(60):
+    for seed in range(cases(60)):
         sample = random_sample(seed, numeric=0.0, attributes=(2, 2), leaves=(2, 6), height=(1, 3))
         alike = Certainty(node_weights={a.name: dict.fromkeys(a.nodes, 3) for a in sample.counts.attributes})
         classes = classes_of(sample.counts, [1, 1], alike)
@@ -87,7 +88,7 @@ GLOBAL = [
 def test_global_schemes(solver, kind):
     rng = np.random.default_rng([KINDS.index(kind), len(solver)])
     solved = 0
-    for seed in rng.integers(0, 1 << 30, size=60).tolist():
+    for seed in rng.integers(0, 1 << 30, size=cases(60)).tolist():
         sample = random_sample(seed, rows=(3, 12), numeric=0.2, leaves=(2, 5), height=(1, 3), values=(2, 4))
         cost, options = weighted(sample, seed)
         privacy = MODELS[str(rng.choice(list(MODELS)))](rng)
@@ -109,13 +110,13 @@ def test_global_schemes(solver, kind):
         else:
             assert found.status == "optimal", seed
             assert found.cost == pytest.approx(want.cost, rel=1e-9, abs=1e-9), seed
-    assert solved > 15
+    assert solved > enough(15)
 
 
 @pytest.mark.parametrize("scheme", ["guided-ordered", "guided-set", "set"])
 def test_the_published_search_over_partitions(scheme):
     solved = 0
-    for seed in range(60):
+    for seed in range(cases(60)):
         sample = random_sample(seed, rows=(3, 10), attributes=(1, 2), numeric=0.2, leaves=(2, 4), height=(1, 3))
         cost, options = weighted(sample, seed)
         kind = ("none", "class-records")[seed % 2]
@@ -127,11 +128,11 @@ def test_the_published_search_over_partitions(scheme):
         found = li_li_search(problem, LiLiTechniques("bottom-up"), Budget(seed=1), None)
         assert found.cost == pytest.approx(want.cost if want.feasible else np.inf, rel=1e-9, abs=1e-9), seed
         solved += want.feasible
-    assert solved > 30
+    assert solved > enough(30)
 
 
 def test_fronts():
-    for seed in range(40):
+    for seed in range(cases(40)):
         sample = random_sample(seed, rows=(3, 12), numeric=0.2, leaves=(2, 5), height=(1, 3))
         cost, options = weighted(sample, seed)
         rows, trees = sample.naive.rows, sample.naive.hierarchies
@@ -150,7 +151,7 @@ def test_local_solvers_keep_their_promises(text):
     """The cost is that of the groups, from the definition, and nothing is below the bound."""
     rng = np.random.default_rng(LOCAL.index(text))
     solved = 0
-    for seed in rng.integers(0, 1 << 30, size=120).tolist():
+    for seed in rng.integers(0, 1 << 30, size=cases(120)).tolist():
         ranges = {"rows": (2, 50), "attributes": (1, 4), "leaves": (2, 8), "height": (1, 3), "values": (2, 4)}
         table = random_local_table(seed, sensitive=1, **ranges)
         tree = random.Random(seed)
@@ -170,7 +171,7 @@ def test_local_solvers_keep_their_promises(text):
             solved += 1
             audited(make_task(problem), found.groups)
             assert found.lower_bound <= found.cost
-    assert solved > 40
+    assert solved > enough(40)
 
 
 @pytest.mark.parametrize("text", LOCAL)

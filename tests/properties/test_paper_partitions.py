@@ -10,6 +10,7 @@ import pytest
 
 import naive
 from cases import MODELS, built, plain_cost, plain_models
+from depth import cases, enough
 from discreet.counts import CodedAttribute, CountTable
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES, Problem
@@ -81,7 +82,7 @@ def instance(rng, scheme, kind, **shape):
 def test_against_all_partitions(scheme, direction):
     rng = np.random.default_rng([NAMES.index(scheme), DIRECTIONS.index(direction)])
     solved = 0
-    for number in range(60):
+    for number in range(cases(60)):
         kind = KINDS[number % len(KINDS)]
         made = instance(rng, scheme, kind)
         if made is None or space_of(made[1]) > 400:
@@ -103,7 +104,7 @@ def test_against_all_partitions(scheme, direction):
         if not switches.node_pruning and not switches.useless and not (switches.useful and problem.limit == 0):
             assert found.counters["visited"] == space, (context, switches)
         solved += math.isfinite(want)
-    assert solved > 20
+    assert solved > enough(20)
 
 
 def sets_of(blocks):
@@ -116,7 +117,7 @@ def test_a_bound_holds_for_all_below(kind, direction):
     """Nodes reached by any applicators cost what they cost, and none below them costs less than their bound."""
     rng = np.random.default_rng([7, KINDS.index(kind), DIRECTIONS.index(direction)])
     compared = 0
-    for _ in range(60):
+    for _ in range(cases(60)):
         made = instance(rng, str(rng.choice(NAMES)), kind)
         if made is None:
             continue
@@ -140,7 +141,7 @@ def test_a_bound_holds_for_all_below(kind, direction):
             if ways:
                 step = catalogue.apply if rng.random() < 0.5 else catalogue.without
                 node[i] = step(i, node[i], ways[int(rng.integers(0, len(ways)))])
-    assert compared > 100
+    assert compared > enough(100)
 
 
 def every_state(catalogue, i, state):
@@ -160,7 +161,7 @@ def after(looks):
 def test_bounds_of_a_search_that_was_stopped(direction, monkeypatch):
     rng = np.random.default_rng([9, DIRECTIONS.index(direction)])
     stopped = 0
-    for _ in range(90):
+    for _ in range(cases(90)):
         made = instance(rng, str(rng.choice(NAMES)), str(rng.choice(KINDS)), leaves=(3, 5))
         if made is None or space_of(made[1]) > 2000:
             continue
@@ -182,7 +183,7 @@ def test_bounds_of_a_search_that_was_stopped(direction, monkeypatch):
             assert later.best <= earlier.best * (1 + 1e-9) + 1e-9
             assert later.bound <= best.cost * (1 + 1e-9) + 1e-9, (context, switches)
             assert later.bound >= earlier.bound - 1e-9 * abs(earlier.bound), (context, switches)
-    assert stopped > 20
+    assert stopped > enough(20)
 
 
 def example(**parts):
@@ -192,7 +193,7 @@ def example(**parts):
 
 def test_every_technique_counts_what_it_does():
     counted = dict.fromkeys(("bound", "reconsidered", "infeasible", "useless", "useful", "seeds"), 0)
-    for seed in range(30):
+    for seed in range(cases(30)):
         sample = random_sample(seed, rows=(20, 40), attributes=(2, 3), leaves=(3, 5), spare=0)
         for kind in ("none", "class-records"):
             problem = Problem.build(sample.counts, privacy="k(3)", cost="DM", suppression=kind, scheme="ordered")
@@ -283,7 +284,7 @@ def test_what_it_cannot_search_is_refused(cost, suppression):
 def test_inclusions():
     """A scheme that allows more never costs more."""
     rng = np.random.default_rng(3)
-    for seed in range(25):
+    for seed in range(cases(25)):
         sample = random_sample(seed, rows=(6, 14), attributes=(1, 2), leaves=(2, 5), numeric=0)
         cost, kind = str(rng.choice(["DM", "HDM", "LM", "CM"])), str(rng.choice(KINDS[:2]))
         best = {}

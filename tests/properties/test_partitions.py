@@ -10,6 +10,7 @@ import pytest
 
 import naive
 from cases import MODELS, built, plain_cost, plain_models
+from depth import cases, enough
 from discreet.problem import Problem
 from discreet.solve import Budget
 from discreet.solve._recoding import evaluate_blocks
@@ -157,17 +158,17 @@ def portions(request, monkeypatch):
 def test_against_all_partitions(scheme, portions):
     rng = np.random.default_rng([NAMES.index(scheme), portions == "as it is"])
     solved = 0
-    for number in range(60):
+    for number in range(cases(60)):
         kind, direction = KINDS[number % len(KINDS)], DIRECTIONS[number % len(DIRECTIONS)]
         solved += check_against_all(rng, scheme, kind, direction)[1]
-    assert solved > 20
+    assert solved > enough(20)
 
 
 def test_inclusions():
     """A scheme that allows more never costs more."""
     rng = np.random.default_rng(3)
     compared = 0
-    for seed in range(40):
+    for seed in range(cases(40)):
         sample = random_sample(seed, rows=(4, 30), attributes=(1, 3), leaves=(2, 6), values=(2, 4))
         privacy, cost, kind = some_models(rng), str(rng.choice(COSTS)), str(rng.choice(KINDS))
         best = {}
@@ -178,7 +179,7 @@ def test_inclusions():
         for smaller, larger in INCLUSIONS if best else ():
             assert best[smaller] >= best[larger] * (1 - 1e-9) - 1e-9, (seed, privacy, cost, kind, smaller, larger)
             compared += best[smaller] > best[larger] * (1 + 1e-9) + 1e-9
-    assert compared > 20
+    assert compared > enough(20)
 
 
 def after(looks):
@@ -192,7 +193,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
     """However little was looked at, what is released is valid and the bound is true."""
     rng = np.random.default_rng([200, KINDS.index(kind)])
     stopped = 0
-    for _ in range(30):
+    for _ in range(cases(30)):
         made = instance(rng, str(rng.choice(NAMES)), kind, leaves=(3, 5), attributes=(2, 3))
         if made is None:
             continue
@@ -222,7 +223,7 @@ def test_the_same_as_other_solvers(monkeypatch):
     monkeypatch.setattr(_li_li_search, "_SEEDS", 5)
     rng = np.random.default_rng(11)
     compared = dict.fromkeys(("lattice", "cuts", "paper"), 0)
-    for number in range(100):
+    for number in range(cases(100)):
         name = ("full-domain", "subtree", *NAMES)[number % 8]
         made = instance(rng, name, str(rng.choice(KINDS)), rows=(5, 40), leaves=(2, 6))
         if made is None or space_of(made[1]) > 1000:
@@ -241,7 +242,7 @@ def test_the_same_as_other_solvers(monkeypatch):
             assert again.cost == pytest.approx(found.cost, rel=1e-9, abs=1e-9), (context, other)
             assert len({again.smallest_budget, found.smallest_budget} - {None}) <= 1, (context, other)
             compared[other] += 1
-    assert all(n > 8 for n in compared.values()), compared
+    assert all(n > enough(8) for n in compared.values()), compared
 
 
 @pytest.mark.parametrize("scheme", [name for name in NAMES if "set" not in name])
@@ -249,7 +250,7 @@ def test_limits_of_levels(scheme):
     """Blocks hold whole values of the lowest level and lie inside one of the highest."""
     rng = np.random.default_rng([12, NAMES.index(scheme)])
     compared = 0
-    for seed in range(25):
+    for seed in range(cases(25)):
         sample = random_sample(seed, rows=(4, 12), attributes=(1, 2), leaves=(2, 4), height=(1, 3), spare=0)
         lowest, highest = {}, {}
         for attribute in sample.counts.attributes:
@@ -280,7 +281,7 @@ def test_limits_of_levels(scheme):
         assert found.cost == pytest.approx(want, rel=1e-9, abs=1e-9), context
         assert (found.status == "infeasible") == math.isinf(want), context
         compared += math.isfinite(want)
-    assert compared > 10
+    assert compared > enough(10)
 
 
 def keeps_limits(partition, hierarchy, lowest, highest):

@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dc
 from attack.provenance import alterations, rewritten, true_statement
+from depth import every
 from discreet.errors import DataError, DiscreetError
 
 CHOICES: dict[str, dict[str, Any]] = {
@@ -50,7 +51,7 @@ def passes(told: Any, needed: dict[str, Any], **key: Any) -> bool:
         return False
 
 
-@pytest.mark.parametrize("certified", list(CHOICES), indirect=True)
+@pytest.mark.parametrize("certified", every(4, CHOICES), indirect=True)
 def test_no_alteration_verifies(certified: dict[str, Any]) -> None:
     needed = {"original": "people.csv"} if any("t(" in each["model"] for each in certified["promises"]) else {}
     assert passes(certified, needed)

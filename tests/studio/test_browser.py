@@ -21,6 +21,7 @@ from studio.browser import Studio, Visit, running_browser, running_studio, visit
 QUASI = ["birth_date", "sex", "zip", "education", "marital_status"]
 REMOVED = ["city", "occupation", "children"]
 ROWS = 2000
+pytestmark = pytest.mark.deep
 
 
 @pytest.fixture(scope="module")

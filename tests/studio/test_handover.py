@@ -148,6 +148,7 @@ def test_nothing_else_can_be_downloaded(made: tuple[Any, str, str], name: str) -
     assert visitor.get(f"/jobs/{job}/files/{name}").status_code == 404
 
 
+@pytest.mark.deep
 def test_every_point_keeps_every_promise_of_the_goals(made: tuple[Any, str, str], front: str) -> None:
     visitor, project, _ = made
     fields = visitor.get(f"/jobs/{front}/result").json()

@@ -64,6 +64,7 @@ def test_the_token_is_in_no_process_list(tmp_path: Path) -> None:
         process.stdout.close()
 
 
+@pytest.mark.deep
 def test_a_real_browser_gets_in_by_the_file(tmp_path: Path) -> None:
     """A cookie that is strict about sites is held back from a visit that a file began, unless the studio sees to it."""
     from studio.browser import running_browser

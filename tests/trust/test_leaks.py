@@ -120,6 +120,7 @@ def test_errors(sandbox: Sandbox) -> None:
     assert sandbox.leaked([*IDENTIFIERS, *SUPPRESSED], but=files) == {}
 
 
+@pytest.mark.deep
 def test_killed(sandbox: Sandbox) -> None:
     """Leftovers of a killed job have known names, contain no identifier, and are removed by the next job."""
     big = pl.concat([table()] * 300).write_csv()

@@ -9,6 +9,7 @@ import pytest
 from mishaps import MISHAPS, QUICK, Skip
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", QUICK)
 def test_mishap(name: str, tmp_path: Path) -> None:
     try:
