@@ -40,7 +40,7 @@ def prepare(visit: Visit) -> None:
     page.get_by_text("distinct-l(3, diagnosis)").first.wait_for()
     for button, message in (
         ("Show every trade-off", "Every trade-off has been found."),
-        ("Find the best release", "Done: proven optimal."),
+        ("Find the best release", "Done: proven optimal"),
     ):
         visit.step("goals")
         page.get_by_text("Ready to run.").wait_for()

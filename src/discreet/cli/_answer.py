@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,8 +49,20 @@ def answer(result: Result, *more: str, as_json: bool, quiet: bool = False, summa
     if as_json:
         echo_json(result.to_dict())
     elif not quiet:
-        for text in (result.summary() if summary is None else summary, *more):
+        for text in (_coloured(result.summary() if summary is None else summary), *more):
             click.echo(text)
+
+
+_COLOURS = {"ok": "green", "caution": "yellow", "danger": "red"}
+
+
+def _coloured(summary: str) -> str:
+    """Colour the levels of a verdict; click removes colours where there is no terminal."""
+
+    def styled(found: re.Match[str]) -> str:
+        return found[1] + click.style(found[2], fg=_COLOURS[found[2]], bold=True)
+
+    return re.sub(r"(?m)^((?:verdict)? +)(ok|caution|danger)(?=[:,]|$)", styled, summary)
 
 
 def warn(notes: Iterable[str], *, quiet: bool = False) -> None:

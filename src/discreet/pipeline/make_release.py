@@ -39,6 +39,8 @@ __all__ = ["make_release"]
 
 _READ_HERE = ("auto", "polars")
 """Engines that read files in this process, where the audit can read them again."""
+_MOST_ROWS, _MOST_VALUES = 1_000_000, 10_000
+"""Larger tables and columns are not grouped for the verdict alone."""
 
 
 def make_release(
@@ -138,7 +140,18 @@ def _promises(
             name: hierarchy_of(domain, schema.quasi_identifiers[name]) for name, domain in counted.domains.items()
         },
         made_for=prepared.written_as,
+        certainty_of=_unpromised(problem, counted),
         values=_released_values(counted, recoding),
+    )
+
+
+def _unpromised(problem: Problem, counted: Counted) -> tuple[str, ...]:
+    """Return the sensitive columns that no model is about, if grouping by them is cheap."""
+    promised = {getattr(model, "attribute", None) for model in problem.privacy}
+    if problem.whole.n > _MOST_ROWS:
+        return ()
+    return tuple(
+        column for column, values in counted.reference.items() if column not in promised and len(values) <= _MOST_VALUES
     )
 
 

@@ -65,6 +65,8 @@ class Promises:
     """Hierarchies of quasi-identifiers, which give released values their meaning."""
     made_for: Format | None = None
     """The format the table was counted for: values it cannot distinguish count as one."""
+    certainty_of: tuple[str, ...] = ()
+    """Sensitive columns that no model is about, but that the verdict on the release weighs."""
     values: Mapping[str, pl.Series] = field(default_factory=dict)
     """All values a quasi-identifier or sensitive column may be released with, where they are known."""
 
@@ -104,6 +106,7 @@ class Promises:
             weights=self.weights,
             population=self.population,
             read_back=read_back,
+            certainty_of=self.certainty_of,
             made_for=None if self.made_for is None else self.made_for.kind,
         )
         verdict = request.check(data)

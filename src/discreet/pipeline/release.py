@@ -45,6 +45,7 @@ from discreet.report.columns import ReleasedColumn
 from discreet.report.notes import Caution, PrivateCaution
 from discreet.report.release_report import release_html, summary, to_dict, write_report
 from discreet.report.small_counts import LeftOut
+from discreet.report.verdict import Verdict, make_verdict
 from discreet.runtime.locations import TableLocation, as_path
 
 if TYPE_CHECKING:
@@ -127,6 +128,15 @@ class Release:
     def warnings(self) -> tuple[str, ...]:
         """The notes that must not be overlooked."""
         return tuple(note for note in self.notes if isinstance(note, Caution))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What to know before sharing the release: a level (``ok``, ``caution`` or ``danger``) and sentences.
+
+        It weighs the columns released unchanged, how surely sensitive values can be told, the class sizes, the rows
+        left out and the columns that say nothing any more. It tells nothing about people who were left out.
+        """
+        return make_verdict(self)
 
     @property
     def score(self) -> float | None:

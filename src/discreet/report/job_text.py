@@ -12,7 +12,7 @@ from typing import Any
 from discreet.runtime.text_form import outline
 from discreet.schema import shown_hierarchy
 
-__all__ = ["is_counted", "job_text", "plain_data", "shown_job", "text_form"]
+__all__ = ["is_counted", "job_text", "plain_data", "scheme_names", "shown_job", "text_form"]
 
 _LOCATIONS = ("input", "population", "output", "report", "certificate", "mapping", "key")
 _NOT_ASKED = (*_LOCATIONS, "time_limit", "engine", "memory_limit", "spark")
@@ -36,6 +36,16 @@ def text_form(choice: Any) -> Any:
     if choice is None or isinstance(choice, str | int | float):
         return choice
     return str(getattr(choice, "text", None) or getattr(choice, "source", None) or repr(choice))
+
+
+def scheme_names(job: Mapping[str, Any]) -> str:
+    """Return the schemes of a job, of which optimality is a statement.
+
+    >>> scheme_names({"scheme": {"age": "ordered", "zip": "subtree", "sex": "ordered"}})
+    'ordered and subtree'
+    """
+    scheme = job["scheme"]
+    return " and ".join(dict.fromkeys(map(str, scheme.values()))) if isinstance(scheme, Mapping) else str(scheme)
 
 
 def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:

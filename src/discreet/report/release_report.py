@@ -17,7 +17,7 @@ from discreet.report.formats.html import to_html
 from discreet.report.formats.markdown import to_markdown
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
-from discreet.report.job_text import plain_data, shown_job
+from discreet.report.job_text import plain_data, scheme_names, shown_job
 from discreet.report.notebook import audit_html, table_html
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
@@ -45,6 +45,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     left_out = LeftOut.of(release)
     notes = release.notes if exact else handed_over(release.notes)
     data = {
+        "verdict": release.verdict.to_dict(),
         **_costs(release, shown=exact or not left_out.few),
         **left_out.to_dict(),
         "suppressed_values": release.suppressed_values,
@@ -99,6 +100,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
     left_out = LeftOut.of(release)
     hidden = frozenset() if exact else withheld_promises(release)
     facts = [
+        *_verdict(release),
         ("rows", _exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}"),
         ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
         ("cost", _cost(release, shown=exact or not left_out.few)),
@@ -130,6 +132,17 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
     return "\n".join([*lines, *cautions, *(f"note: {note}" for note in notes)])
 
 
+def _verdict(release: Release) -> list[tuple[str, str]]:
+    """Return the verdict, a line for each finding that is no warning printed below."""
+    serious = [
+        each for each in release.verdict.findings if each.level != "ok" and each.sentence not in release.warnings
+    ]
+    lines = [f"{each.level}: {each.sentence}" for each in serious]
+    if not lines:
+        lines = [release.verdict.level if release.verdict.level == "ok" else "caution, see the warnings"]
+    return [("verdict" if number == 0 else "", line) for number, line in enumerate(lines)]
+
+
 def _exact_rows(release: Release) -> str:
     missing = f", {release.dropped_missing:,} left out for missing values" if release.dropped_missing else ""
     share = release.suppressed / release.n if release.n else 0.0
@@ -140,14 +153,20 @@ def _exact_rows(release: Release) -> str:
 
 
 def _cost(release: Release, *, shown: bool) -> str:
-    proven = release.status == "optimal"
     if not shown:
-        return f"{'proven optimal' if proven else 'not proven optimal'}; not shown, as few were left out"
+        proof = _proof(release) if release.status == "optimal" else "not proven optimal"
+        return f"{proof}; not shown, as few were left out"
     relative = f"{release.normalized_cost:.2%} of the {'score' if release.score is not None else 'cost'}"
     relative += " is lost" if release.score is not None else " of suppressing everything"
-    return (
-        f"{number_text(release.cost)} ({relative}), {'proven optimal' if proven else f'gap at most {release.gap:.2%}'}"
-    )
+    return f"{number_text(release.cost)} ({relative}), {_proof(release)}"
+
+
+def _proof(release: Release) -> str:
+    """Return what is proven, and among what."""
+    recodings = f"{scheme_names(release.job)} recodings"
+    if release.status == "optimal":
+        return f"proven optimal among {recodings}"
+    return f"gap at most {release.gap:.2%} among {recodings}"
 
 
 def _score(release: Release, *, shown: bool) -> list[tuple[str, str]]:
@@ -218,8 +237,11 @@ def release_html(release: Release) -> str:
     """Return the key figures and the audit as tables, as notebooks show them."""
     from discreet.report.sections.release import report_tiles
 
+    verdict = release.verdict
+    findings = [(each.level, each.sentence) for each in verdict.findings]
     tiles = [(tile.name, tile.figure, tile.hint) for tile in report_tiles(release).tiles]
-    return table_html("Release", (), tiles) + audit_html(release.audit, withheld_promises(release))
+    top = table_html(f"Verdict: {verdict.level}. {verdict.headline}.", (), findings)
+    return top + table_html("Release", (), tiles) + audit_html(release.audit, withheld_promises(release))
 
 
 def write_report(release: Release, path: Path, more: Sequence[Measured] = (), evaluate: bool | None = None) -> Path:

@@ -65,6 +65,7 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "solver": release.job["solver"],
         "cost_name": release.job["cost"],
         "levels": release.levels,
+        "verdict": release.verdict.to_dict(),
         "audit": checks,
         "promises": _promises(release),
         "attributes": [_attribute(release, column, domains, before, after) for column in domains],

@@ -19,7 +19,7 @@ from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
-from discreet.pipeline.audit.verdict import Audit, Check
+from discreet.pipeline.audit.verdict import Audit, Certainty, Check
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.report.class_sizes import ClassSizes
 from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
@@ -105,6 +105,8 @@ class AuditRequest:
     """Columns known to have few values."""
     read_back: Callable[[str, pl.Series], pl.Series] | None = None
     """Takes a column and values as they were read, and returns what they were before they were written."""
+    certainty_of: Sequence[str] = ()
+    """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
     made_for: str | None = None
     """The file format whose limits are already applied to the ``reference``."""
 
@@ -117,7 +119,7 @@ class AuditRequest:
         models = [model.resolve(named) for model in models]
         weights = self._weights(models)
         table = open_table(data, self.engine, columns, categories=self.categories)
-        attributes = {name: _parts(name, table.columns) for name in _attributes(models)}
+        attributes = {name: _parts(name, table.columns) for name in (*_attributes(models), *self.certainty_of)}
         classes = read_classes(table, columns, attributes, weights)
         layout = table.layout or self.made_for
         if self.read_back is not None:
@@ -131,7 +133,9 @@ class AuditRequest:
         if self.rows is not None:
             checks.append(Check("number of rows", self.rows, total, total == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), ClassSizes.of(classes.sizes))
+        certainties = tuple(Certainty.of(column, values) for column, values in groups.items())
+        sizes = ClassSizes.of(classes.sizes)
+        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties)
 
     def _weights(self, models: Sequence[PrivacyModel]) -> str | None:
         """Return the column of survey weights, if a model needs it; raise UsageError if nothing is known of people."""

@@ -7,12 +7,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from discreet.problem import Groups
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
 from discreet.report.numbers import number_text
 from discreet.runtime.plurals import amount
 
-__all__ = ["Audit", "Check"]
+__all__ = ["Audit", "Certainty", "Check"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,32 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Certainty:
+    """How surely the classes give a sensitive column away, whatever was promised; known values count."""
+
+    column: str
+    highest: float
+    """The largest share of one value in a class."""
+    certain: float
+    """The share of released rows in classes where all have the same value."""
+    common: float
+    """The share of the most frequent value in the released table: what anybody would guess."""
+
+    @classmethod
+    def of(cls, column: str, groups: Groups) -> Certainty:
+        """Measure the classes of a released table."""
+        top = np.zeros(groups.sizes.size)
+        np.maximum.at(top, groups.group, groups.shares)
+        whole = np.bincount(groups.value, groups.count)
+        return cls(
+            column,
+            highest=float(top.max(initial=0.0)),
+            certain=float(groups.sizes[top > 1 - 1e-9].sum() / max(groups.sizes.sum(), 1)),
+            common=float(whole.max(initial=0.0) / max(whole.sum(), 1)),
+        )
+
+
+@dataclass(frozen=True)
 class Audit:
     """The verdict on a released table."""
 
@@ -36,6 +65,8 @@ class Audit:
     quasi_identifiers: tuple[str, ...]
     sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
     """The distribution of class sizes."""
+    certainties: tuple[Certainty, ...] = field(default=(), repr=False)
+    """What the classes give away about sensitive columns."""
 
     @property
     def passed(self) -> bool:

@@ -19,6 +19,7 @@ from discreet.report.sections.blocks import (
     Text,
     Tile,
     Tiles,
+    VerdictBox,
 )
 
 __all__ = ["to_html"]
@@ -65,6 +66,8 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Facts):
         facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in block.facts)
         yield f"<dl>{facts}</dl>"
+    elif isinstance(block, VerdictBox):
+        yield from _verdict(block)
     elif isinstance(block, Tiles):
         yield f'<div class="tiles">{"".join(map(_tile, block.tiles))}</div>'
     elif isinstance(block, DataTable):
@@ -79,6 +82,18 @@ def _block(block: Block) -> Iterator[str]:
         for card in block.cards:
             yield from _card(card)
         yield "</div>"
+
+
+_MARKS = {"ok": "✓", "caution": "!", "danger": "✗"}
+
+
+def _verdict(verdict: VerdictBox) -> Iterator[str]:
+    yield f'<div class="verdict {verdict.level}"><h2>{escape(verdict.headline)}</h2><ul>'
+    for level, sentence in verdict.sentences:
+        word = "" if level == "ok" else f"<b>{level}</b> "
+        mark = f'<span aria-hidden="true">{_MARKS[level]}</span>'
+        yield f'<li class="{level}">{mark}<span>{word}{escape(sentence)}</span></li>'
+    yield "</ul></div>"
 
 
 def _tile(tile: Tile) -> str:

@@ -16,6 +16,7 @@ from discreet.report.sections.blocks import (
     Section,
     Text,
     Tiles,
+    VerdictBox,
 )
 
 __all__ = ["to_markdown"]
@@ -37,6 +38,9 @@ def _block(block: Block) -> Iterator[str]:
         yield "\n".join(f"- {_plain(item)}" for item in block.items)
     elif isinstance(block, Facts):
         yield "\n".join(f"- **{_plain(name)}**: {_plain(words)}" for name, words in block.facts)
+    elif isinstance(block, VerdictBox):
+        lines = [f"- **{level}**: {_plain(sentence)}" for level, sentence in block.sentences]
+        yield f"**{_plain(block.headline)}**\n\n" + "\n".join(lines)
     elif isinstance(block, Tiles):
         yield "\n".join(
             f"- **{_plain(tile.name)}**: {_plain(tile.figure)} ({_plain(tile.hint)})" for tile in block.tiles

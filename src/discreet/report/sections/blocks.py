@@ -20,6 +20,7 @@ __all__ = [
     "Text",
     "Tile",
     "Tiles",
+    "VerdictBox",
 ]
 
 
@@ -42,6 +43,15 @@ class Facts:
     """Pairs of a name and its description."""
 
     facts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class VerdictBox:
+    """The verdict: a headline, and sentences each marked ``ok``, ``caution`` or ``danger``."""
+
+    level: str
+    headline: str
+    sentences: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ class Cards:
     cards: Sequence[Card]
 
 
-Block = Text | BulletList | Facts | Tiles | DataTable | Figure | Code | Cards
+Block = Text | BulletList | Facts | VerdictBox | Tiles | DataTable | Figure | Code | Cards
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from discreet.report.charts.release import bar_chart, size_chart, size_names, sp
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import plain_data, shown_job
+from discreet.report.job_text import plain_data, scheme_names, shown_job
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
@@ -32,6 +32,7 @@ from discreet.report.sections.blocks import (
     Text,
     Tile,
     Tiles,
+    VerdictBox,
 )
 from discreet.report.small_counts import WITHHELD, LeftOut, few, hidden_cells, withheld_promises
 from discreet.runtime.locations import TableUrl, is_url
@@ -66,7 +67,7 @@ def _table_name(location: str) -> str:
 def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Section]:
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     return [
-        Section("", [report_tiles(release)]),
+        Section("", [_verdict(release), report_tiles(release)]),
         Section("What was asked", list(_job(release))),
         Section("What was done", list(_result(release))),
         Section("Proof", list(_proof(release))),
@@ -76,6 +77,11 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
         Section("Columns before and after", list(_columns(release))),
         Section("How to repeat it", list(_repeat(release))),
     ]
+
+
+def _verdict(release: Release) -> VerdictBox:
+    verdict = release.verdict
+    return VerdictBox(verdict.level, verdict.headline, [(each.level, each.sentence) for each in verdict.findings])
 
 
 def report_tiles(release: Release) -> Tiles:
@@ -89,7 +95,11 @@ def report_tiles(release: Release) -> Tiles:
     loss = "not shown" if left_out.few else percent(release.normalized_cost)
     relative = "it would tell how few were left out" if left_out.few else "of what leaving everybody out would cost"
     best = "proven" if proven else "not proven" if left_out.few else f"within {percent(release.gap)}"
-    proof = "no release that keeps the promises costs less" if proven else "how far from the best it can be at most"
+    proof = (
+        f"no {scheme_names(release.job)} recoding that keeps the promises costs less"
+        if proven
+        else "how far from the best it can be at most"
+    )
     return Tiles(
         [
             Tile("Privacy audit", "passed" if audit.passed else "FAILED", _promises_kept(release), audit.passed),

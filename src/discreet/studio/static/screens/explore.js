@@ -5,7 +5,7 @@ import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Meter, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
 import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
 import { frontPoints } from "../front.js";
-import { Warnings } from "./decide.js";
+import { Verdict } from "./decide.js";
 import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
 import { count, number, share } from "../format.js";
@@ -83,13 +83,13 @@ function Result({ job }) {
   const attribute = found.attributes.find((each) => each.name === column);
   const optimal = found.status === "optimal";
   return html`
-    <${Warnings} list=${found.warnings} />
+    <${Verdict} of=${found} />
     <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
     <div class="stats">
       <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
       <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
       <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
-      <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText : words.gapText} />
+      <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.gapText} />
     </div></section>
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>

@@ -4,7 +4,7 @@ import { at } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Empty, Notice, Waiting } from "../parts.js";
 import { Icon } from "../icons.js";
-import { Warnings } from "./decide.js";
+import { Verdict } from "./decide.js";
 import { jobLabel } from "./run.js";
 import { share } from "../format.js";
 import { texts } from "../texts.js";
@@ -30,7 +30,7 @@ export function Release() {
       ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => setQuery({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
   <div class="columns main-side"><div class="stack">
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
-    ${found && html`<${Warnings} list=${found.warnings} />`}
+    ${found && html`<${Verdict} of=${found} />`}
     ${PARTS.map((part) => html`<section key=${part.name} class=${`stack part ${part.name}`} aria-labelledby=${`part-${part.name}`}>
       <div class="card handover"><div class="seal"><${Icon} name=${part.icon} size=${40} /></div><div><h2 id=${`part-${part.name}`}>${words[part.name].title}</h2><p class="quiet">${words[part.name].text}</p></div><a class=${`button large ${part.name === "over" ? "main" : ""}`} href=${at.file(job.id, part.archive)} download><${Icon} name="download" />${words[part.name].button}</a></div>
       <ul class="files">${part.files.filter(has).map((name) => html`<li key=${name} class="card"><${Icon} name=${ICONS[name] || "file"} size=${26} /><div><h3>${words.files[name].title}</h3><p class="small quiet">${words.files[name].text}</p></div>

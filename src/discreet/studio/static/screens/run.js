@@ -5,7 +5,7 @@ import { useApp, useJob, useLoaded } from "../context.js";
 import { Button, Card, Empty, Notice, Stat } from "../parts.js";
 import { FrontChart, LiveChart } from "../charts.js";
 import { frontPoints } from "../front.js";
-import { Decide, Warnings } from "./decide.js";
+import { Decide, Verdict } from "./decide.js";
 import { Icon } from "../icons.js";
 import { ago, number, seconds, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -72,7 +72,7 @@ function Search({ job }) {
     <div class="status" role="status" aria-live="polite">
       ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? words.stage(job.stage_text) : ""}</p></${Notice}>`}
       ${job.state === "done" && html`<${Notice} kind="good"><p><b>${front ? words.frontDone : proven ? words.proven : words.feasible(share(job.gap))}</b> ${job.message || ""}</p></${Notice}>`}
-      ${result && html`<${Warnings} list=${result.warnings} />`}
+      ${result && result.verdict && html`<${Verdict} of=${result} />`}
       ${job.state === "failed" && html`<${Notice} kind="bad">${undecided.length ? html`<${Decide} columns=${undecided} onDone=${() => go("goals")} />` : html`<p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>`}<${Remedies} job=${job} /></${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>

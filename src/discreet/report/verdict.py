@@ -1,0 +1,192 @@
+"""The verdict on a release: what a person should know before anything else, with the figures behind it.
+
+An audit says whether the promises are kept. The verdict weighs everything that leaves: columns released unchanged,
+sensitive values that can be told for certain, small classes, rows left out, columns that say nothing any more. It is
+made of released rows and of figures that may be handed over, so it stands at the top of every report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from discreet.report.notes import Caution, handed_over
+from discreet.report.numbers import percent, rounded_percent
+from discreet.report.small_counts import LeftOut
+from discreet.runtime.plurals import amount
+
+if TYPE_CHECKING:
+    from discreet.pipeline.audit.verdict import Certainty
+    from discreet.pipeline.release import Release
+
+__all__ = ["Finding", "Level", "Verdict", "make_verdict"]
+
+Level = Literal["ok", "caution", "danger"]
+_ORDER: dict[Level, int] = {"danger": 0, "caution": 1, "ok": 2}
+_HEADLINES: dict[Level, str] = {
+    "ok": "Nothing that was measured speaks against sharing",
+    "caution": "Read this before you share",
+    "danger": "Do not share this as it is",
+}
+_SURE = 0.9
+"""A sensitive value known with this certainty is as good as known."""
+_LIKELY = 0.75
+_IDENTIFYING = 0.05
+"""A column in which this share of the rows have a value of their own singles people out."""
+_SMALL, _SMALLER = 5, 3
+"""Classes below these sizes: a caution, and a danger."""
+_MANY_LEFT_OUT = 0.1
+_MUCH_LOST = 0.5
+_WIDE_GAP = 0.1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence of a verdict, and how serious it is."""
+
+    level: Level
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How safe and how useful a release is, the most serious finding first."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def level(self) -> Level:
+        """``ok``, ``caution`` or ``danger``: that of the most serious finding."""
+        return self.findings[0].level if self.findings else "ok"
+
+    @property
+    def headline(self) -> str:
+        """What the level means, in a few words."""
+        return _HEADLINES[self.level]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, the most serious first."""
+        return tuple(finding.sentence for finding in self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{finding.level}: {finding.sentence}" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data, ready for JSON."""
+        return {
+            "level": self.level,
+            "headline": self.headline,
+            "findings": [vars(finding).copy() for finding in self.findings],
+        }
+
+
+def make_verdict(release: Release) -> Verdict:
+    """Weigh everything that a release hands out."""
+    if not release.audit.rows:
+        return Verdict((Finding("caution", "Nothing was released: every row was left out."),))
+    findings = [
+        *_promises(release),
+        *_kept_columns(release),
+        *_secrets(release),
+        *_class_sizes(release),
+        *_left_out(release),
+        *_usefulness(release),
+        *(Finding("caution", str(note)) for note in handed_over(release.notes) if isinstance(note, Caution)),
+    ]
+    if all(finding.level == "ok" for finding in findings):
+        findings.append(Finding("ok", "No column that is released unchanged singles people out."))
+    return Verdict(tuple(sorted(findings, key=lambda finding: _ORDER[finding.level])))
+
+
+def _promises(release: Release) -> Iterator[Finding]:
+    if not release.audit.passed:
+        yield Finding("danger", "The release breaks a promise; do not share it.")
+
+
+def _kept_columns(release: Release) -> Iterator[Finding]:
+    """Judge the columns that are released unchanged by how many rows have a value of their own."""
+    for column in release.kept:
+        if column.role != "" or column.unique is None:
+            continue
+        share = rounded_percent(column.unique, release.n)
+        of_rows = f"in {share} of the rows" if share[0] in "u0123456789" else "in part of the rows"
+        if column.unique >= _IDENTIFYING:
+            yield Finding(
+                "danger",
+                f"Column '{column.name}' is released unchanged and has a value of its own {of_rows}: whoever "
+                "knows it finds the person.",
+            )
+        elif column.stops:
+            why = column.reasons[0] if column.reasons else "it could identify people"
+            yield Finding("caution", f"Column '{column.name}' is released unchanged: {why}.")
+
+
+def _secrets(release: Release) -> Iterator[Finding]:
+    """Judge how surely sensitive values can be told, and how much of that is no more than a good guess."""
+    for found in release.audit.certainties:
+        yield from _secret(found)
+
+
+def _secret(found: Certainty) -> Iterator[Finding]:
+    guess = f"; in the whole release the most frequent value has {percent(found.common)}"
+    if found.highest >= _SURE and found.common < _SURE:
+        if found.certain:
+            text = f"'{found.column}' is known for certain for {_share(found.certain)} of the people"
+        else:
+            text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
+        yield Finding("danger", f"{text}{guess}.")
+    elif found.highest >= _LIKELY and found.highest > found.common + 0.05:
+        text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
+        yield Finding("caution", f"{text}{guess}.")
+    elif found.certain:
+        text = (
+            f"Nearly all people have the same '{found.column}' ({percent(found.common)}), so that it is hardly a secret"
+        )
+        yield Finding("caution", f"{text}.")
+    else:
+        yield Finding("ok", f"'{found.column}' can be told with {percent(found.highest)} certainty at most.")
+
+
+def _share(share: float) -> str:
+    return "under 1 %" if share < 0.01 else percent(share)
+
+
+def _class_sizes(release: Release) -> Iterator[Finding]:
+    smallest = release.audit.smallest_class
+    others = amount(smallest - 1, "other")
+    if smallest < _SMALLER:
+        text = (
+            "Some rows have released values that no other row has: whoever knows these columns finds the person."
+            if smallest == 1
+            else f"Some people share their released values with {others} only."
+        )
+        yield Finding("danger", text)
+    elif smallest < _SMALL:
+        yield Finding("caution", f"Some people share their released values with {others} only.")
+    else:
+        yield Finding("ok", f"Everybody shares their released values with at least {others}.")
+
+
+def _left_out(release: Release) -> Iterator[Finding]:
+    left_out = LeftOut.of(release)
+    if left_out.rows and left_out.total / left_out.rows >= _MANY_LEFT_OUT:
+        yield Finding("caution", f"{percent(left_out.total / left_out.rows)} of the rows were left out.")
+
+
+def _usefulness(release: Release) -> Iterator[Finding]:
+    empty = [f"'{column.name}'" for column in release.columns if column.values == 1 and (column.of or 2) > 1]
+    if empty:
+        says = "says" if len(empty) == 1 else "say"
+        yield Finding("caution", f"{_listed(empty)} {says} nothing any more: all rows have the same value.")
+    if LeftOut.of(release).few:
+        return
+    if release.normalized_cost > _MUCH_LOST and not empty:
+        yield Finding("caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.")
+    if release.status != "optimal" and release.gap > _WIDE_GAP:
+        yield Finding("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,102 @@
+"""The verdict: what a person sees first weighs everything that leaves, and says how serious it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dc
+from discreet.report.verdict import Verdict
+
+
+def released(rows: dict[str, list[Any]], **choices: Any) -> dc.Release:
+    return dc.anonymize(
+        pl.DataFrame(rows), **{"quasi_identifiers": ["q"], "privacy": "k(5)", "scheme": "full-domain", **choices}
+    )
+
+
+def levels(verdict: Verdict, word: str) -> list[str]:
+    return [finding.level for finding in verdict.findings if word in finding.sentence]
+
+
+def test_nothing_to_say() -> None:
+    verdict = released({"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy="k(5)").verdict
+    assert verdict.level == "caution"  # no promise looks at s
+    verdict = released(
+        {"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]
+    ).verdict
+    assert verdict.level == "ok"
+    assert "at least 5 others" in verdict.sentences[0] + verdict.sentences[1]
+
+
+def test_a_secret_that_is_certain_is_a_danger() -> None:
+    rows = {"q": ["a"] * 10 + ["b"] * 10, "s": ["hiv"] * 10 + list("vwxyz") * 2}
+    verdict = released(rows, sensitive=["s"]).verdict
+    assert verdict.level == "danger"
+    assert verdict.sentences[0].startswith("'s' is known for certain for 50.0 % of the people")
+
+
+def test_a_secret_that_is_almost_certain_is_a_danger_too() -> None:
+    rows = {"q": ["a"] * 20 + ["b"] * 20, "s": ["hiv"] * 19 + ["flu"] + list("vwxyz") * 4}
+    verdict = released(rows, sensitive=["s"]).verdict
+    assert levels(verdict, "95.0 % certainty") == ["danger"]
+
+
+def test_what_nearly_everybody_has_is_no_secret() -> None:
+    rows = {"q": ["a"] * 20 + ["b"] * 20, "s": ["well"] * 39 + ["ill"]}
+    assert levels(released(rows, sensitive=["s"]).verdict, "hardly a secret") == ["caution"]
+
+
+@pytest.mark.parametrize(("k", "level"), [(1, "danger"), (2, "danger"), (3, "caution"), (4, "caution"), (5, "ok")])
+def test_small_classes(k: int, level: str) -> None:
+    verdict = released({"q": ["a"] * k + ["b"] * 9}, privacy=f"k({k})").verdict
+    assert verdict.level == level
+    assert levels(verdict, "released values") == [level]
+
+
+def test_a_column_that_singles_people_out() -> None:
+    rows = {"q": ["a", "b"] * 60, "pin": [f"{n:04}x" for n in range(120)]}
+    verdict = released(rows, keep=["pin"]).verdict
+    assert verdict.level == "danger"
+    assert levels(verdict, "Column 'pin' is released unchanged and has a value of its own in 100 % of the rows") == [
+        "danger"
+    ]
+
+
+def test_little_left() -> None:
+    verdict = released(
+        {"q": ["a", "b", "c", "d"], "r": ["x"] * 4}, quasi_identifiers=["q", "r"], privacy="k(4)"
+    ).verdict
+    assert levels(verdict, "'q' says nothing any more") == ["caution"]
+    rows = {"q": ["a"] * 20 + [f"v{n}" for n in range(10)]}
+    verdict = released(rows, suppression="budget(40%)", quasi_identifiers={"q": "flat"}).verdict
+    assert levels(verdict, "33.3 % of the rows were left out") == ["caution"]
+
+
+def test_few_who_were_left_out_are_not_counted() -> None:
+    rows = {"q": ["a"] * 12 + ["b", "c", "d"]}
+    verdict = released(rows, suppression="budget(40%)", quasi_identifiers={"q": "flat"}).verdict
+    assert levels(verdict, "left out") == []
+
+
+def test_nothing_released() -> None:
+    rows = {"q": ["a", "b", "c"]}
+    verdict = released(rows, privacy="k(3)", suppression="class-records", max_levels={"q": 0}).verdict
+    assert verdict.level == "caution"
+    assert verdict.sentences == ("Nothing was released: every row was left out.",)
+
+
+def test_every_report_begins_with_it(tmp_path: Path) -> None:
+    release = released({"q": ["a"] * 10 + ["b"] * 10, "s": ["hiv"] * 10 + list("vwxyz") * 2}, sensitive=["s"])
+    sentence = release.verdict.sentences[0]
+    assert release.summary().startswith("verdict")
+    assert sentence in release.summary().partition("\n")[0]
+    assert json.loads(release.report(tmp_path / "r.json").read_text())["verdict"]["level"] == "danger"
+    for name in ("r.md", "r.html"):
+        text = release.report(tmp_path / name, evaluate=False).read_text()
+        assert text.index("Do not share this as it is") < text.index("Privacy audit")
+    assert release._repr_html_().startswith("<table><caption>Verdict: danger.")
