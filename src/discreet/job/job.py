@@ -178,9 +178,12 @@ class Job(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the job as a release shows it: with all defaults, and paths relative to the current folder."""
+        from discreet.job.settings import is_best
         from discreet.problem import make_schemes
 
         unused = {key for key in _OPTIONAL if getattr(self, key) in (None, [])}
+        if is_best(self.scheme):
+            return self._moved_to(Path()).model_dump(exclude=unused)
         schemes = make_schemes(self.scheme)
         text = {name: each.text for name, each in schemes.items()} if isinstance(schemes, Mapping) else schemes.text
         return {**self._moved_to(Path()).model_dump(exclude=unused), "scheme": text}

@@ -81,7 +81,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "scheme": Parameter(
         "How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
-        "all columns or for one (repeatable); or local, for all.",
+        "all columns or for one (repeatable); local, for all; or best, which tries several.",
         "texts",
         "[NAME=]SCHEME",
     ),

@@ -20,7 +20,7 @@ from discreet.runtime.read_options import check_missing_sensitive
 if TYPE_CHECKING:
     from discreet.solve import Solver
 
-__all__ = ["JobSettings", "as_list", "cost_by_priorities", "highest_levels"]
+__all__ = ["JobSettings", "as_list", "cost_by_priorities", "highest_levels", "is_best"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +42,8 @@ class JobSettings:
     """The cost as it was given, before priorities became its weights."""
     suppression: Suppression
     scheme: Scheme | Mapping[str, Scheme]
+    any_scheme: bool = False
+    """Whether several schemes are tried, and the best is taken (``scheme="best"``)."""
     solver: str | Solver = "auto"
     priorities: Mapping[str, int] = field(default_factory=dict)
     keep_at_least: Mapping[str, int] = field(default_factory=dict)
@@ -75,7 +77,9 @@ class JobSettings:
         levels_by_column(given["min_levels"])
         highest_levels(given["max_levels"], given["keep_at_least"])
         Shuffle.of(given.get("order", "random"))
-        given["suppression"], given["scheme"] = SUPPRESSION.make(given["suppression"]), make_schemes(given["scheme"])
+        given["any_scheme"] = is_best(given["scheme"])
+        given["scheme"] = make_schemes("full-domain" if given["any_scheme"] else given["scheme"])
+        given["suppression"] = SUPPRESSION.make(given["suppression"])
         if given["missing"] not in get_args(Missing):
             raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{given['missing']}'.")
         check_missing_sensitive(given["missing_sensitive"])
@@ -110,6 +114,11 @@ class JobSettings:
             **({} if self.order == "random" else {"order": self.order}),
             "seed": self.seed,
         }
+
+
+def is_best(scheme: Any) -> bool:
+    """Return whether several schemes are to be tried, instead of one or one per column."""
+    return isinstance(scheme, str) and scheme.strip() == "best"
 
 
 def as_list(choices: Any) -> list[Any]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines import EngineName, Missing, MissingSensitive, Order
 from discreet.job.settings import JobSettings
-from discreet.pipeline.infeasible import infeasible
 from discreet.pipeline.make_release import make_release
-from discreet.pipeline.prepare import build_problem, check_suppression, interruptible, prepare, search_budget
+from discreet.pipeline.prepare import interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
-from discreet.problem import PrivacyModel, Problem, Scheme
+from discreet.pipeline.search import search
+from discreet.problem import PrivacyModel, Scheme
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
-    from discreet.solve import Budget, ProgressCallback, Solution, Solver
+    from discreet.solve import Budget, ProgressCallback, Solver
 
 __all__ = ["anonymize"]
 
@@ -92,6 +92,8 @@ def anonymize(
         What is minimized (``LM`` unless there are priorities), what may be suppressed, how values may be generalized,
         and by which algorithm. ``scheme`` is one for all quasi-identifiers, or a mapping such as
         ``{"race": "set", "age": "ordered"}``, in which those not named are ``full-domain``.
+        ``"best"`` searches full-domain, subtree and local, shares the time limit (60 seconds unless one is given)
+        among them, and takes the release that costs least; ``release.stats["schemes"]`` has all of them.
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
     seed
@@ -140,26 +142,12 @@ def anonymize(
     arguments = dict(locals())
     with interruptible():
         settings = JobSettings.make(arguments)
+        if settings.any_scheme:
+            from discreet.pipeline.best_scheme import best_of_schemes
+
+            return best_of_schemes(settings, progress, search_budget(budget, None))
         prepared = prepare(settings).with_key()
-        with prepared.clock("solve"):
-            problem = build_problem(prepared, settings.privacy)
-            check_suppression(problem, prepared)
-            budget = search_budget(budget, None)
-            compiling = budget.preparing
-            solution = _solve(problem, settings, progress, budget)
-            prepared.clock.reassign(budget.preparing - compiling, from_stage="solve", to_stage="compile")
+        budget = search_budget(budget, None)
+        problem, solution = search(prepared, progress, budget)
         job = {**settings.describe_search(), "privacy": [model.text for model in problem.privacy]}
         return make_release(prepared, problem, solution, job, drawn=budget.drawn)
-
-
-def _solve(problem: Problem, settings: JobSettings, progress: ProgressCallback | None, budget: Budget) -> Solution:
-    from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
-
-    budget = search_budget(budget, settings.time_limit)
-    with budget.paused():
-        solver = choose_solver(problem, settings.solver)
-    budget.seed = settings.seed
-    solution = solver.solve(problem, budget, progress)
-    if solution.status == "infeasible":
-        raise infeasible(problem, solution)
-    return solution

@@ -115,6 +115,8 @@ def pareto(
     if promises and method == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
     settings = JobSettings.make({**arguments, "privacy": promises})
+    if settings.any_scheme:
+        raise UsageError("A front has one scheme; name it, as in full-domain, and compare the fronts of several.")
     if settings.suppression.name not in ("none", "budget"):
         raise UnsupportedCombinationError(
             "A front", f"the suppression {settings.suppression.name}", "choose none or a budget"

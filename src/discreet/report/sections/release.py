@@ -70,6 +70,7 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
         Section("", [_verdict(release), report_tiles(release)]),
         Section("What was asked", list(_job(release))),
         Section("What was done", list(_result(release))),
+        *_schemes(release),
         Section("Proof", list(_proof(release))),
         Section("Privacy audit", list(_audit(release))),
         Section("Risk before and after", list(_risk(release, release.least))),
@@ -82,6 +83,27 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
 def _verdict(release: Release) -> VerdictBox:
     verdict = release.verdict
     return VerdictBox(verdict.level, verdict.headline, [(each.level, each.sentence) for each in verdict.findings])
+
+
+def _schemes(release: Release) -> Iterator[Section]:
+    """Yield the schemes that were tried for ``best``; what others lose depends on people left out of this release."""
+    tried = release.stats.get("schemes")
+    if not tried or LeftOut.of(release).total:
+        return
+    rows = []
+    for each in tried:
+        if each["cost"] is None:
+            rows.append([each["scheme"], "no release", "", each["reason"]])
+            continue
+        proof = "proven optimal" if each["status"] == "optimal" else f"at most {percent(each['gap'])} from the best"
+        rows.append([each["scheme"], percent(each["normalized_cost"]), few(each["suppressed"]), proof])
+    yield Section(
+        "Schemes that were tried",
+        [
+            Text(f"With the same promises, {scheme_names(release.job)} loses least and was taken."),
+            DataTable(("scheme", "detail lost", "people left out", "how good it is"), rows),
+        ],
+    )
 
 
 def report_tiles(release: Release) -> Tiles:

@@ -1,0 +1,39 @@
+"""The search of a job: build the problem of a counted table, choose a solver, and solve it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.pipeline.infeasible import infeasible
+from discreet.pipeline.prepare import Prepared, build_problem, check_suppression, search_budget
+from discreet.problem import Problem
+
+if TYPE_CHECKING:
+    from discreet.solve import Budget, ProgressCallback, Solution
+
+__all__ = ["search"]
+
+
+def search(prepared: Prepared, progress: ProgressCallback | None, budget: Budget) -> tuple[Problem, Solution]:
+    """Return the problem of a table, and its solution; raise InfeasibleError if there is none."""
+    with prepared.clock("solve"):
+        problem = build_problem(prepared, prepared.settings.privacy)
+        check_suppression(problem, prepared)
+        compiling = budget.preparing
+        solution = _solve(problem, prepared, progress, budget)
+        prepared.clock.reassign(budget.preparing - compiling, from_stage="solve", to_stage="compile")
+    return problem, solution
+
+
+def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | None, budget: Budget) -> Solution:
+    from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
+
+    settings = prepared.settings
+    budget = search_budget(budget, settings.time_limit)
+    with budget.paused():
+        solver = choose_solver(problem, settings.solver)
+    budget.seed = settings.seed
+    solution = solver.solve(problem, budget, progress)
+    if solution.status == "infeasible":
+        raise infeasible(problem, solution)
+    return solution

@@ -1,0 +1,119 @@
+"""``scheme="best"``: several schemes with the same promises, and the release that loses least."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import discreet as dc
+from discreet.cli import program
+
+
+def people(seed: int = 1, n: int = 60) -> pl.DataFrame:
+    rng = random.Random(seed)
+    return pl.DataFrame(
+        {
+            "age": [rng.randint(20, 60) for _ in range(n)],
+            "job": [rng.choice(["cook", "nurse", "clerk", "pilot"]) for _ in range(n)],
+            "illness": [rng.choice(["flu", "cold", "gout"]) for _ in range(n)],
+        }
+    )
+
+
+QUASI = {"age": "intervals(5, 10, 20)", "job": "flat"}
+CHOICES: dict[str, Any] = {
+    "quasi_identifiers": QUASI,
+    "sensitive": ["illness"],
+    "privacy": ["k(4)", "distinct-l(2)"],
+    "seed": 7,
+}
+
+
+@pytest.mark.parametrize("suppression", ["none", "budget(10%)"])
+@pytest.mark.parametrize("cost", ["LM", "NCP"])
+def test_the_cheapest_of_all_is_taken(cost: str, suppression: str) -> None:
+    table = people()
+    release = dc.anonymize(table, **CHOICES, cost=cost, suppression=suppression, scheme="best")
+    each = {
+        scheme: dc.anonymize(table, **CHOICES, cost=cost, suppression=suppression, scheme=scheme)
+        for scheme in ("full-domain", "subtree", "local")
+    }
+    assert [tried["scheme"] for tried in release.stats["schemes"]] == list(each)
+    assert release.cost == pytest.approx(min(other.cost for other in each.values()))
+    assert release.job["scheme"] in each
+    for tried in release.stats["schemes"]:
+        assert tried["cost"] == pytest.approx(each[tried["scheme"]].cost)
+    assert release.audit.passed
+
+
+def test_the_same_seed_gives_the_same_release() -> None:
+    first, second = (dc.anonymize(people(), **CHOICES, scheme="best") for _ in range(2))
+    assert first.frame.equals(second.frame)
+
+
+def test_schemes_that_do_not_fit_are_left_out_with_the_reason() -> None:
+    release = dc.anonymize(people(), **{**CHOICES, "privacy": "average-risk(0.1)"}, scheme="best")
+    reasons = {tried["scheme"]: tried["reason"] for tried in release.stats["schemes"]}
+    assert release.job["scheme"] == "full-domain"
+    assert "average-risk" in reasons["local"]
+
+
+def test_if_nothing_fits_the_first_reason_is_given() -> None:
+    with pytest.raises(dc.InfeasibleError, match="k can be 3 at most"):
+        dc.anonymize(people(n=3), **CHOICES, scheme="best")
+
+
+def test_stopped_before_the_second_scheme() -> None:
+    from discreet.solve import Budget
+
+    stop = threading.Event()
+    stop.set()
+    release = dc.anonymize(people(), **CHOICES, scheme="best", budget=Budget(stop=stop))
+    assert release.job["scheme"] == "full-domain"
+    assert release.stats["schemes"][-1]["reason"] == "the search was stopped"
+
+
+def test_reports_show_what_was_tried_if_nobody_was_left_out(tmp_path: Path) -> None:
+    release = dc.anonymize(people(), **CHOICES, scheme="best")
+    assert not release.suppressed
+    assert "Schemes that were tried" in release.report(tmp_path / "r.md").read_text()
+    lone = pl.concat([people(), pl.DataFrame({"age": [99] * 6, "job": ["spy"] * 6, "illness": ["flu"] * 6})])
+    choices = {**CHOICES, "max_levels": {"job": 0}, "suppression": "budget(20%)"}
+    release = dc.anonymize(lone, **choices, scheme="best")
+    assert release.suppressed
+    assert "Schemes that were tried" not in release.report(tmp_path / "r.md").read_text()
+    assert "loses least" not in release.summary()
+    assert "loses least" in release.summary(exact=True)
+
+
+def test_command_line_and_job_file(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "people.csv")
+    job = {
+        "input": "people.csv",
+        "output": "safe.csv",
+        "quasi_identifiers": QUASI,
+        "sensitive": ["illness"],
+        "privacy": ["k(4)"],
+        "scheme": "best",
+        "seed": 7,
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    result = CliRunner().invoke(program, ["run", str(tmp_path / "job.yaml")])
+    assert result.exit_code == 0, result.output
+    assert "loses least" in result.output
+    paths = [str(tmp_path / "people.csv"), "-o", str(tmp_path / "b.csv")]
+    options = ["--qi", "age,job", "--sensitive", "illness", "-k", "4", "--scheme", "best"]
+    result = CliRunner().invoke(program, ["anonymize", *paths, *options])
+    assert result.exit_code == 0, result.output
+
+
+def test_a_front_has_one_scheme() -> None:
+    with pytest.raises(dc.UsageError, match="one scheme"):
+        dc.pareto(people(), quasi_identifiers=QUASI, scheme="best")
