@@ -207,6 +207,6 @@ def test_settings_have_the_parameters_of_a_job() -> None:
     settings = {item.name for item in dataclasses.fields(JobSettings)}
     in_engine = {"memory_limit", "spark"}
     written = set(TARGETS) - {"output", "key"}
-    assert set(PARAMETERS) - in_engine - written - {"input"} == settings - {"data", "given_cost"}
+    assert set(PARAMETERS) - in_engine - written - {"input"} == settings - {"data", "given_cost", "any_scheme"}
     arguments = set(inspect.signature(anonymize).parameters)
     assert set(PARAMETERS) - written - {"input"} == arguments - {"data", "progress", "budget"}
