@@ -19,8 +19,7 @@ from discreet.cli import program
 NAMES = [f"CANARY-{number:04d}" for number in range(400)]
 RARE_TOWN = "Qaanaaq"
 RARE_ILLNESS = "Kuru"
-_CHANCE = re.compile(r"\d+\.\d{6,}(e-?\d+)?|\b[0-9a-f]{32,}\b")
-"""Seconds and checksums, the digits of which may happen to be anything."""
+_CHECKSUM = re.compile(r"\b(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b")
 OUTLIER = 987_654_321
 RARE_DATE = "1899-03-17"
 SECRET = "Zyklop"
@@ -58,6 +57,24 @@ WAYS: dict[str, dict[str, Any]] = {
 CANARIES = [RARE_TOWN, str(OUTLIER), f"{OUTLIER:,}", RARE_DATE, "1899", SECRET]
 
 
+def holds(text: str, canary: str) -> bool:
+    """Whether a text holds a canary.
+
+    A canary that is a number must not be part of a longer number: seconds and checksums may have any digits.
+    """
+    if canary.replace(",", "").isdigit():
+        return re.search(rf"(?<!\d)(?<!\d\.){canary}(?!\d)", _CHECKSUM.sub("", text)) is not None
+    return canary in text
+
+
+def test_canaries_are_found_but_not_by_chance() -> None:
+    found = ["born in 1899", "1899-03-17", "[1899.0, 1950)", "x=1899;", '"1899"', "1899", "year1899er"]
+    assert [text for text in found if not holds(text, "1899")] == []
+    chance = ["0.1899 s", "11899 rows", "18990", "3a1899bc0f", "12.1899034"]
+    assert [text for text in chance if holds(text, "1899")] == []
+    assert holds("at most 987,654,321.", f"{OUTLIER:,}")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_gets_out(way: str, table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -81,13 +98,12 @@ def test_nothing_gets_out(way: str, table: pl.DataFrame, tmp_path: Path, monkeyp
     released = set(pl.read_csv("safe.csv", infer_schema=False)["town"]) | {None}
     written = {name: Path(name).read_text() for name in (*reports, "certificate.json", "job.yaml")}
     written["screen"] = result.output
-    for name, whole in written.items():
-        text = _CHANCE.sub("", whole)
+    for name, text in written.items():
         assert not re.search(r"CANARY", text), name
         for canary in CANARIES:
             if way == "local" and any(canary in str(value) for value in released):
                 continue
-            assert canary not in text, f"{canary} in {name}"
+            assert not holds(text, canary), f"{canary} in {name}"
         assert RARE_ILLNESS not in text, name
 
 
@@ -156,7 +172,7 @@ def leaks(text: str, released: str) -> list[str]:
     """Return what a text holds that must not get out: names, and rare values that were not released."""
     found = ["a name"] if "CANARY" in text else []
     rare = [*CANARIES, RARE_ILLNESS]
-    return found + [canary for canary in rare if canary in text and canary not in released]
+    return found + [canary for canary in rare if holds(text, canary) and canary not in released]
 
 
 def test_evaluations_comparisons_and_notebooks_hold_no_value(table: pl.DataFrame, tmp_path: Path) -> None:

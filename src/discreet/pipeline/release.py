@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evaluate import AttackReport, RiskReport, UtilityReport
+    from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status
 
@@ -89,7 +90,7 @@ class Release:
     """Choices that were made for the user, and what else is good to know; :attr:`warnings` come first."""
     kept: tuple[KeptColumn, ...]
     """The columns without a role, which are released unchanged, and the share of rows with a unique value."""
-    stats: dict[str, Any]
+    stats: ReleaseStats
     """The size of the search space, how much of it was examined, and the seconds of each stage."""
     trace: tuple[Progress, ...]
     """The best cost and the lower bound over time."""

@@ -204,11 +204,8 @@ def _search(release: Release, *, verbose: bool) -> list[tuple[str, str]]:
     pruned = [f"{rule} {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
     if verbose and pruned:
         facts.append(("pruned", ", ".join(pruned)))
-    reached = [
-        f"{what} after {stats[key]:.2f} s"
-        for key, what in (("seconds_to_best", "best"), ("seconds_to_proof", "proof"))
-        if stats.get(key) is not None
-    ]
+    times = (("best", stats.get("seconds_to_best")), ("proof", stats.get("seconds_to_proof")))
+    reached = [f"{what} after {seconds:.2f} s" for what, seconds in times if seconds is not None]
     if reached:
         facts.append(("search", ", ".join(reached)))
     return facts
