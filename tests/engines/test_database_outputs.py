@@ -66,9 +66,9 @@ def test_a_table_that_changes_while_it_is_read(kind: str, place: Place, monkeypa
 
     solve = flow._solve
 
-    def meanwhile(*told: Any) -> Any:
+    def meanwhile(*arguments: Any) -> Any:
         fill(source, people(80))
-        return solve(*told)
+        return solve(*arguments)
 
     monkeypatch.setattr(flow, "_solve", meanwhile)
     for output in (None, place(kind, "safe")):
@@ -241,8 +241,8 @@ def test_a_connection_that_is_lost(postgres: Server, monkeypatch: pytest.MonkeyP
     url = fill(postgres.url("people"), people())
     check = Promises.check
 
-    def cut(self: Promises, *told: Any) -> Any:
-        verdict = check(self, *told)
+    def cut(self: Promises, *arguments: Any) -> Any:
+        verdict = check(self, *arguments)
         postgres.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'discreet'")
         return verdict
 

@@ -240,7 +240,7 @@ def test_postgresql_types_of_its_own(postgres: Server) -> None:
 
 
 def test_classes_look_as_they_are_compared(postgres: Server, tmp_path: Path) -> None:
-    """Values that count as one could be told apart in the table, and then classes would be smaller than they seem."""
+    """If values counted as equal looked different in the table, classes would be smaller than they seem."""
     postgres.run(
         "DROP TABLE IF EXISTS looks; CREATE TABLE looks (free numeric, exact numeric(6, 2), real real);"
         "INSERT INTO looks VALUES (1.5, 1.5, '-0'), (1.50, 1.5, 0), (NULL, 'NaN', 'NaN'), ('NaN', NULL, NULL);"

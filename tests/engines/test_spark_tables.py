@@ -145,12 +145,12 @@ def test_a_table_larger_than_the_driver(session: Any, scheme: str, rows_made: in
         "CASE WHEN id % 5 = 0 THEN 'flu' ELSE 'ache' END AS disease",
         "repeat(CAST(id % 97 AS STRING), 1000) AS letter",
     )
-    told: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": "disease", "privacy": "k(2000)"}
-    told["keep"] = "letter"  # its digits look like codes of people
-    told |= {"scheme": scheme, "cost": "NCP", "seed": 1} if scheme == "local" else {}
+    settings: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": "disease", "privacy": "k(2000)"}
+    settings["keep"] = "letter"  # its digits look like codes of people
+    settings |= {"scheme": scheme, "cost": "NCP", "seed": 1} if scheme == "local" else {}
     with pytest.raises(Exception, match="maxResultSize"):
         rows.toArrow()
-    release = dc.anonymize(rows, **told, output="spark:///?table=clinic.large")
+    release = dc.anonymize(rows, **settings, output="spark:///?table=clinic.large")
     assert release.audit.rows == rows_made
     assert release.audit.smallest_class >= 2_000
     size = session.table("clinic.large").selectExpr("sum(length(letter)) AS n").collect()[0]["n"]

@@ -244,8 +244,8 @@ class TestKeep:
         page = release.report(tmp_path / "report.md").read_text(encoding="utf-8")
         assert "Warning: " in page
         assert "fnlwgt" in page
-        told = json.loads(release.certificate(tmp_path / "certificate.json").read_text(encoding="utf-8"))
-        assert {"name": "fnlwgt", "unique": "100 %"} in told["unchanged"]
+        data = json.loads(release.certificate(tmp_path / "certificate.json").read_text(encoding="utf-8"))
+        assert {"name": "fnlwgt", "unique": "100 %"} in data["unchanged"]
         assert json.loads(json.dumps(release.to_dict()))["kept"][0]["unique"] == "100 %"
 
     def test_it_must_be_there_and_have_no_role(self) -> None:
