@@ -44,7 +44,7 @@ def test_kernels_import_arrays_and_shared_kernels_alone() -> None:
             assert source.startswith((own, "discreet.solve.kernels")), f"{module.name} imports {source}.{name}"
         imported = {
             alias.name.split(".")[0]
-            for node in ast.steps(module.tree)
+            for node in ast.walk(module.tree)
             if isinstance(node, ast.Import)
             for alias in node.names
         }
