@@ -97,7 +97,7 @@ def _unreadable(name: str) -> dict[str, Any]:
         "distinct": 0,
         "unique": 0.0,
         "suggested_role": "identifier",
-        "reasons": ["It holds lists, records or bytes, which cannot be looked into."],
+        "reasons": ["It holds lists, records or bytes, which cannot be inspected."],
         "certainty": "possible",
         "needs_decision": False,
     }

@@ -1,6 +1,6 @@
 """Rows in an order that says nothing about the one they came in.
 
-Rows are sorted by a keyed hash of their released values, and never by a random number drawn for their place: whoever
+Rows are sorted by a keyed hash of their released values, and never by a random number drawn for their place: anyone who
 learns the key, or guesses the seed it was made from, can then tell nothing about the original order, because equal rows
 are interchangeable. It also means that a key gives the same order however an engine delivers the rows.
 
@@ -75,7 +75,7 @@ class Shuffle:
         return self.rows is not None and self.rows * columns <= IN_MEMORY
 
     def bits(self, columns: int) -> int:
-        """Return how many bits of the hash tell buckets apart, so that each can be held in memory."""
+        """Return how many bits of the hash select the bucket, so that each bucket fits into memory."""
         if self.rows is None:
             return MOST_BITS - 2
         return min(max((self.rows * columns // BUCKET_AIM).bit_length(), _FEW_BITS), MOST_BITS)
@@ -118,7 +118,7 @@ class Stream:
         return rows.with_columns(categories) if categories else rows
 
     def as_released(self, column: pl.Series) -> pl.Series:
-        """Return what stands for the numbers of a column."""
+        """Return the numbers of a column in the form that is hashed."""
         words, dtype = self.words.get(column.name), self.schema[column.name]
         if words is not None:
             return words.gather(column.to_physical()).alias(column.name)  # several times as fast as a cast
@@ -156,7 +156,7 @@ def _mark(schema: pl.Schema) -> str:
 
 
 def _hashed(schema: pl.Schema, shuffle: Shuffle) -> pl.Expr:
-    """Return the hash of the values of a row, of which no two kinds that can be told apart are the same."""
+    """Return the keyed hash of the values of a row; up to collisions, only equal rows have the same."""
     values = []
     for column, dtype in schema.items():
         if dtype == pl.Object:  # hashed by where it is in memory
@@ -174,7 +174,7 @@ def _hashed(schema: pl.Schema, shuffle: Shuffle) -> pl.Expr:
 
 
 def _mixed(mark: str, key: int) -> pl.Expr:
-    """Return what equal rows are told apart by, so that they do not stand together: the number of each among them."""
+    """Return a hash of each row and its number among its equals, so that equal rows are not adjacent."""
     return pl.struct(pl.col(mark), pl.int_range(pl.len()).over(mark).alias("number")).hash(key)
 
 

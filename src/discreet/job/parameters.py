@@ -41,7 +41,7 @@ PARAMETERS: dict[str, Parameter] = {
         "Columns nobody may learn about a person; a release has them as they are. Repeatable.", "roles", "COLUMNS"
     ),
     "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS"),
-    "weights": Parameter("Survey weights: how many people each row stands for.", metavar="COLUMN"),
+    "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),

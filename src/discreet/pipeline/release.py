@@ -275,7 +275,7 @@ class Release:
         return risk(released, original=table, **{"unknown": unknown(self), **columns, **options})
 
     def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
-        """Measure what the release is still good for, compared with the original table.
+        """Measure the utility of the release, compared with the original table.
 
         The original table is the one the release was made from, unless another is given; suppressed people count as
         lost. With ``only_released`` the release is compared with the original rows of the released people alone, as in

@@ -69,7 +69,7 @@ class ComparedJob:
     def figures(self) -> dict[str, float | int | None]:
         """Return every figure by name; shares are from 0 to 1.
 
-        Risk and loss are about the people in the release; figures that would tell about others are None.
+        Risk and loss are about the people in the release; figures that would disclose something about others are None.
         """
         release, utility = self.release, self.utility
         if release is None:

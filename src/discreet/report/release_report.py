@@ -39,8 +39,8 @@ _MOST_ROWS = 250_000
 def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     """Return everything except the table itself as plain data.
 
-    Unless ``exact``, figures that would tell about people who were left out are None. If anybody was left out, the
-    course of the search stays with the owner too, as it depends on them.
+    Unless ``exact``, figures that would disclose something about people who were left out are None. If anybody was left
+    out, the course of the search stays with the owner too, as it depends on them.
     """
     left_out = LeftOut.of(release)
     notes = release.notes if exact else handed_over(release.notes)
@@ -95,7 +95,7 @@ def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
 
 
 def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
-    """Return the main figures as aligned text; ``exact`` includes what would tell about people who were left out."""
+    """Return the main figures as aligned text; ``exact`` includes what depends on people who were left out."""
     left_out = LeftOut.of(release)
     hidden = frozenset() if exact else withheld_promises(release)
     facts = [

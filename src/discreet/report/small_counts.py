@@ -2,7 +2,7 @@
 
 No count of fewer than five people is shown, nor one that gives such a count away by subtraction. Of the people a
 release leaves out, reports say how many they are if at least five, and nothing else: the number of rows, the cost and
-its lower bound would tell the same by arithmetic, so these are withheld too. :class:`discreet.Release` keeps them all.
+its lower bound would reveal the same by arithmetic, so these are withheld too. :class:`discreet.Release` has them all.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ __all__ = [
 LEAST = 5
 """No smaller count is shown, whatever was promised."""
 WITHHELD = (
-    f"Fewer than {LEAST} people were left out. The number of original rows, the cost and its lower bound would give "
-    "away exactly how many, so they are not shown here; whoever holds the data has them in release.n, release.cost and "
+    f"Fewer than {LEAST} people were left out. The number of original rows, the cost and its lower bound would reveal "
+    "exactly how many, so they are not shown here; the owner of the data has them in release.n, release.cost and "
     "release.lower_bound."
 )
 """Why figures are missing."""
@@ -173,7 +173,7 @@ def comparing_promises(job: Mapping[str, Any]) -> frozenset[str]:
     for text in job["privacy"]:
         try:
             model = PRIVACY.make(text).resolve(list(job.get("sensitive") or ()))
-        except UsageError:  # a model of the user's own, of which only the object is known
+        except UsageError:  # a model that was passed as an object and has no text form
             found.add(str(text))
         else:
             found |= {model.shown} if model.compares else set()

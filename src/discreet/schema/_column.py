@@ -184,7 +184,7 @@ _KINDS = {
 
 
 def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = None) -> Numbers:  # noqa: A002
-    """Return values as numbers, dates as days since 1970-01-01; the error counts those that are none."""
+    """Return values as numbers, dates as days since 1970-01-01; the error counts those that cannot be converted."""
     numbers = _days(values) if type is Type.DATE else _parsed(values, type)
     bad = numbers.null_count()
     if bad:

@@ -32,7 +32,7 @@ WIDTH = 460.0
 
 
 class Colours(NamedTuple):
-    """Colours that colour-blind readers can tell apart; in print, shapes and patterns do."""
+    """Colours that colour-blind readers can distinguish; in print, shapes and patterns serve instead."""
 
     paper: str
     ink: str

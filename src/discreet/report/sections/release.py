@@ -87,9 +87,9 @@ def report_tiles(release: Release) -> Tiles:
     else:
         highest, risk = "none", "nothing was released"
     loss = "not shown" if left_out.few else percent(release.normalized_cost)
-    relative = "it would tell how few were left out" if left_out.few else "of what leaving everybody out would cost"
+    relative = "it would reveal how few were left out" if left_out.few else "of the loss if everybody were left out"
     best = "proven" if proven else "not proven" if left_out.few else f"within {percent(release.gap)}"
-    proof = "no release that keeps the promises costs less" if proven else "how far from the best it can be at most"
+    proof = "no release that keeps the promises costs less" if proven else "the largest possible distance from the best"
     return Tiles(
         [
             Tile("Privacy audit", "passed" if audit.passed else "FAILED", _promises_kept(release), audit.passed),
@@ -120,7 +120,7 @@ def _promises_kept(release: Release) -> str:
 
 def _job(release: Release) -> Iterator[Block]:
     job = release.job
-    yield Text("The table was to be made safe to share, with these promises to everybody in it:")
+    yield Text("The goal was a table that is safe to share and keeps these promises:")
     yield BulletList(list(_promises(release)))
     identifiers, sensitive = list(job.get("identifiers") or ()), list(job.get("sensitive") or ())
     schemes = job["scheme"]
@@ -147,7 +147,7 @@ def _promises(release: Release) -> Iterator[str]:
     for text in release.job["privacy"]:
         try:
             model = PRIVACY.make(text).resolve(sensitive)
-        except UsageError:  # a model of the user's own, of which only the object is known
+        except UsageError:  # a model that was passed as an object and has no text form
             yield outline(text)
         else:
             yield f"{model.shown}: {model.words}" if model.words else model.shown
@@ -157,7 +157,7 @@ def _described(family: Family[Any], text: str) -> str:
     """Return the text form of a choice, and what it means."""
     try:
         return f"{text}: {family.make(text).words}"
-    except UsageError:  # a part of the user's own
+    except UsageError:  # a part that was passed as an object
         return text
 
 
@@ -187,7 +187,7 @@ def _result(release: Release) -> Iterator[Block]:
         facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {percent(unknown)}"))
     if not left_out.few:
         share = percent(release.normalized_cost)
-        facts.append(("cost", f"{number_text(release.cost)}, {share} of what leaving everybody out would cost"))
+        facts.append(("cost", f"{number_text(release.cost)}, {share} of the cost of leaving everybody out"))
     if release.score is not None:
         of = "" if left_out.total else f" of {number_text(release.stats['score_before'])}"
         facts.append(("score", f"{number_text(release.score)}{of}"))
@@ -236,8 +236,8 @@ def _proof(release: Release) -> Iterator[Block]:
     cost = "" if left_out.few else f" The release costs {number_text(release.cost)}."
     if release.status == "optimal":
         yield Text(
-            f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, made "
-            "in the way that was asked for, costs less."
+            f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, with "
+            "the same scheme and suppression, costs less."
         )
     elif left_out.few:
         yield Text("The search ended before it was complete, so a release that costs less may exist.")
@@ -248,8 +248,8 @@ def _proof(release: Release) -> Iterator[Block]:
         )
     if left_out.total:
         yield Text(
-            "The course of the search also depends on the people who were left out, so it is not shown here; whoever "
-            "holds the data has it in release.stats and release.trace."
+            "The course of the search also depends on the people who were left out, so it is not shown here; the owner "
+            "of the data has it in release.stats and release.trace."
         )
     else:
         yield from _search(release)
@@ -277,8 +277,8 @@ def _audit(release: Release) -> Iterator[Block]:
     yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
     if hidden:
         yield Text(
-            "Values reached by promises that compare classes with the whole table are not shown: they would tell about "
-            "people who were left out."
+            "Values reached by promises that compare classes with the whole table are not shown: they would disclose "
+            "something about people who were left out."
         )
 
 
@@ -291,7 +291,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
     if before is None:
         yield Text(
             "Single records of classes were left out. The risk of the others before the release is not shown, as it "
-            "would tell about those."
+            "would disclose something about those."
         )
     elif LeftOut.of(release).total:
         yield Text("Before and after are both about the people in the release.")
@@ -301,7 +301,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         [
             ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
             ["average risk", *(_one_in(table.average_risk) for table in tables)],
-            ["people nobody else looks like", *(few(table.unique, least) for table in tables)],
+            ["people who look like nobody else", *(few(table.unique, least) for table in tables)],
             [f"people in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
             ["classes", *(few(table.count, least) for table in tables)],
         ],

@@ -25,7 +25,7 @@ def words_of(name: str) -> str:
 def _any_of(*languages: str, alone: str = "") -> re.Pattern[str]:
     """Compile a pattern of whole words; a ``_`` is an optional space.
 
-    Words that say something ``alone`` are none beside others: ``year``, but not ``two_year_recid``.
+    Words in ``alone`` only count if they are the whole name: ``year``, but not ``two_year_recid``.
     """
     words = {word.replace("_", " ?") for text in languages for word in text.split()}
     single = f"|^({'|'.join(alone.split())})$" if alone else ""
