@@ -1,4 +1,4 @@
-"""What a release was made with, named by its job or mapping; and figures that are for those who hold the data."""
+"""What a release was made with, named by its job or mapping; and figures for the owner of the data."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def answer(result: Result, *more: str, as_json: bool, quiet: bool = False, summa
 
 
 def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
-    """Print warnings, and notes for the holder of the data, to stderr."""
+    """Print warnings, and notes for the owner of the data, to stderr."""
     from discreet.report.notes import Caution, Private
 
     for note in () if quiet else notes:

@@ -340,7 +340,7 @@ class Release:
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
 
-        It lists values of the original data, rare ones too: it is for those who hold the data.
+        It lists values of the original data, rare ones too: it is for the owner of the data.
         """
         return write_mapping(self, as_path(path, "The mapping"))
 
@@ -359,7 +359,7 @@ class Release:
     def summary(self, *, exact: bool = False, warnings: bool = True) -> str:
         """Return the main figures as a block of text, with or without the :attr:`warnings`.
 
-        It may be handed over, see :meth:`to_dict`; with ``exact`` it is for those who hold the data.
+        It may be handed over, see :meth:`to_dict`; with ``exact`` it is for the owner of the data.
         """
         return summary(self, exact=exact, warnings=warnings)
 
