@@ -18,7 +18,7 @@ from discreet.engines.sql.connect import connect
 from discreet.engines.sql.session import quoted
 from discreet.errors import AuditError, DataError, DiscreetError, MissingColumnError, OutputError, UsageError
 from discreet.pipeline.publish import Promises
-from discreet.runtime.locations import TableUrl, is_url, shown
+from discreet.runtime.locations import TableUrl, is_url, without_password
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 
@@ -234,7 +234,7 @@ def check_secret(error: DiscreetError) -> None:
 def test_the_password_may_come_from_the_environment(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     url = fill(postgres.url("people"), people())
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
-    assert open_source(shown(url)).columns == people().columns
+    assert open_source(without_password(url)).columns == people().columns
 
 
 def test_a_connection_that_is_lost(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,15 +292,15 @@ def test_urls_that_make_no_sense(url: str, message: str) -> None:
     ],
 )
 def test_a_password_is_never_shown(url: str) -> None:
-    text = shown(url)
+    text = without_password(url)
     parsed, again = TableUrl.parse(url), TableUrl.parse(text)
     assert "p@ss" not in text + repr(parsed)
     assert "p%40ss" not in text
     assert (parsed.host, parsed.port, parsed.user, parsed.name) == (again.host, again.port, again.user, again.name)
     assert parsed.table == again.table
-    assert shown(text) == text
+    assert without_password(text) == text
     assert is_url(url)
 
 
 def test_broken_urls_are_not_shown_whole() -> None:
-    assert shown("postgresql://ann:secret@host:port/a?table=b") == "postgresql://…"
+    assert without_password("postgresql://ann:secret@host:port/a?table=b") == "postgresql://…"

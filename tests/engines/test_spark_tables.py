@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.engines.relation import write as _spark_table
 from discreet.errors import AuditError, DataError, OutputError, UsageError
 from discreet.pipeline.publish import Promises
-from discreet.runtime.locations import TableUrl, is_url, shown
+from discreet.runtime.locations import TableUrl, is_url, without_password
 from lazy import arrow_for_spark, rows_of, spark
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20)", "sex": "flat"}
@@ -23,7 +23,7 @@ JOB: dict[str, Any] = {"identifiers": "name", "quasi_identifiers": QUASI, "sensi
 
 def test_urls() -> None:
     assert str(TableUrl.parse("spark:///?table=clinic.people")) == "spark:///?table=clinic.people"
-    assert shown("spark://host:7077/?table=people") == "spark://host:7077/?table=people"
+    assert without_password("spark://host:7077/?table=people") == "spark://host:7077/?table=people"
     assert is_url("spark:///?table=people")
     for wrong in ("spark:///", "spark:///folder?table=people", "spark:///?table=people&user=ann"):
         with pytest.raises(UsageError, match="spark:///"):

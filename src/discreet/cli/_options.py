@@ -10,7 +10,7 @@ import click
 
 from discreet.errors import Argument, UsageError
 from discreet.job.parameters import PARAMETERS, option_of
-from discreet.runtime.locations import TableLocation, shown
+from discreet.runtime.locations import TableLocation, without_password
 
 __all__ = [
     "check_hierarchies",
@@ -199,7 +199,7 @@ def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensi
 def no_quasi_identifiers(file: TableLocation) -> UsageError:
     """Return the error for a command that was given no quasi-identifiers."""
     return UsageError(
-        f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps.",
+        f"Which columns could identify a person? Name them with --qi; 'discreet info {without_password(file)}' helps.",
         topic="no-quasi-identifier",
     )
 

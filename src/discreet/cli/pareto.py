@@ -11,7 +11,7 @@ import click
 from discreet.cli._answer import end_early, warn
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, privacy_models, quiet_option
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 
 __all__ = ["pareto"]
 
@@ -124,7 +124,7 @@ def pareto(
         for name in outputs:
             click.echo(f"The front is in {name}.")
         if release_to is not None:
-            click.echo(f"The release is in {shown(release_to)}.")
+            click.echo(f"The release is in {without_password(release_to)}.")
     end_early(watch, "the front so far was kept")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from discreet.cli._options import quiet_option
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 from discreet.runtime.plurals import amount
 
 __all__ = ["sample"]
@@ -41,7 +41,7 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
 
     write_sample(output, rows, seed)
     if not quiet:
-        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {shown(output)}")
+        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {without_password(output)}")
     if hierarchies is not None:
         files = write_hierarchies(hierarchies)
         if not quiet:

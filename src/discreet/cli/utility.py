@@ -11,7 +11,7 @@ from discreet.cli._job_options import hierarchy_files
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import UsageError
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 
 __all__ = ["utility"]
 
@@ -67,7 +67,7 @@ def utility(original: str, released: str, as_json: bool, **options: Any) -> None
     if not quasi:
         raise UsageError(
             f"Which columns were generalized? Name them with --qi, or the job or mapping of the release; "
-            f"'discreet info {shown(original)}' helps.",
+            f"'discreet info {without_password(original)}' helps.",
             topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", options["forms"])

@@ -17,7 +17,7 @@ from discreet.report.formats.html import to_html
 from discreet.report.formats.markdown import to_markdown
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
-from discreet.report.job_text import plain_data, shown_job
+from discreet.report.job_text import job_for_reports, plain_data
 from discreet.report.notebook import audit_html, table_html
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
@@ -63,7 +63,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "stats": {},
         "trace": [],
         "versions": dict(release.versions),
-        "job": plain_data(shown_job(release.job)),
+        "job": plain_data(job_for_reports(release.job)),
     }
     if exact:
         data |= {

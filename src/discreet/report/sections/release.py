@@ -15,7 +15,7 @@ from discreet.report.charts.release import bar_chart, size_chart, size_names, sp
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import plain_data, shown_job
+from discreet.report.job_text import job_for_reports, plain_data
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
@@ -396,7 +396,7 @@ def _input(release: Release) -> str:
 
 def _job_yaml(job: Mapping[str, Any]) -> str:
     """Return a job file without empty options, values of the data and folders of this machine."""
-    options = {key: value for key, value in plain_data(shown_job(job)).items() if value not in (None, [], {}, ())}
+    options = {key: value for key, value in plain_data(job_for_reports(job)).items() if value not in (None, [], {}, ())}
     for key in ("input", "output"):
         if not is_url(options.get(key)) and Path(str(options.get(key, ""))).is_absolute():
             options[key] = Path(str(options[key])).name

@@ -18,8 +18,8 @@ def words_of(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_SPELLED))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
-    return " ".join(re.findall(r"[^\W\d_]+", apart.lower()))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return " ".join(re.findall(r"[^\W\d_]+", spaced.lower()))
 
 
 def _any_of(*languages: str, alone: str = "") -> re.Pattern[str]:
