@@ -45,7 +45,7 @@ def command_line() -> str:
             "",
             f"{'##' if len(path) == 1 else '###'} discreet {' '.join(path)}",
             "",
-            *command_text(path, command),
+            *help_text(path, command),
         ]
     return "\n".join(lines) + "\n"
 
@@ -58,7 +58,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[t
             yield from commands(command, (*path, name))
 
 
-def command_text(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+def help_text(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
     """Yield what a command does, takes and shows."""
     context = click.Context(command, info_name=f"discreet {' '.join(path)}")
     yield re.sub(r"\b([A-Z]{2,})\b", r"`\1`", " ".join((command.help or "").split()))
