@@ -215,7 +215,7 @@ def test_charts_agree_with_the_tables(release: Release, people: pl.DataFrame) ->
 
 def test_markdown_and_json_say_the_same(release: Release, tmp_path: Path) -> None:
     text = release.report(tmp_path / "report.md").read_text()
-    for title in ("What was asked", "Proof", "Privacy audit", "Risk before and after", "How to repeat it"):
+    for title in ("What was requested", "Proof", "Privacy audit", "Risk before and after", "How to repeat it"):
         assert f"## {title}" in text
     assert "The course of the search also depends on the people who were left out" in text
     assert "best cost" not in text

@@ -43,7 +43,7 @@ Examples:
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
 \b
-The exit code is 0 if everything asked for holds, and 5 if not.""",
+The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @click.argument("file", metavar="FILE")
 @job_options("quasi_identifiers", "sensitive")

@@ -66,7 +66,7 @@ Examples:
     metavar="K",
     help="Also make the release of a point: 5, one value for each axis as 5,3, or knee.",
 )
-@click.option("--release-to", metavar="FILE", help="Where that release goes.")
+@click.option("--release-to", metavar="FILE", help="Where to write that release.")
 @json_option
 @quiet_option
 def pareto(

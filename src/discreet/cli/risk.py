@@ -69,7 +69,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     default=3,
     show_default=True,
     metavar="N",
-    help="Check combinations of up to so many columns.",
+    help="Check combinations of up to this many columns.",
 )
 @json_option
 def risk(file: str, population: str | None, original: str | None, as_json: bool, **options: Any) -> None:

@@ -31,13 +31,13 @@ __all__ = ["Order", "Shuffle", "Stream", "order_of_rows", "shuffled"]
 
 Order = Literal["random", "keep"]
 IN_MEMORY = 1 << 22
-"""Cells of a table that is put in order in memory."""
+"""Most cells of a table that is sorted in memory."""
 BUCKET_AIM = 1 << 22
-"""Cells of a bucket, about, where the number of rows is known."""
+"""Approximate number of cells of a bucket, where the number of rows is known."""
 _FEW_BITS = 2
-"""A table is scattered over two to the power of so many buckets at least."""
+"""Least number of bits that select a bucket when a table is scattered."""
 _BATCH_CELLS, _BATCH_ROWS = 1 << 22, 1 << 12
-"""Cells of the rows that are scattered at once, about, and how many rows that are at least."""
+"""Approximate number of cells scattered at once, and the least number of rows."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Shuffle:
         return None if order == "keep" else cls.drawn(seed)
 
     def fits_in_memory(self, columns: int) -> bool:
-        """Whether a table with so many columns is put in order in memory."""
+        """Whether a table with this many columns is sorted in memory."""
         return self.rows is not None and self.rows * columns <= IN_MEMORY
 
     def bits(self, columns: int) -> int:
@@ -88,9 +88,9 @@ class Stream:
     schema: pl.Schema
     """The types columns have in the batches."""
     batches: Callable[[int], Iterable[pl.DataFrame]]
-    """Runs the plan, and tells its rows in batches of about so many."""
+    """Runs the plan and yields its rows in batches of about this many."""
     words: Mapping[str, pl.Series] = field(default_factory=dict)
-    """Text of columns that hold its places in place of it."""
+    """The distinct text of columns that hold indices into it."""
 
     @classmethod
     def of(cls, plan: pl.LazyFrame, coded: Iterable[str] = ()) -> Self:
@@ -198,7 +198,7 @@ def _scattered(stream: Stream, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
 
 
 def _first(pieces: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the first so many rows."""
+    """Yield the first ``rows`` rows."""
     for piece in pieces:
         yield piece.head(rows)
         rows -= piece.height

@@ -16,7 +16,7 @@ __all__ = ["is_counted", "job_for_reports", "job_text", "plain_data", "text_form
 
 _LOCATIONS = ("input", "population", "output", "report", "certificate", "mapping", "key")
 _NOT_ASKED = (*_LOCATIONS, "time_limit", "engine", "memory_limit", "spark")
-"""Options that say where files are and what works on them; they do not change the release that is asked for."""
+"""Options for locations of files and engines, which do not change the release."""
 _COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")
 
 

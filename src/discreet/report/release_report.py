@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SUFFIXES", "check_report", "release_html", "summary", "to_dict", "write_report"]
 
 _MOST_ROWS = 250_000
-"""Larger tables are not read again for a report, unless that is asked for."""
+"""Larger tables are not read again for a report unless ``evaluate`` is True."""
 
 
 def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def hidden_cells(counts: Sequence[int], least: int) -> list[bool]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many people a release leaves out, and what may be said about that.
+    """How many people a release leaves out, and what may be disclosed about that.
 
     >>> LeftOut(released=90, suppressed=10).words, LeftOut(released=97, suppressed=3).words
     ('10 suppressed (10.00%)', 'fewer than 5 left out')
@@ -136,7 +136,7 @@ class LeftOut:
 
     @property
     def words(self) -> str:
-        """How many were left out, as far as that may be said."""
+        """How many were left out, as far as that may be disclosed."""
         if self.few:
             return f"fewer than {LEAST} left out" if self.total < LEAST else f"{self.total:,} left out"
         share = self.suppressed / max(self.released + self.suppressed, 1)
@@ -145,7 +145,7 @@ class LeftOut:
 
     @property
     def released_words(self) -> str:
-        """How many rows are released, and out of how many as far as that may be said."""
+        """How many rows are released, and out of how many as far as that may be disclosed."""
         return f"{self.released:,} released" if self.rows is None else f"{self.released:,} of {self.rows:,} released"
 
     def to_dict(self) -> dict[str, int | str | None]:

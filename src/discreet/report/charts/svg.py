@@ -114,7 +114,7 @@ def rect(x: float, y: float, width: float, height: float, style: str) -> str:
 
 
 def shortened(words: str, letters: int) -> str:
-    """Cut text to so many letters."""
+    """Cut text to at most ``letters`` characters."""
     return words if len(words) <= letters else words[: max(letters - 1, 1)] + "…"
 
 

@@ -32,7 +32,7 @@ _WITHHELD = (
     "use only_released=True to have it here."
 )
 _MOST_CLASSIFIED = 60_000
-"""Classifiers are trained for the reports of tables of up to so many rows."""
+"""Most rows of a table for whose report classifiers are trained."""
 _SHOWN = 10
 
 

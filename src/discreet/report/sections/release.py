@@ -67,7 +67,7 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     return [
         Section("", [report_tiles(release)]),
-        Section("What was asked", list(_job(release))),
+        Section("What was requested", list(_job(release))),
         Section("What was done", list(_result(release))),
         Section("Proof", list(_proof(release))),
         Section("Privacy audit", list(_audit(release))),
@@ -102,7 +102,7 @@ def report_tiles(release: Release) -> Tiles:
 
 
 def _out_of(left_out: LeftOut) -> str:
-    """Return out of how many people, and how many were left out, as far as that may be said."""
+    """Return out of how many people, and how many were left out, as far as that may be disclosed."""
     if not left_out.total:
         return f"of {left_out.released:,}; nobody was left out"
     if left_out.rows is None:
@@ -129,7 +129,7 @@ def _job(release: Release) -> Iterator[Block]:
     facts = [
         ("others may know", f"{', '.join(job['quasi_identifiers'])}; these are made coarser"),
         ("nobody may learn", ", ".join(sensitive) if sensitive else "no column was named"),
-        ("left out", ", ".join(identifiers) if identifiers else "no column"),
+        ("removed", ", ".join(identifiers) if identifiers else "no column"),
         *([("to be predicted", str(label))] if label else []),
         *([("survey weights", f"{job['weights']}; released unchanged")] if job.get("weights") else []),
         *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
