@@ -12,15 +12,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from discreet.engines import replacing_table
+from discreet.engines.sql.connect import connect
 from discreet.runtime.locations import TableUrl
 
 DATABASES = ("duckdb", "sqlite", "postgresql")
 PASSWORD = "correct-horse-battery"
+QUASI: dict[str, Any] = {
+    "age": "intervals(10, 20, 40)",
+    "zip": "mask(digits=3)",
+    "sex": "flat()",
+    "dose": "intervals(1, 4)",
+}
+GLOBAL: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": "disease", "class_attribute": "income"}
+BUDGET: dict[str, Any] = {**GLOBAL, "privacy": ["k(4)", "distinct-l(2, disease)"], "suppression": "budget(0.3)"}
 
 
 @dataclass(frozen=True)
@@ -134,3 +145,31 @@ def fill(url: str, table: pl.DataFrame) -> str:
     with replacing_table(TableUrl.parse(url)) as staged:
         staged.write(table, shuffle=None)
     return url
+
+
+def people(n: int = 90) -> pl.DataFrame:
+    """Return a table with missing values, empty texts, negative zeros and text that must be quoted."""
+    rng = np.random.default_rng(5)
+
+    def pick(values: list[Any], shares: list[float]) -> list[Any]:
+        return [values[place] for place in rng.choice(len(values), n, p=shares)]
+
+    return pl.DataFrame(
+        {
+            "name": pick(["Ann", "Bob", "Cy", None], [0.3, 0.3, 0.3, 0.1]),
+            "age": pick([21, 24, 33, 57, None], [0.3, 0.3, 0.2, 0.1, 0.1]),
+            "disease": pick(["flu", "hiv", "", None], [0.45, 0.25, 0.2, 0.1]),
+            "zip": pick(["011", "012", "020"], [0.4, 0.4, 0.2]),
+            "sex": pick(["m", "f", None], [0.5, 0.4, 0.1]),
+            "dose": pick([0.0, -0.0, 1.5, None, float("nan")], [0.3, 0.2, 0.4, 0.05, 0.05]),
+            "income": pick(["low", "high"], [0.6, 0.4]),
+            "note": pick(["x", 'say "y"', "two\nlines", "", None], [0.3, 0.3, 0.1, 0.1, 0.2]),
+        },
+        schema_overrides={"dose": pl.Float64},
+    )
+
+
+def tables(url: str) -> list[str]:
+    """Return the names of the tables of a database."""
+    with connect(TableUrl.parse(url)) as session:
+        return sorted(session.tables())

@@ -27,7 +27,7 @@ TOOL = architecture()
 MODULES = TOOL.modules()
 
 
-def test_no_room_imports_private_parts_of_another() -> None:
+def test_no_package_imports_private_parts_of_another() -> None:
     assert TOOL.private_imports(MODULES) == []
 
 
@@ -51,10 +51,10 @@ def test_kernels_import_arrays_and_shared_kernels_alone() -> None:
         assert imported <= {"numpy", "numba", "math"} or module.name == "discreet.solve.kernels.jit", module.name
 
 
-def test_the_walk_names_what_there_is() -> None:
+def test_the_steps_name_what_there_is() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    walk = page.split("## A row's walk")[1].split("## ")[0]
-    names = re.findall(r"`((?:engines|job|pipeline|report|schema|solve)\.[\w.]+)`", walk)
+    steps = page.split("## From file to report")[1].split("## ")[0]
+    names = re.findall(r"`((?:engines|job|pipeline|report|schema|solve)\.[\w.]+)`", steps)
     assert len(names) >= 15
     for name in names:
         module, _, item = name.rpartition(".")

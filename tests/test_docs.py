@@ -14,7 +14,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -149,6 +149,22 @@ def dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
             del sys.modules[name]
 
 
+@contextmanager
+def spark_in(folder: Path) -> Iterator[None]:
+    """Let Spark resolve relative paths in a folder, not in the one that its JVM was started in."""
+    from lazy import spark
+
+    session = spark()
+    paths = session.sparkContext._jvm.org.apache.hadoop.fs
+    files = paths.FileSystem.get(session.sparkContext._jsc.hadoopConfiguration())
+    before = files.getWorkingDirectory()
+    files.setWorkingDirectory(paths.Path(str(folder)))
+    try:
+        yield
+    finally:
+        files.setWorkingDirectory(before)
+
+
 def place(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
@@ -161,10 +177,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
     names: dict[str, Any] = {"__name__": f"example_{page.stem}"}
     for block in blocks(page):
-        if "pyspark" in block.text and importlib.util.find_spec("pyspark") is None:
+        on_spark = "pyspark" in block.text
+        if on_spark and importlib.util.find_spec("pyspark") is None:
             continue
         if block.language == "python" and not save(block):
-            run_python(block, names)
+            with spark_in(tmp_path) if on_spark else nullcontext():
+                run_python(block, names)
         elif block.language in ("sh", "console"):
             run_commands(block)
         elif block.language == "yaml":

@@ -84,5 +84,5 @@ def test_the_command_line_ends_with_the_topic() -> None:
     result = run("info", "no.csv", "--json")
     assert result.stderr == "discreet: There is no file 'no.csv'. (more: discreet explain no-such-file)\n"
     assert json.loads(result.stdout)["topic"] == "no-such-file"
-    told = json.loads(run("info", "--json").stdout)
-    assert told["topic"] == "command-line"
+    data = json.loads(run("info", "--json").stdout)
+    assert data["topic"] == "command-line"

@@ -26,7 +26,7 @@ SILENT = {"name": "own", "skip_reason": "not found"}
 
 
 @pytest.mark.parametrize(
-    ("told", "asked", "weak", "sentences"),
+    ("answers", "asked", "weak", "sentences"),
     [
         ([FINE], 1, 0, ["No weaknesses are known of 1 versions."]),
         ([WEAK, FINE], 2, 1, ["old 1 has known weaknesses: PYSEC-1, PYSEC-2"]),
@@ -35,8 +35,8 @@ SILENT = {"name": "own", "skip_reason": "not found"}
         ([], 3, 0, ["learnt about 3 of 3 versions"]),
     ],
 )
-def test_silence_is_not_taken_for_a_good_answer(told, asked, weak, sentences):
-    found, said = tool("dependencies").verdict(told, asked)
+def test_silence_is_not_taken_for_a_good_answer(answers, asked, weak, sentences):
+    found, said = tool("dependencies").verdict(answers, asked)
     assert found == weak
     assert len(said.splitlines()) == len(sentences)
     for line, sentence in zip(said.splitlines(), sentences, strict=True):

@@ -138,7 +138,7 @@ def long_functions(every: list[Module]) -> list[str]:
 
 
 def private_imports(every: list[Module]) -> list[str]:
-    """Return the imports of private modules and names of other rooms."""
+    """Return the imports of private modules and names of other packages."""
     return sorted(
         f"{module.name} imports {source}.{name}"
         for module in every
@@ -187,7 +187,7 @@ def figures() -> list[tuple[str, str]]:
             f"functions with more than {MOST_PARAMETERS} parameters besides public calls",
             f"{len(long_functions(every))}",
         ),
-        ("imports of private modules or names of other rooms", f"{len(private_imports(every))}"),
+        ("imports of private modules or names of other packages", f"{len(private_imports(every))}"),
         ("class names that occur more than once", f"{len(repeated_classes(every))}"),
         ("comment lines per 1,000 lines of kernels", f"{comments_in_kernels(every):.0f}"),
     ]

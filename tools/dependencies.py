@@ -77,21 +77,21 @@ def ask(found: dict[str, Distribution]) -> int:
     command = [sys.executable, "-m", "pip_audit", "--no-deps", "--disable-pip", "--format", "json", "-r", "/dev/stdin"]
     try:
         done = subprocess.run(command, input=listed, capture_output=True, text=True, timeout=120, check=False)
-        told = json.loads(done.stdout)
+        report = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, json.JSONDecodeError):
-        told = {"dependencies": []}
-    weak, said = verdict(told["dependencies"], len(found))
+        report = {"dependencies": []}
+    weak, said = verdict(report["dependencies"], len(found))
     print(said)
     return weak
 
 
-def verdict(told: list[dict[str, Any]], asked: int) -> tuple[int, str]:
+def verdict(answers: list[dict[str, Any]], asked: int) -> tuple[int, str]:
     """Return how many packages have known weaknesses, and what to say; those nothing could be learnt of are counted.
 
     >>> verdict([{"name": "a", "skip_reason": "not found"}], 1)[1]
     'Nothing could be learnt about 1 of 1 versions: the database of advisories does not answer for them.'
     """
-    answered = [item for item in told if "skip_reason" not in item]
+    answered = [item for item in answers if "skip_reason" not in item]
     weak = [item for item in answered if item.get("vulns")]
     said = [
         f"{item['name']} {item['version']} has known weaknesses: {', '.join(each['id'] for each in item['vulns'])}"

@@ -31,8 +31,8 @@ run("sample", "-n", "500", "--seed", "1", "-o", "people.csv")
 run("anonymize", "people.csv", "-o", "safe.csv", "--qi", "sex,education", "--sensitive", "diagnosis", "-k", "5",
     "-l", "2", "--identifiers", "person_id,name,birth_date,zip,city,occupation,marital_status,children,income",
     "--report", "report.html", "--suppression", "budget(5%)")
-told = json.loads(run("audit", "safe.csv", "--qi", "sex,education", "--sensitive", "diagnosis", "-k", "5", "--json"))
-assert told["passed"], told
+audit = json.loads(run("audit", "safe.csv", "--qi", "sex,education", "--sensitive", "diagnosis", "-k", "5", "--json"))
+assert audit["passed"], audit
 assert "A column is not there" in run("explain", "unknown-column")
 assert (here / "report.html").stat().st_size > 10_000
 print(discreet.__version__)

@@ -41,7 +41,12 @@ def command_line() -> str:
         number, _, meaning = code.partition(" ")
         lines.append(f"| {number} | {meaning} |")
     for path, command in commands(program):
-        lines += ["", f"{'##' if len(path) == 1 else '###'} discreet {' '.join(path)}", "", *told(path, command)]
+        lines += [
+            "",
+            f"{'##' if len(path) == 1 else '###'} discreet {' '.join(path)}",
+            "",
+            *help_text(path, command),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -53,7 +58,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[t
             yield from commands(command, (*path, name))
 
 
-def told(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+def help_text(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
     """Yield what a command does, takes and shows."""
     context = click.Context(command, info_name=f"discreet {' '.join(path)}")
     yield re.sub(r"\b([A-Z]{2,})\b", r"`\1`", " ".join((command.help or "").split()))

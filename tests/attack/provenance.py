@@ -286,7 +286,7 @@ def _alone(values: list[str]) -> str:
     """The share of rows with a unique value, as a certificate states it."""
     known = [value for value in values if value]
     if len(values) < 100:
-        return "not told of so few rows"
+        return "not shown for so few rows"
     step = 1 if len(values) >= 1000 else 5
     share = sum(rows == 1 for rows in Counter(known).values()) / max(len(known), 1)
     percent = step * round(100 * share / step)

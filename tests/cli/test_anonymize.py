@@ -35,11 +35,11 @@ def test_a_release_and_its_summary(run: Run, folder: Path) -> None:
 
 def test_json(run: Run) -> None:
     result = run(*BASIC, "-o", "safe.csv", "--json")
-    told = json.loads(result.stdout)
-    assert told["status"] == "optimal"
-    assert told["audit"]["passed"]
-    assert told["job"]["privacy"] == ["k(5)"]
-    assert set(told["levels"]) == {"sex", "education"}
+    data = json.loads(result.stdout)
+    assert data["status"] == "optimal"
+    assert data["audit"]["passed"]
+    assert data["job"]["privacy"] == ["k(5)"]
+    assert set(data["levels"]) == {"sex", "education"}
 
 
 def test_quiet(run: Run, folder: Path) -> None:
@@ -62,15 +62,15 @@ def test_every_option_at_once(run: Run, folder: Path) -> None:
         "--seed", "3", "--report", "r.json", "--report", "r.txt", "--save-job", "job.yaml",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    told = json.loads((folder / "r.json").read_text(encoding="utf-8"))
-    assert told["job"]["cost"] == "LM(weights={zip: 2, sex: 0.5})"
-    assert told["levels"]["birth_date"] >= 1
-    assert told["levels"]["sex"] == 0
-    assert told["dropped_missing"] > 0
-    assert "seed" not in told
-    assert "seed" not in told["job"]
+    data = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert data["job"]["cost"] == "LM(weights={zip: 2, sex: 0.5})"
+    assert data["levels"]["birth_date"] >= 1
+    assert data["levels"]["sex"] == 0
+    assert data["dropped_missing"] > 0
+    assert "seed" not in data
+    assert "seed" not in data["job"]
     assert "audit" in (folder / "r.txt").read_text(encoding="utf-8")
-    assert pl.read_parquet("safe.parquet").height == told["audit"]["rows"]
+    assert pl.read_parquet("safe.parquet").height == data["audit"]["rows"]
 
 
 SUBTREE = (
@@ -86,11 +86,11 @@ def test_cuts_and_parts_of_classes(kind: str, run: Run, folder: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "scheme" in result.stdout
     assert "different values: sex " in result.stdout
-    told = json.loads((folder / "r.json").read_text(encoding="utf-8"))
-    assert told["levels"] == {}
-    assert "seed" not in told
-    assert "seed" not in told["job"]
-    assert set(told["released_values"]) == {"sex", "education", "marital_status"}
+    data = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert data["levels"] == {}
+    assert "seed" not in data
+    assert "seed" not in data["job"]
+    assert set(data["released_values"]) == {"sex", "education", "marital_status"}
     check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--privacy", "l+(0.5, diagnosis)")
     assert run(*check, "--unknown", "*").exit_code == 0
     first = (folder / "safe.csv").read_bytes()
@@ -104,9 +104,9 @@ def test_schemes_of_single_columns(run: Run, folder: Path) -> None:
     result = run(*SUBTREE, *schemes, "-o", "safe.csv", "--save-job", "job.yaml", "-q")
     assert result.exit_code == 0, result.output
     assert Job.load("job.yaml").scheme == {"sex": "GHS", "education": "subtree", "marital_status": "subtree"}
-    told = json.loads(run("run", "job.yaml", "--dry-run", "--json").stdout)
-    assert {each["scheme"] for each in told["attributes"]} == {"subtree"}
-    assert told["nodes"] > 1
+    data = json.loads(run("run", "job.yaml", "--dry-run", "--json").stdout)
+    assert {each["scheme"] for each in data["attributes"]} == {"subtree"}
+    assert data["nodes"] > 1
     shown = run("run", "job.yaml", "--dry-run").stdout
     assert "possible recodings" in shown
     assert "subtree of an automatic hierarchy" in shown
@@ -126,11 +126,11 @@ def test_saved_jobs_do_the_same_again(run: Run, folder: Path) -> None:
 
 def test_the_job_of_a_report_can_be_run(run: Run, folder: Path) -> None:
     assert run("sample", "-n", "5", "-o", "five.csv", "--hierarchies", "trees").exit_code == 0
-    told = json.loads(run(*BASIC, "-o", "safe.csv", "--hierarchies", "trees", "--json").stdout)
-    assert told["job"]["quasi_identifiers"] == {"sex": None, "education": "trees/education.csv"}
-    assert "seed" not in told["job"]  # so that the rows are the same, but in another order
+    data = json.loads(run(*BASIC, "-o", "safe.csv", "--hierarchies", "trees", "--json").stdout)
+    assert data["job"]["quasi_identifiers"] == {"sex": None, "education": "trees/education.csv"}
+    assert "seed" not in data["job"]  # so that the rows are the same, but in another order
     first = (folder / "safe.csv").read_text().splitlines()
-    Job(**told["job"]).save("again.json")
+    Job(**data["job"]).save("again.json")
     assert run("run", "again.json").exit_code == 0
     again = (folder / "safe.csv").read_text().splitlines()
     assert (again[0], Counter(again)) == (first[0], Counter(first))
@@ -142,12 +142,12 @@ def test_dry_run_releases_nothing(run: Run, folder: Path) -> None:
     result = run(*BASIC, *options)
     assert result.exit_code == 0, result.output
     assert "Nothing was searched or released." in result.stdout
-    told = json.loads(run(*BASIC, *options, "--json").stdout)
-    assert told["dry_run"]
-    assert told["rows"] == 600
-    assert [each["name"] for each in told["attributes"]] == ["sex", "education"]
-    assert told["solver"] == "lattice"
-    assert "income" in told["unchanged"]
+    data = json.loads(run(*BASIC, *options, "--json").stdout)
+    assert data["dry_run"]
+    assert data["rows"] == 600
+    assert [each["name"] for each in data["attributes"]] == ["sex", "education"]
+    assert data["solver"] == "lattice"
+    assert "income" in data["unchanged"]
     assert run(*BASIC, *options, "--quiet").output == ""
     assert [file.name for file in folder.iterdir()] == ["people.csv"]
 
@@ -180,8 +180,8 @@ def test_hierarchies_from_a_folder(run: Run, folder: Path) -> None:
         "--dry-run",
         "--json",
     )
-    told = json.loads(run(*BASIC, *options).stdout)
-    given = {each["name"]: each["hierarchy"] for each in told["attributes"] if not each["automatic"]}
+    data = json.loads(run(*BASIC, *options).stdout)
+    given = {each["name"]: each["hierarchy"] for each in data["attributes"] if not each["automatic"]}
     assert given == {
         "education": "education.csv",
         "marital_status": "people_hierarchy_marital_status.csv",

@@ -21,11 +21,11 @@ def test_a_table_that_keeps_its_promises(run: Run) -> None:
 
 def test_a_table_that_does_not(run: Run) -> None:
     result = run("audit", "people.csv", "--qi", "zip,sex", "-k", "5", "--json")
-    told = json.loads(result.stdout)
+    data = json.loads(result.stdout)
     assert result.exit_code == 5
     assert result.stderr == ""
-    assert not told["passed"]
-    assert told["checks"][0]["reached"] == 1
+    assert not data["passed"]
+    assert data["checks"][0]["reached"] == 1
     result = run("audit", "people.csv", "--qi", "zip,sex", "-k", "5")
     assert result.exit_code == 5
     assert "FAILED" in result.stdout
@@ -44,9 +44,9 @@ def test_a_hierarchy_of_the_sensitive_column(run: Run) -> None:
     pl.DataFrame({"sex": ["f"] * 2 + ["m"] * 2, "ill": ill}).write_csv("t.csv")
     pl.DataFrame({"value": ill, "organ": ["lung", "stomach"] * 2, "all": ["*"] * 4}).write_csv("ill.csv")
     asked = ("audit", "t.csv", "--qi", "sex", "--sensitive", "ill", "--privacy", "t(0.3, ill, hierarchical)")
-    told = json.loads(run(*asked, "--hierarchy", "ill=ill.csv", "--json").stdout)
-    assert told["passed"]
-    assert told["checks"][0]["reached"] == 0.25
+    data = json.loads(run(*asked, "--hierarchy", "ill=ill.csv", "--json").stdout)
+    assert data["passed"]
+    assert data["checks"][0]["reached"] == 0.25
     bare = run(*asked)
     assert bare.exit_code == 2
     assert "needs a hierarchy" in bare.stderr

@@ -22,9 +22,9 @@ def test_a_certificate_is_checked_again(run: Run, folder: Path) -> None:
     result = run("audit", "safe.csv", "--certificate", "certificate.json", "--input", "people.csv")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Certificate holds.")
-    told = json.loads(run("audit", "safe.csv", "--certificate", "certificate.json", "--json").stdout)
-    assert told["passed"] is True
-    assert told["files"]["the original file"] is None
+    data = json.loads(run("audit", "safe.csv", "--certificate", "certificate.json", "--json").stdout)
+    assert data["passed"] is True
+    assert data["files"]["the original file"] is None
 
     table = pl.read_csv("safe.csv", infer_schema=False)
     table.head(table.height - 1).write_csv("safe.csv")

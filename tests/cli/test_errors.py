@@ -125,11 +125,11 @@ def test_one_line_and_an_exit_code(case: str, run: Run, folder: Path) -> None:
 def test_errors_as_json(case: str, run: Run) -> None:
     arguments, code, sentence = CASES[case]
     result = run(*arguments, "--json")
-    told = json.loads(result.stdout)
-    assert told["code"] == result.exit_code == code
-    assert sentence in told["error"]
+    data = json.loads(result.stdout)
+    assert data["code"] == result.exit_code == code
+    assert sentence in data["error"]
     assert result.stderr.startswith("discreet: ")
-    assert told.get("column") == ("sexx" if case == "no such column" else None)
+    assert data.get("column") == ("sexx" if case == "no such column" else None)
 
 
 @pytest.mark.parametrize("case", [name for name, (arguments, *_) in CASES.items() if arguments[0] == "anonymize"])

@@ -38,9 +38,9 @@ def test_it_can_be_confirmed(run: Run, folder: Path) -> None:
     assert "warning:" not in result.stdout
     assert "keep:" in (folder / "job.yaml").read_text()
     assert run("run", "job.yaml", "--quiet").stderr == ""
-    told = json.loads(run("run", "job.yaml", "--json").stdout)
-    assert told["kept"][0]["name"] == "city"
-    assert any("income" in warning for warning in told["warnings"])
+    data = json.loads(run("run", "job.yaml", "--json").stdout)
+    assert data["kept"][0]["name"] == "city"
+    assert any("income" in warning for warning in data["warnings"])
 
 
 def test_info_says_what_needs_a_decision(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Folders, patterns and databases on the command line and in job files; passwords are never told."""
+"""Folders, patterns and databases on the command line and in job files; passwords are never shown."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def people(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("kind", DATABASES)
 def test_from_a_database_to_itself(kind: str, run: Run, people: pl.DataFrame, place: Place, folder: Path) -> None:
     source, target = fill(place(kind, "people"), people), place(kind, "safe")
-    told = run("info", source, "--json")
-    assert told.exit_code == 0, told.output
-    assert json.loads(told.stdout)["rows"] == 600
+    output = run("info", source, "--json")
+    assert output.exit_code == 0, output.output
+    assert json.loads(output.stdout)["rows"] == 600
     done = run("anonymize", source, "-o", target, *QI, "--report", "report.json", "--save-job", "job.yaml")
     assert done.exit_code == 0, done.output
     assert "passed" in done.stdout
     assert open_source(target).columns == people.columns[2:]
     assert run("audit", target, "--qi", "sex,education", "-k", "5").exit_code == 0
     assert run("audit", target, "--qi", "sex,education", "-k", "500").exit_code == 5
-    for text in (done.output, told.output, Path("report.json").read_text(), Path("job.yaml").read_text()):
+    for text in (done.output, output.output, Path("report.json").read_text(), Path("job.yaml").read_text()):
         assert PASSWORD not in text
     wrong = run("anonymize", source, "-o", target, "--qi", "sexx", "-k", "5")
     assert wrong.exit_code == 3

@@ -43,12 +43,12 @@ def test_on_the_screen(run: Run, folder: Path) -> None:
 def test_promises_beside_the_axis(run: Run, folder: Path) -> None:
     """-k, -l and --privacy are kept by every point and by the release of one."""
     asked = (*ASK, "--suppression", "budget(5%)", "-l", "3", "--privacy", "k(4)")
-    told = json.loads(run(*asked, "--json").stdout)
+    data = json.loads(run(*asked, "--json").stdout)
     front = front_of(folder, suppression="budget(5%)", privacy=["k(4)", "distinct-l(3, diagnosis)"])
-    assert told["axes"] == ["k"]
-    assert sorted(told["promises"]) == ["distinct-l(3, diagnosis)", "k(4)"]
-    assert told["points"] == front.to_dict()["points"]
-    assert min(point["values"]["k"] for point in told["points"]) >= 4
+    assert data["axes"] == ["k"]
+    assert sorted(data["promises"]) == ["distinct-l(3, diagnosis)", "k(4)"]
+    assert data["points"] == front.to_dict()["points"]
+    assert min(point["values"]["k"] for point in data["points"]) >= 4
     result = run(*asked, *IDENTIFIERS, "--release", "5", "--release-to", "safe.csv")
     assert result.exit_code == 0, result.output
     check = ("audit", "safe.csv", "--qi", "sex,education,marital_status", "--sensitive", "diagnosis")
@@ -75,9 +75,9 @@ def test_files(run: Run, folder: Path) -> None:
 
 
 def test_json(run: Run, folder: Path) -> None:
-    told = json.loads(run(*ASK, "--json").stdout)
+    data = json.loads(run(*ASK, "--json").stdout)
     expected = front_of(folder).to_dict()
-    assert {key: told[key] for key in told if key != "seconds"} == {
+    assert {key: data[key] for key in data if key != "seconds"} == {
         key: expected[key] for key in expected if key != "seconds"
     }
 
@@ -101,35 +101,35 @@ def test_release(wanted: str, run: Run, folder: Path) -> None:
 
 
 def test_axes(run: Run) -> None:
-    told = json.loads(run(*ASK, "--axis", "k", "--axis", "theta(diagnosis)", "--json").stdout)
-    assert told["axes"] == ["k", "theta(diagnosis)"]
-    told = json.loads(run(*ASK, "--axis", "average-risk", "--json").stdout)
-    assert told["axes"] == ["average-risk"]
-    assert 0 < told["points"][-1]["values"]["average-risk"] < 0.01
+    data = json.loads(run(*ASK, "--axis", "k", "--axis", "theta(diagnosis)", "--json").stdout)
+    assert data["axes"] == ["k", "theta(diagnosis)"]
+    data = json.loads(run(*ASK, "--axis", "average-risk", "--json").stdout)
+    assert data["axes"] == ["average-risk"]
+    assert 0 < data["points"][-1]["values"]["average-risk"] < 0.01
 
 
 def test_poka(run: Run) -> None:
-    told = json.loads(run(*ASK, "--method", "poka", "--depth", "1", "--json").stdout)
-    assert (told["method"], told["depth"], told["compared"]) == ("poka", 1, True)
+    data = json.loads(run(*ASK, "--method", "poka", "--depth", "1", "--json").stdout)
+    assert (data["method"], data["depth"], data["compared"]) == ("poka", 1, True)
     assert "POkA missed" in run(*ASK, "--method", "poka").stdout
 
 
 def test_other_schemes(run: Run, folder: Path) -> None:
-    told = json.loads(run(*ASK, "--scheme", "subtree", "--json").stdout)
-    assert told["points"][0]["levels"] == {}
-    assert told["points"][0]["lower_bound"] == 0
-    assert told["space"] == 0
-    cuts = {point["values"]["k"]: point["loss"] for point in told["points"]}
+    data = json.loads(run(*ASK, "--scheme", "subtree", "--json").stdout)
+    assert data["points"][0]["levels"] == {}
+    assert data["points"][0]["lower_bound"] == 0
+    assert data["space"] == 0
+    cuts = {point["values"]["k"]: point["loss"] for point in data["points"]}
     for point in front_of(folder):
         assert min(loss for k, loss in cuts.items() if k >= point.k) <= point.loss + 1e-9
 
 
 def test_costs_levels_and_weights(run: Run) -> None:
-    told = json.loads(
+    data = json.loads(
         run(*ASK, "--weight", "sex=3", "--min-level", "sex=1", "--max-level", "education=0", "--json").stdout
     )
-    assert told["cost"] == "LM(weights={sex: 3})"
-    assert {(point["levels"]["sex"], point["levels"]["education"]) for point in told["points"]} == {(1, 0)}
+    assert data["cost"] == "LM(weights={sex: 3})"
+    assert {(point["levels"]["sex"], point["levels"]["education"]) for point in data["points"]} == {(1, 0)}
 
 
 def test_time_limit(run: Run) -> None:
@@ -149,9 +149,9 @@ def test_ctrl_c_keeps_the_front_so_far(run: Run, folder: Path, monkeypatch: pyte
     result = run(*ASK, "--axis", "t", "--suppression", "budget(5%)", "-o", "front.json")
     assert result.exit_code == 130
     assert result.stderr.endswith("discreet: stopped early; the front so far was kept.\n")
-    told = json.loads((folder / "front.json").read_text())
-    assert told["complete"] is False
-    assert told["points"]
+    data = json.loads((folder / "front.json").read_text())
+    assert data["complete"] is False
+    assert data["points"]
 
 
 CASES: dict[str, tuple[tuple[str, ...], int, str]] = {

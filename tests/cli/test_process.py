@@ -66,11 +66,11 @@ def slow_search(folder: Path, stubborn: bool) -> Iterator[tuple[subprocess.Popen
 
 
 def wait_for(word: str, stream: IO[str]) -> None:
-    told = ""
-    while word not in told:
+    printed = ""
+    while word not in printed:
         line = stream.readline()
-        told += line
-        assert line, f"the process ended too early: {told}"
+        printed += line
+        assert line, f"the process ended too early: {printed}"
 
 
 def test_success_and_failure(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a release was made with, named by its job or mapping; and figures that are for those who hold the data."""
+"""What a release was made with, named by its job or mapping; and figures for the owner of the data."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_the_utility_of_a_default_release(run: Run, known: tuple[str, str]) -> N
     options = ("--identifiers", "person_id,name,income", "--qi", "birth_date,sex,zip", "-k", "5", "-o", "safe.csv")
     made = run("anonymize", "people.csv", *options, "--mapping", "mapping.json", "--save-job", "job.yaml", "--json")
     cost = json.loads(made.stdout)["cost"]
-    told = json.loads(run("utility", "people.csv", "safe.csv", *known, "--queries", "5", "--json").stdout)
-    assert {line["cost"]: line["total"] for line in told["costs"]}["LM"] == pytest.approx(cost)
+    data = json.loads(run("utility", "people.csv", "safe.csv", *known, "--queries", "5", "--json").stdout)
+    assert {line["cost"]: line["total"] for line in data["costs"]}["LM"] == pytest.approx(cost)
     attacked = run("risk", "safe.csv", *known, "--original", "people.csv", "--json")
     assert attacked.exit_code == 0
     assert json.loads(attacked.stdout)["attacks"]["linkage"]["matched"] == 1.0
@@ -66,8 +66,8 @@ def test_few_left_out_are_counted_for_the_owner_alone(run: Run, folder: Path) ->
     printed = run("anonymize", *options, "-o", "safe.csv").stdout
     assert "40 released, fewer than 5 left out" in printed
     assert "42" not in printed.split("seconds")[0]
-    told = run("anonymize", *options, "-o", "safe.csv", "--verbose", "--save-job", "job.yaml").stdout
-    assert "40 of 42 released, 2 suppressed" in told
-    assert "examined" in told
+    output = run("anonymize", *options, "-o", "safe.csv", "--verbose", "--save-job", "job.yaml").stdout
+    assert "40 of 42 released, 2 suppressed" in output
+    assert "examined" in output
     assert json.loads(run("run", "job.yaml", "--json").stdout)["suppressed"] is None
     assert json.loads(run("run", "job.yaml", "--json", "--verbose").stdout)["suppressed"] == 2

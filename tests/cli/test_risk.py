@@ -23,12 +23,12 @@ def test_a_table(run: Run) -> None:
 
 def test_json_with_a_population(run: Run) -> None:
     asked = ("risk", "people.csv", "--qi", "sex,zip", "--json", "--threshold", "0.05", "--depth", "1")
-    told = json.loads(run(*asked, "--population", "60000").stdout)
-    assert told["population"]["fraction"] == 0.01
-    assert told["population"]["uniques"] is None
-    assert told["threshold"] == 0.05
-    assert told["columns"]["depth"] == 1
-    assert "attacks" not in told
+    data = json.loads(run(*asked, "--population", "60000").stdout)
+    assert data["population"]["fraction"] == 0.01
+    assert data["population"]["uniques"] is None
+    assert data["threshold"] == 0.05
+    assert data["columns"]["depth"] == 1
+    assert "attacks" not in data
     by_table = json.loads(run(*asked, "--population", "people.csv").stdout)
     assert by_table["journalist"] == by_table["prosecutor"]
     assert by_table["population"]["uniques"] == by_table["uniques"]
@@ -45,11 +45,11 @@ def test_the_original_and_the_attacks(run: Run) -> None:
     assert result.exit_code == 0, result.output
     assert "before" in result.stdout
     assert "linkage" in result.stdout
-    told = json.loads(run(*asked, *options, "--json").stdout)
-    assert told["before"]["highest"] == 1.0
-    assert told["attacks"]["linkage"]["success"] == 0.5
-    assert told["attacks"]["homogeneity"]["ill"]["certain"] == 0.5
-    assert [found["attribute"] for found in told["attacks"]["minimality"]["ill"]] == ["age"]
+    data = json.loads(run(*asked, *options, "--json").stdout)
+    assert data["before"]["highest"] == 1.0
+    assert data["attacks"]["linkage"]["success"] == 0.5
+    assert data["attacks"]["homogeneity"]["ill"]["certain"] == 0.5
+    assert [found["attribute"] for found in data["attacks"]["minimality"]["ill"]] == ["age"]
 
 
 def test_wrong_usage(run: Run) -> None:

@@ -75,10 +75,10 @@ def test_a_plan_says_where_a_hierarchy_is_made(run: Run, few: Path) -> None:
 def test_every_scheme_by_name(name: str, run: Run, few: Path) -> None:
     result = run(*BASE, "--scheme", name, "-o", "safe.csv", "--json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["scheme"] == SCHEMES.make(name).text
-    assert told["status"] == "optimal"
-    assert told["audit"]["passed"]
+    data = json.loads(result.stdout)
+    assert data["scheme"] == SCHEMES.make(name).text
+    assert data["status"] == "optimal"
+    assert data["audit"]["passed"]
 
 
 def test_a_mapping_in_a_job_file(run: Run, few: Path) -> None:
@@ -143,8 +143,18 @@ LOCAL = (
 
 
 def test_local(run: Run, folder: Path) -> None:
-    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--report", "report.json", "--keep-order")
-    result = run(*LOCAL, *told)
+    settings = (
+        "--scheme",
+        "local",
+        "-o",
+        "safe.csv",
+        "--save-job",
+        "job.yaml",
+        "--report",
+        "report.json",
+        "--keep-order",
+    )
+    result = run(*LOCAL, *settings)
     assert result.exit_code == 0, result.output
     assert "scheme" in result.stdout
     assert "gap at most" in result.stdout
@@ -170,20 +180,20 @@ def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     scheme = ("--scheme", "local(show=median)", "--suppression", "budget(2%)")
     result = run(*LOCAL, *scheme, "--solver", solver, "-o", "safe.parquet", "--json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["audit"]["passed"]
-    assert told["suppressed"] <= 12
+    data = json.loads(result.stdout)
+    assert data["audit"]["passed"]
+    assert data["suppressed"] <= 12
     assert pl.read_parquet_schema("safe.parquet")["birth_date"] == pl.Date
 
 
 def test_local_with_node_weights(run: Run, folder: Path) -> None:
-    told = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--weight", "sex=2")
-    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'*': 3}})", "--json")
+    settings = ("--scheme", "local", "-o", "safe.csv", "--save-job", "job.yaml", "--weight", "sex=2")
+    result = run(*LOCAL, *settings, "--cost", "NCP(node_weights={zip: {'*': 3}})", "--json")
     assert result.exit_code == 0, result.output
     heavy = json.loads(result.stdout)
     assert heavy["job"]["cost"] == "NCP(node_weights={zip: {1 value}}, weights={sex: 2})"
-    assert heavy["cost"] > json.loads(run(*LOCAL, *told, "--json").stdout)["cost"]
-    result = run(*LOCAL, *told, "--cost", "NCP(node_weights={zip: {'30+': 3}})")
+    assert heavy["cost"] > json.loads(run(*LOCAL, *settings, "--json").stdout)["cost"]
+    result = run(*LOCAL, *settings, "--cost", "NCP(node_weights={zip: {'30+': 3}})")
     assert result.exit_code == 2
     assert "has a weight for '30+', but the hierarchy of 'zip' has no such node" in " ".join(result.stderr.split())
 
@@ -207,6 +217,6 @@ def test_what_does_not_go_with_local(options: tuple[str, ...], message: str, run
 def test_a_plan_of_local_recoding(run: Run, folder: Path) -> None:
     result = run(*LOCAL, "--scheme", "local", "--dry-run", "--json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert (told["solver"], told["nodes"]) == ("local", None)
+    data = json.loads(result.stdout)
+    assert (data["solver"], data["nodes"]) == ("local", None)
     assert "possible recodings" not in run(*LOCAL, "--scheme", "local", "--dry-run").stdout

@@ -25,9 +25,9 @@ def test_info(run: Run) -> None:
 
 def test_info_as_json(run: Run) -> None:
     people = sample(600, seed=2)
-    told = json.loads(run("info", "people.csv", "--json").stdout)
-    assert told["rows"] == 600
-    columns = {column["name"]: column for column in told["columns"]}
+    data = json.loads(run("info", "people.csv", "--json").stdout)
+    assert data["rows"] == 600
+    columns = {column["name"]: column for column in data["columns"]}
     for name in COLUMNS:
         assert columns[name]["missing"] == people[name].null_count()
         assert columns[name]["distinct"] == people[name].drop_nulls().n_unique()
@@ -38,7 +38,7 @@ def test_info_as_json(run: Run) -> None:
         "quasi-identifier",
         "sensitive",
     )
-    together = told["quasi_identifiers"]
+    together = data["quasi_identifiers"]
     sizes = people.group_by(together["columns"]).len()["len"]
     assert together["classes"] == len(sizes)
     assert together["unique_rows"] == (sizes == 1).sum()
@@ -59,9 +59,9 @@ def test_info_takes_as_long_for_each_of_many_columns(
         with monkeypatch.context() as patch:
             patch.setattr(pl.DataFrame, "lazy", lambda frame, seen=seen: (seen.append(frame.width), lazy(frame))[1])
             patch.setattr(pl, "scan_parquet", lambda *a, seen=seen, n=columns, **b: (seen.append(n), scan(*a, **b))[1])
-            told = json.loads(run("info", f"t.{kind}", "--json").stdout)
-        assert [column["distinct"] for column in told["columns"]] == [2] * columns
-        assert [column["missing"] for column in told["columns"]] == [1] * columns
+            data = json.loads(run("info", f"t.{kind}", "--json").stdout)
+        assert [column["distinct"] for column in data["columns"]] == [2] * columns
+        assert [column["missing"] for column in data["columns"]] == [1] * columns
         looked_at[columns] = sum(seen)
     assert looked_at[200] <= 12 * looked_at[25]
 

@@ -30,12 +30,12 @@ def safe(run: Run) -> Run:
 
 def test_it_tells_what_the_library_finds(safe: Run) -> None:
     options = ("--qi", "sex,education", *HIERARCHY, "--sensitive", "income", "--queries", "20", "--seed", "3")
-    told = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
+    data = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
     quasi = {"sex": None, "education": "education.csv"}
     report = utility("people.csv", "safe.csv", quasi_identifiers=quasi, sensitive="income", queries=20, seed=3)
-    assert told == json.loads(json.dumps(report.to_dict()))
-    assert told["suppressed"] == 300
-    assert told["linked"]
+    assert data == json.loads(json.dumps(report.to_dict()))
+    assert data["suppressed"] == 300
+    assert data["linked"]
     printed = safe("utility", "people.csv", "safe.csv", *options)
     assert printed.exit_code == 0
     assert printed.stdout.strip() == report.summary()
@@ -43,21 +43,21 @@ def test_it_tells_what_the_library_finds(safe: Run) -> None:
 
 def test_hierarchies_in_a_folder_and_costs_by_name(safe: Run) -> None:
     options = ("--qi", "sex,education", "--hierarchies", ".", "--cost", "LM", "--cost", "C_AVG(k=5)", "--queries", "0")
-    told = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
-    assert [row["cost"] for row in told["costs"]] == ["LM", "C_AVG(k=5)"]
-    assert told["queries"] is None
+    data = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
+    assert [row["cost"] for row in data["costs"]] == ["LM", "C_AVG(k=5)"]
+    assert data["queries"] is None
 
 
 def test_classifiers(safe: Run) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     options = ("--qi", "sex,education", *HIERARCHY, "--class", "marital_status", "--model", "tree", "--queries", "0")
-    told = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
-    assert [row["model"] for row in told["classifiers"]] == ["tree"]
-    assert "CM" in {row["cost"] for row in told["costs"]}
+    data = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
+    assert [row["model"] for row in data["classifiers"]] == ["tree"]
+    assert "CM" in {row["cost"] for row in data["costs"]}
     tested = json.loads(
         safe("utility", "people.csv", "safe.csv", *options, "--held-out", "people.csv", "--json").stdout
     )
-    assert tested["classifiers"] != told["classifiers"]
+    assert tested["classifiers"] != data["classifiers"]
 
 
 def test_no_classifiers(safe: Run) -> None:

@@ -88,8 +88,8 @@ def test_written_and_audited_again(kind: str, tmp_path: Path, expected: dc.Relea
     output = tmp_path / f"safe.{kind}"
     release = dc.anonymize(people(), **JOB, output=output)
     assert figures(release) == figures(expected)
-    told: dict[str, Any] = {"quasi_identifiers": [*QUASI], "privacy": JOB["privacy"]}
-    verdict = dc.audit(output, **told, reference=people())
+    settings: dict[str, Any] = {"quasi_identifiers": [*QUASI], "privacy": JOB["privacy"]}
+    verdict = dc.audit(output, **settings, reference=people())
     assert [check.reached for check in verdict.checks] == [check.reached for check in expected.audit.checks[:-1]]
     report = dc.evaluate.risk(output, quasi_identifiers=[*QUASI], sensitive=["disease+stage"], original=people())
     assert report.disclosure["disease+stage"].distinct_l == verdict.checks[1].reached
@@ -98,11 +98,11 @@ def test_written_and_audited_again(kind: str, tmp_path: Path, expected: dc.Relea
 def test_an_empty_cell_is_missing_in_each_column(tmp_path: Path) -> None:
     """In a CSV file empty text and a missing value are one, so that they are no two values of a pair."""
     table = pl.DataFrame({"q": ["x"] * 4, "a": ["", None, "", None], "b": ["1", "1", "2", "2"]})
-    told: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "sensitive": "a+b"}
-    assert dc.anonymize(table, **told, privacy="distinct-l(4)").audit.passed
+    settings: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "sensitive": "a+b"}
+    assert dc.anonymize(table, **settings, privacy="distinct-l(4)").audit.passed
     with pytest.raises(InfeasibleError, match="the whole table has 2"):
-        dc.anonymize(table, **told, privacy="distinct-l(3)", output=tmp_path / "safe.csv")
-    assert dc.anonymize(table, **told, privacy="distinct-l(2)", output=tmp_path / "safe.csv").audit.passed
+        dc.anonymize(table, **settings, privacy="distinct-l(3)", output=tmp_path / "safe.csv")
+    assert dc.anonymize(table, **settings, privacy="distinct-l(2)", output=tmp_path / "safe.csv").audit.passed
 
 
 def test_mapping_and_certificate(tmp_path: Path, expected: dc.Release) -> None:
@@ -134,9 +134,9 @@ def test_names() -> None:
 
 
 def test_what_is_refused() -> None:
-    told: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": "disease+stage", "privacy": "l+(0.5)"}
+    settings: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": "disease+stage", "privacy": "l+(0.5)"}
     with pytest.raises(UnsupportedCombinationError, match="the scheme local"):
-        dc.anonymize(people(), **told, scheme="local", cost="NCP")
+        dc.anonymize(people(), **settings, scheme="local", cost="NCP")
     for kind in ("violating-records", "class-values", "violating-values"):
         with pytest.raises(UnsupportedCombinationError, match=kind):
-            dc.anonymize(people(), **told, scheme="subtree", suppression=kind)
+            dc.anonymize(people(), **settings, scheme="subtree", suppression=kind)

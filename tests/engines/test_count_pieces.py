@@ -127,11 +127,11 @@ def test_weights(make: Callable[[Path], Any], tmp_path: Path, pieces: list[int])
 
 @pytest.mark.parametrize("make", SOURCES)
 def test_releases_and_audits(make: Callable[[Path], Any], tmp_path: Path, pieces: list[int]) -> None:
-    told = {**JOB, "privacy": ["k(4)", "distinct-l(2, disease)"], "suppression": "budget(20%)"}
+    settings = {**JOB, "privacy": ["k(4)", "distinct-l(2, disease)"], "suppression": "budget(20%)"}
     folder = tmp_path / "in"
     folder.mkdir()
-    release = dc.anonymize(make(folder), **told, output=tmp_path / "safe.parquet")
-    wanted = dc.anonymize(people(), **told)
+    release = dc.anonymize(make(folder), **settings, output=tmp_path / "safe.parquet")
+    wanted = dc.anonymize(people(), **settings)
     assert len(pieces) > 2
     assert (release.cost, release.suppressed) == (wanted.cost, wanted.suppressed)
     assert release.audit.to_dict()["rows"] == wanted.audit.to_dict()["rows"] == ROWS - wanted.suppressed
@@ -140,7 +140,7 @@ def test_releases_and_audits(make: Callable[[Path], Any], tmp_path: Path, pieces
     verdict = dc.audit(
         tmp_path / "safe.parquet",
         quasi_identifiers=["age", "sex"],
-        privacy=told["privacy"],
+        privacy=settings["privacy"],
         rows=ROWS - wanted.suppressed,
     )
     assert len(pieces) - before > 1
@@ -151,14 +151,14 @@ def test_releases_and_audits(make: Callable[[Path], Any], tmp_path: Path, pieces
 def test_an_audit_in_pieces_is_that_of_the_whole(
     make: Callable[[Path], Any], tmp_path: Path, pieces: list[int]
 ) -> None:
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "quasi_identifiers": ["age", "sex", "dose"],
         "privacy": ["k(2)", "distinct-l(2, disease)", "k-map(3)"],
         "weights": "weight",
     }
-    found = dc.audit(make(tmp_path), **told)
+    found = dc.audit(make(tmp_path), **settings)
     assert len(pieces) > 2
-    wanted = dc.audit(people().to_pandas(), **told)
+    wanted = dc.audit(people().to_pandas(), **settings)
     assert (found.to_dict(), found.sizes) == (wanted.to_dict(), wanted.sizes)
     assert found.classes == len(rows_counted())
 

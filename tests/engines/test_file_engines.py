@@ -81,10 +81,10 @@ def test_without_an_output_the_release_stays_on_the_engine(people: pl.DataFrame,
 def test_audit_and_front_of_a_file(people: pl.DataFrame, tmp_path: Path) -> None:
     duckdb()
     people.write_csv(tmp_path / "people.csv")
-    told: dict[str, Any] = {"quasi_identifiers": ["sex", "zip"], "privacy": ["k(2)", "t(0.3, disease)"]}
+    settings: dict[str, Any] = {"quasi_identifiers": ["sex", "zip"], "privacy": ["k(2)", "t(0.3, disease)"]}
     chosen: dict[str, Any] = {"engine": "duckdb", "memory_limit": "200MB"}
     path = tmp_path / "people.csv"
-    assert dc.audit(path, **told, **chosen) == dc.audit(path, **told)
+    assert dc.audit(path, **settings, **chosen) == dc.audit(path, **settings)
     quasi = JOB["quasi_identifiers"]
     front = dc.pareto(path, quasi_identifiers=quasi, **chosen)
     assert [p.to_dict() for p in front] == [p.to_dict() for p in dc.pareto(path, quasi_identifiers=quasi)]
@@ -175,12 +175,12 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_goes_again(large: Path) 
 
     folder = _spill_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
-    told: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "privacy": "k(1)", "engine": "duckdb"}
-    assert dc.audit(large, **told, memory_limit="40MB").classes == 600_000
+    settings: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "privacy": "k(1)", "engine": "duckdb"}
+    assert dc.audit(large, **settings, memory_limit="40MB").classes == 600_000
     gc.collect()
     assert not list(folder.iterdir())
     with pytest.raises(DiscreetError, match="DuckDB needs more memory than it may take; set a higher memory_limit"):
-        dc.audit(large, **told, memory_limit="1MB")
+        dc.audit(large, **settings, memory_limit="1MB")
 
 
 def test_what_a_killed_process_left_on_disk_is_cleared_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

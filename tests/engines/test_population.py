@@ -59,8 +59,11 @@ def survey() -> pl.DataFrame:
 
 def figures(release: dc.Release) -> dict[str, Any]:
     facts = release.to_dict()
-    told = ("status", "cost", "lower_bound", "suppressed", "classes", "levels", "audit")
-    return {**{key: facts[key] for key in told}, "about": [n for n in release.notes if "weights" in n or "people" in n]}
+    names = ("status", "cost", "lower_bound", "suppressed", "classes", "levels", "audit")
+    return {
+        **{key: facts[key] for key in names},
+        "about": [n for n in release.notes if "weights" in n or "people" in n],
+    }
 
 
 def cells(frame: Any) -> Counter[tuple[Any, ...]]:
@@ -171,9 +174,9 @@ def test_files_on_an_engine(
     assert verdict.checks[0].reached == by_weights.audit.checks[1].reached
     release = dc.anonymize(data, **BY_TABLE, population=people, engine=engine, output=output)
     assert figures(release) == figures(by_table)
-    told = {"quasi_identifiers": QUASI, "engine": engine, "population": people}
-    assert dc.audit(output, privacy="k-map(10)", **told).passed
-    assert not dc.audit(output, privacy="k-map(200)", **told).passed
+    settings = {"quasi_identifiers": QUASI, "engine": engine, "population": people}
+    assert dc.audit(output, privacy="k-map(10)", **settings).passed
+    assert not dc.audit(output, privacy="k-map(200)", **settings).passed
     with pytest.raises(OutputError, match="input itself"):
         dc.anonymize(data, **BY_TABLE, population=people, output=people)
 
@@ -202,7 +205,7 @@ def test_wrong_weights(kind: str, wrong: str, place: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", *ENGINES, *DATABASES])
 def test_weights_of_other_types(kind: str, place: Any) -> None:
-    """Whole numbers, decimals and numbers told as text are weights; dates and truth values are none."""
+    """Whole numbers, decimals and numbers written as text can be weights; dates and booleans cannot."""
     number = pl.Series(["1.25", "2", "3.5", "4"])
     forms = {
         "text": number,
@@ -233,21 +236,21 @@ def test_weights_of_other_types(kind: str, place: Any) -> None:
 
 def test_what_is_refused() -> None:
     table, people = survey(), everybody()
-    told: dict[str, Any] = {"quasi_identifiers": QUASI, "privacy": "k-map(5)"}
+    settings: dict[str, Any] = {"quasi_identifiers": QUASI, "privacy": "k-map(5)"}
     with pytest.raises(UsageError, match=r"'k-map\(5\)' asks how many people"):
-        dc.anonymize(table, **told)
+        dc.anonymize(table, **settings)
     with pytest.raises(UsageError, match=r"'k-map\(5\)' asks how many people"):
         dc.audit(table, quasi_identifiers=[*QUASI], privacy="k-map(5)")
     with pytest.raises(UsageError, match="either a table or estimated by weights"):
-        dc.anonymize(table, **told, weights="weight", population=people)
+        dc.anonymize(table, **settings, weights="weight", population=people)
     with pytest.raises(UnsupportedCombinationError, match="the scheme local"):
-        dc.anonymize(table, **told, population=people, scheme="local", cost="NCP")
+        dc.anonymize(table, **settings, population=people, scheme="local", cost="NCP")
     with pytest.raises(UnsupportedCombinationError, match="subtree"):
-        dc.anonymize(table, **told, population=people, scheme="subtree")
+        dc.anonymize(table, **settings, population=people, scheme="subtree")
     with pytest.raises(UnsupportedCombinationError, match="violating-records"):
         dc.anonymize(
             table,
-            **{**told, "privacy": ["k-map(5)", "l+(0.5, disease)"]},
+            **{**settings, "privacy": ["k-map(5)", "l+(0.5, disease)"]},
             sensitive="disease",
             population=people,
             suppression="violating-records",
@@ -257,13 +260,13 @@ def test_what_is_refused() -> None:
     with pytest.raises(UsageError, match="cannot be both quasi-identifier and the survey weights"):
         dc.anonymize(table, quasi_identifiers=["weight"], weights="weight", privacy="k(2)")
     with pytest.raises(DataError, match="The population has no column 'sex'"):
-        dc.anonymize(table, **told, population=people.drop("sex"))
+        dc.anonymize(table, **settings, population=people.drop("sex"))
     with pytest.raises(DataError, match="The population has no people"):
-        dc.anonymize(table, **told, population=people.head(0))
+        dc.anonymize(table, **settings, population=people.head(0))
     with pytest.raises(DataError, match="'age' of the population holds values of another type"):
-        dc.anonymize(table, **told, population=people.with_columns(age=pl.lit(20.5)))
+        dc.anonymize(table, **settings, population=people.with_columns(age=pl.lit(20.5)))
     with pytest.raises(DataError, match="Column 'age' of the population has missing values"):
-        dc.anonymize(table.drop_nulls(), **told, population=people, missing="error")
+        dc.anonymize(table.drop_nulls(), **settings, population=people, missing="error")
     known, other = table.drop_nulls(), pl.DataFrame({"sex": ["d"], "age": [20], "zip": ["011"]})
     two = {**QUASI, "sex": dc.groups(["m", "f"])}
     with pytest.raises(DataError, match="Column 'sex': 1 of its 3 distinct values"):
@@ -273,9 +276,9 @@ def test_what_is_refused() -> None:
 
 
 def test_people_without_a_value_are_left_out_with_such_rows() -> None:
-    told: dict[str, Any] = {"quasi_identifiers": QUASI, "privacy": "k-map(10)", "suppression": "budget(0.3)"}
-    one = dc.anonymize(survey(), **told, population=everybody(), missing="suppress")
-    other = dc.anonymize(survey().drop_nulls([*QUASI]), **told, population=everybody().drop_nulls([*QUASI]))
+    settings: dict[str, Any] = {"quasi_identifiers": QUASI, "privacy": "k-map(10)", "suppression": "budget(0.3)"}
+    one = dc.anonymize(survey(), **settings, population=everybody(), missing="suppress")
+    other = dc.anonymize(survey().drop_nulls([*QUASI]), **settings, population=everybody().drop_nulls([*QUASI]))
     assert one.dropped_missing
     assert cells(one.frame) == cells(other.frame)
     assert one.audit.checks[0].reached == other.audit.checks[0].reached
@@ -283,17 +286,17 @@ def test_people_without_a_value_are_left_out_with_such_rows() -> None:
 
 def test_a_column_may_have_any_name() -> None:
     table = survey().rename({"weight": "rows", "age": "people", "zip": "weighed"})
-    told = {"people": QUASI["age"], "weighed": QUASI["zip"], "sex": None}
-    release = dc.anonymize(table, **{**BY_WEIGHTS, "quasi_identifiers": told, "weights": "rows"})
+    settings = {"people": QUASI["age"], "weighed": QUASI["zip"], "sex": None}
+    release = dc.anonymize(table, **{**BY_WEIGHTS, "quasi_identifiers": settings, "weights": "rows"})
     assert release.cost == dc.anonymize(survey(), **BY_WEIGHTS).cost
 
 
 def test_a_population_nobody_asks_about_is_told() -> None:
     people = everybody(60).select("sex")
     idle = dc.anonymize(people, quasi_identifiers="sex", privacy="k(2)", population=people)
-    assert any("No promise asks about the population" in note for note in idle.notes)
+    assert any("No privacy model uses the population" in note for note in idle.notes)
     asked = dc.anonymize(people, quasi_identifiers="sex", privacy="k-map(2)", population=people)
-    assert not any("No promise asks about the population" in note for note in asked.notes)
+    assert not any("No privacy model uses the population" in note for note in asked.notes)
 
 
 def test_notes_tell_what_is_odd() -> None:
@@ -301,7 +304,7 @@ def test_notes_tell_what_is_odd() -> None:
     release = dc.anonymize(table, quasi_identifiers={"q": "mask"}, weights="w", privacy="k(3)")
     notes = "\n".join(release.notes)
     assert "below 1 in up to" in notes
-    assert "tell fewer than 5 rows apart" in notes or "tell 3 rows apart" in notes  # those of a1 and of a2
+    assert "reveal the original values of fewer than 5 rows" in notes  # those of a1 and of a2
     same = dc.anonymize(table.with_columns(w=2.0), quasi_identifiers={"q": "mask"}, weights="w", privacy="k(3)")
     assert "The weights in 'w' are released as they are." in same.notes
     asked: dict[str, Any] = {"privacy": "k-map(1)", "suppression": "budget(1.0)"}

@@ -137,8 +137,8 @@ def test_the_jobs_do_what_they_should_show() -> None:
 @pytest.mark.parametrize("kind", QUICK)
 def test_nan_and_negative_zero(kind: str) -> None:
     table = odd_numbers(people())
-    told = {**JOBS["budget"], "max_levels": {"dose": 0}}
-    release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+    settings = {**JOBS["budget"], "max_levels": {"dose": 0}}
+    release, wanted = dc.anonymize(make_relation(kind, table), **settings), dc.anonymize(table, **settings)
     assert figures(release) == figures(wanted)
     rows = rows_of(release.frame)
     assert Counter(rows.rows()) == multiset(wanted.frame)
@@ -158,9 +158,9 @@ def test_only_classes_with_missing_values_are_left_out(kind: str, suppression: s
         disease=pl.when(row % 3 == 0).then(pl.lit("flu")).when(row % 3 == 1).then(pl.lit("ache")),
         row=row,
     )
-    told = {"quasi_identifiers": {"zip": "flat()", "sex": "flat()"}, "max_levels": {"sex": 0, "zip": 0}}
-    told |= {"sensitive": "disease", "privacy": "k(6)", "suppression": suppression, "scheme": "full-domain"}
-    release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+    settings = {"quasi_identifiers": {"zip": "flat()", "sex": "flat()"}, "max_levels": {"sex": 0, "zip": 0}}
+    settings |= {"sensitive": "disease", "privacy": "k(6)", "suppression": suppression, "scheme": "full-domain"}
+    release, wanted = dc.anonymize(make_relation(kind, table), **settings), dc.anonymize(table, **settings)
     assert wanted.suppressed == 6
     assert figures(release) == figures(wanted)
     assert multiset(release.frame) == multiset(wanted.frame)
@@ -217,11 +217,11 @@ TYPED = {
 def test_every_type_of_column(kind: str, type_: str) -> None:
     values = TYPED[type_].gather([0, 0, 0, 1, 1, 1, 2]).extend_constant(None, 2).alias("q")
     table = pl.DataFrame({"q": values, "s": values, "p": ["a"] * 9, "row": range(9)})
-    told: dict[str, Any] = {"quasi_identifiers": {"q": "flat()", "p": "flat()"}, "suppression": "budget(1)"}
+    settings: dict[str, Any] = {"quasi_identifiers": {"q": "flat()", "p": "flat()"}, "suppression": "budget(1)"}
     jobs = (
-        {**told, "privacy": "k(2)"},
-        {**told, "privacy": "k(2)", "min_levels": {"q": 1}},
-        {**told, "privacy": "l+(0.6, s)", "sensitive": "s", "suppression": "violating-values", "scheme": "subtree"},
+        {**settings, "privacy": "k(2)"},
+        {**settings, "privacy": "k(2)", "min_levels": {"q": 1}},
+        {**settings, "privacy": "l+(0.6, s)", "sensitive": "s", "suppression": "violating-values", "scheme": "subtree"},
         {"quasi_identifiers": ["q", "p"], "privacy": "k(3)", "scheme": "local", "cost": "NCP", "seed": 1},
     )
     for job in jobs:
@@ -290,24 +290,24 @@ def test_odd_names_of_columns(kind: str) -> None:
 def test_columns_of_a_file_that_differ_in_capitals_alone(kind: str, suffix: str, tmp_path: Path) -> None:
     table, path = pl.DataFrame({"age": [1, 1], "AGE": [2, 3]}), tmp_path / f"people.{suffix}"
     table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
-    told: dict[str, Any] = {"engine": kind, "quasi_identifiers": "age", "privacy": "k(2)"}
+    settings: dict[str, Any] = {"engine": kind, "quasi_identifiers": "age", "privacy": "k(2)"}
     if kind == "spark":
-        told["spark"] = spark()
+        settings["spark"] = spark()
     with pytest.raises(DataError, match=f"'age' and 'AGE' have the same name to {kind}; rename one"):
-        dc.anonymize(path, **told)
-    assert dc.anonymize(path, **{**told, "engine": "polars", "spark": None}).frame["AGE"].n_unique() == 2
+        dc.anonymize(path, **settings)
+    assert dc.anonymize(path, **{**settings, "engine": "polars", "spark": None}).frame["AGE"].n_unique() == 2
 
 
 def test_frames_of_spark_with_columns_that_differ_in_capitals_alone() -> None:
-    """A session may be told to tell them apart."""
+    """A session may be set to distinguish them."""
     session = spark()
     frame = session.createDataFrame(pl.DataFrame({"age": [1, 1, 2], "AGE": ["x", "y", "z"]}).to_arrow())
-    told: dict[str, Any] = {"quasi_identifiers": {"age": "flat()"}, "privacy": "k(2)", "suppression": "budget(1)"}
+    settings: dict[str, Any] = {"quasi_identifiers": {"age": "flat()"}, "privacy": "k(2)", "suppression": "budget(1)"}
     with pytest.raises(DataError, match="'age' and 'AGE' have the same name to spark; rename one"):
-        dc.anonymize(frame, **told)
+        dc.anonymize(frame, **settings)
     session.conf.set("spark.sql.caseSensitive", "true")
     try:
-        assert sorted(dc.anonymize(frame, **told).frame.toArrow().to_pylist(), key=str) == [
+        assert sorted(dc.anonymize(frame, **settings).frame.toArrow().to_pylist(), key=str) == [
             {"age": 1, "AGE": "x"},
             {"age": 1, "AGE": "y"},
         ]
@@ -327,10 +327,12 @@ def test_names_that_differ_in_capitals_alone() -> None:
 def test_audit_front_and_queries(kind: str) -> None:
     table = people()
     data = make_relation(kind, table)
-    told = {"quasi_identifiers": [*QUASI], "privacy": ["k(2)", "t(0.3, disease)"], "sensitive": "disease"}
-    assert dc.audit(data, **told) == dc.audit(table, **told)
+    settings = {"quasi_identifiers": [*QUASI], "privacy": ["k(2)", "t(0.3, disease)"], "sensitive": "disease"}
+    assert dc.audit(data, **settings) == dc.audit(table, **settings)
     twice = pl.concat([table, table.filter(pl.col("disease") == "flu")])
-    assert dc.audit(data, **told, reference=make_relation(kind, twice)) == dc.audit(table, **told, reference=twice)
+    assert dc.audit(data, **settings, reference=make_relation(kind, twice)) == dc.audit(
+        table, **settings, reference=twice
+    )
     front, wanted = dc.pareto(data, quasi_identifiers=QUASI), dc.pareto(table, quasi_identifiers=QUASI)
     assert [point.to_dict() for point in front] == [point.to_dict() for point in wanted]
     release = front.release(5)
@@ -422,7 +424,7 @@ def test_columns_without_any_value(kind: str) -> None:
     none = pl.lit(None, dtype=pl.String)
     table = people().with_columns(zip=none, disease=none).sort(pl.all())
     for job, privacy in {"budget": "k(4)", "violating-values": "l+(1.0, disease)", "local": "k(4)"}.items():
-        told = {**JOBS[job], "privacy": privacy}
-        release, wanted = dc.anonymize(make_relation(kind, table), **told), dc.anonymize(table, **told)
+        settings = {**JOBS[job], "privacy": privacy}
+        release, wanted = dc.anonymize(make_relation(kind, table), **settings), dc.anonymize(table, **settings)
         assert figures(release) == figures(wanted)
         assert multiset(release.frame) == multiset(wanted.frame)

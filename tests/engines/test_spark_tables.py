@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.engines.relation import write as _spark_table
 from discreet.errors import AuditError, DataError, OutputError, UsageError
 from discreet.pipeline.publish import Promises
-from discreet.runtime.locations import TableUrl, is_url, shown
+from discreet.runtime.locations import TableUrl, is_url, without_password
 from lazy import arrow_for_spark, rows_of, spark
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20)", "sex": "flat"}
@@ -23,7 +23,7 @@ JOB: dict[str, Any] = {"identifiers": "name", "quasi_identifiers": QUASI, "sensi
 
 def test_urls() -> None:
     assert str(TableUrl.parse("spark:///?table=clinic.people")) == "spark:///?table=clinic.people"
-    assert shown("spark://host:7077/?table=people") == "spark://host:7077/?table=people"
+    assert without_password("spark://host:7077/?table=people") == "spark://host:7077/?table=people"
     assert is_url("spark:///?table=people")
     for wrong in ("spark:///", "spark:///folder?table=people", "spark:///?table=people&user=ann"):
         with pytest.raises(UsageError, match="spark:///"):
@@ -145,12 +145,12 @@ def test_a_table_larger_than_the_driver(session: Any, scheme: str, rows_made: in
         "CASE WHEN id % 5 = 0 THEN 'flu' ELSE 'ache' END AS disease",
         "repeat(CAST(id % 97 AS STRING), 1000) AS letter",
     )
-    told: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": "disease", "privacy": "k(2000)"}
-    told["keep"] = "letter"  # its digits look like codes of people
-    told |= {"scheme": scheme, "cost": "NCP", "seed": 1} if scheme == "local" else {}
+    settings: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": "disease", "privacy": "k(2000)"}
+    settings["keep"] = "letter"  # its digits look like codes of people
+    settings |= {"scheme": scheme, "cost": "NCP", "seed": 1} if scheme == "local" else {}
     with pytest.raises(Exception, match="maxResultSize"):
         rows.toArrow()
-    release = dc.anonymize(rows, **told, output="spark:///?table=clinic.large")
+    release = dc.anonymize(rows, **settings, output="spark:///?table=clinic.large")
     assert release.audit.rows == rows_made
     assert release.audit.smallest_class >= 2_000
     size = session.table("clinic.large").selectExpr("sum(length(letter)) AS n").collect()[0]["n"]

@@ -18,7 +18,7 @@ from discreet.errors import DataError
 from lazy import duckdb
 
 N = 600
-TOLD: dict[str, Any] = {"quasi_identifiers": {"sex": None, "city": None}, "privacy": "k(2)"}
+SETTINGS: dict[str, Any] = {"quasi_identifiers": {"sex": None, "city": None}, "privacy": "k(2)"}
 
 
 def table() -> pl.DataFrame:
@@ -53,13 +53,13 @@ def test_same_rows_and_types_in_any_order(
     if not in_memory:
         monkeypatch.setattr(_shuffle, "IN_MEMORY", 0)
     table().write_parquet(tmp_path / "people.parquet")
-    keep = [name for name in table().columns if name not in TOLD["quasi_identifiers"]]
+    keep = [name for name in table().columns if name not in SETTINGS["quasi_identifiers"]]
     found = {}
     for engine in ("polars", "duckdb"):
         for order in ("keep", "random"):
             output = tmp_path / f"{engine}-{order}.{suffix}"
-            told = {**TOLD, "keep": keep, "engine": engine, "order": order}
-            dc.anonymize(tmp_path / "people.parquet", output=output, **told)
+            settings = {**SETTINGS, "keep": keep, "engine": engine, "order": order}
+            dc.anonymize(tmp_path / "people.parquet", output=output, **settings)
             found[engine, order] = dc.engines.to_lazy(output).collect()
     for engine in ("polars", "duckdb"):
         kept, random = found[engine, "keep"], found[engine, "random"]
@@ -89,8 +89,8 @@ def test_numbers_in_place_of_an_enum() -> None:
 
 def test_what_duckdb_says_of_cells_is_not_shown() -> None:
     connection = duckdb().connect()
-    told = "CASE WHEN i = 9000 THEN 'secret' ELSE '1' END"
-    relation = Relation(connection.sql(f"SELECT ({told})::INT AS x FROM range(10000) t(i)"), DuckDB())
+    cell = "CASE WHEN i = 9000 THEN 'secret' ELSE '1' END"
+    relation = Relation(connection.sql(f"SELECT ({cell})::INT AS x FROM range(10000) t(i)"), DuckDB())
     stream = relation.backend.stream(relation.native)
     assert stream is not None
     with pytest.raises(DataError, match="cannot be run") as caught, relation.running():

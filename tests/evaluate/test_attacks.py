@@ -112,13 +112,13 @@ def test_linkage_of_some_people_only(monkeypatch):
 @pytest.mark.parametrize("seed", range(20))
 def test_homogeneity(seed):
     _, original, released, _, secrets = random_release(seed, coarse=seed % 2 == 0)
-    told = attacks(original, released, quasi_identifiers=HIERARCHIES, sensitive=["ill"]).homogeneity["ill"]
+    disclosed = attacks(original, released, quasi_identifiers=HIERARCHIES, sensitive=["ill"]).homogeneity["ill"]
     rows = released.to_dicts()
-    assert (told.certain, told.at_least_80, told.at_least_50) == pytest.approx(
+    assert (disclosed.certain, disclosed.at_least_80, disclosed.at_least_50) == pytest.approx(
         tuple(plain.homogeneity(rows, COLUMNS, "ill"))
     )
-    assert told.success == pytest.approx(plain.average_confidence(rows, COLUMNS, "ill"))
-    assert told.naive == pytest.approx(max(map(secrets.count, secrets)) / len(secrets))
+    assert disclosed.success == pytest.approx(plain.average_confidence(rows, COLUMNS, "ill"))
+    assert disclosed.naive == pytest.approx(max(map(secrets.count, secrets)) / len(secrets))
 
 
 def test_an_unchanged_table_gives_everything_away():

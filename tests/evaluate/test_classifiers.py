@@ -91,7 +91,7 @@ def test_values_that_overlap_have_shares():
     released = pl.DataFrame({"age": ["*", "24", "30"], "work": ["Government", "Local", "*"]})
     after, before = encoded(original, released)
     assert after[0, 0] == pytest.approx(74 / 3)
-    # Local is told apart; State and Federal, and both kinds of self-employed, never are.
+    # Local keeps its own value; State and Federal are merged, and so are both kinds of self-employed.
     assert sorted(np.round(after[0, 1:].tolist(), 3)) == [0, 0.333, 0.667]
     assert sorted(np.round(after[2, 1:].tolist(), 3)) == [0.2, 0.4, 0.4]
     assert sorted(before[0, 1:].tolist()) == [0, 0, 1]
@@ -110,7 +110,7 @@ def test_what_is_learnt_from_groups_applies_to_their_values():
     original = table(800)
     row = learnt(original, generalized(original)).row(0, named=True)
     assert row["model"] == "tree"
-    # All but which self-employed person below 40 is incorporated can still be told.
+    # Only which self-employed people below 40 are incorporated is lost.
     assert 0.75 < row["accuracy"] < row["original_accuracy"]
     assert row["original_accuracy"] > 0.9
     majority = original["y"].value_counts()["count"].max() / 800

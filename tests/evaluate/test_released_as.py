@@ -107,10 +107,10 @@ def test_a_mapping_says_what_values_stand_for(release: Any, tmp_path: Path) -> N
         assert report.cost("LM") == pytest.approx(release.cost)
     found = attacks(people(), release.frame, mapping=mapping, sensitive=["illness"])
     assert found.linkage.success == pytest.approx(release.attacks().linkage.success)
-    told = json.loads(mapping.read_text())
-    del told["columns"]["age"]["values"]
+    data = json.loads(mapping.read_text())
+    del data["columns"]["age"]["values"]
     with pytest.raises(dc.DataError, match="mapping"):
-        utility(people(), release.frame, mapping=told)
+        utility(people(), release.frame, mapping=data)
 
 
 def test_only_released_people() -> None:
@@ -160,8 +160,8 @@ def test_rows_without_a_quasi_identifier_that_were_left_out_stop_no_measure() ->
             "illness": ["flu", "cold"] * 4,
         }
     )
-    told = {"quasi_identifiers": {"age": "intervals(5, 10)", "zip": "mask"}, "sensitive": "illness"}
-    release = dc.anonymize(table, **told, privacy="k(2)", suppression="budget(1)", missing="suppress")
+    settings = {"quasi_identifiers": {"age": "intervals(5, 10)", "zip": "mask"}, "sensitive": "illness"}
+    release = dc.anonymize(table, **settings, privacy="k(2)", suppression="budget(1)", missing="suppress")
     assert release.dropped_missing == 1
     assert release.utility().rows == 8  # the row that was left out for a missing value counts as lost
     assert release.risk().original_rows == 8

@@ -138,17 +138,17 @@ def test_columns(seed):
     rows, columns = random_rows(seed)
     depth = 1 + seed % 3
     report = risk(framed(rows), quasi_identifiers=columns, depth=depth)
-    told = {row["columns"]: row for row in report.columns.combinations.to_dicts()}
+    settings = {row["columns"]: row for row in report.columns.combinations.to_dicts()}
     reached = min(depth, len(columns))
     expected = [some for size in range(1, reached + 1) for some in itertools.combinations(columns, size)]
     for some in {*expected, tuple(columns)}:
-        row = told.pop(", ".join(some))
+        row = settings.pop(", ".join(some))
         assert row["distinction"] == pytest.approx(plain.distinction(rows, some))
         assert row["separation"] == pytest.approx(plain.separation(rows, some))
         assert row["unique"] == len(plain.unique_rows(rows, some))
         assert row["share"] == pytest.approx(row["unique"] / len(rows))
         assert row["minimal"] == (len(plain.minimal_rows(rows, some)) if some in expected else None)
-    assert not told
+    assert not settings
     assert report.columns.depth == reached
     assert report.columns.complete
     assert sorted(report.columns.keys) == sorted(plain.keys(rows, columns, reached))
@@ -166,10 +166,10 @@ def test_distinction_and_separation_of_a_worked_example():
         }
     )
     report = risk(data, quasi_identifiers=["sex", "age", "state"])
-    told = {
+    settings = {
         row[0]: row[1:] for row in report.columns.combinations.select("columns", "distinction", "separation").rows()
     }
-    assert told == {
+    assert settings == {
         "sex": pytest.approx((0.4, 0.6)),
         "state": pytest.approx((0.6, 0.7)),
         "age": pytest.approx((0.6, 0.8)),
@@ -197,47 +197,49 @@ def test_disclosure(seed, secret):
     kept = random.Random(seed).sample(rows, max(1, len(rows) * 2 // 3))
     for table, reference in ((rows, None), (kept, rows)):
         original = None if reference is None else framed(reference)
-        told = risk(framed(table), quasi_identifiers=columns, sensitive=[secret], original=original).disclosure[secret]
+        disclosed = risk(framed(table), quasi_identifiers=columns, sensitive=[secret], original=original).disclosure[
+            secret
+        ]
         histograms = plain.histograms(table, columns, secret)
         compared = reference or table
-        assert told.values == len(plain.whole(table, secret))
-        assert told.confidence == pytest.approx(plain.confidence(table, columns, secret))
-        assert told.average_confidence == pytest.approx(plain.average_confidence(table, columns, secret))
-        assert told.distinct_l == min(map(len, histograms))
-        assert told.entropy_l == pytest.approx(min(math.exp(naive.entropy(counts)) for counts in histograms))
-        assert told.recursive_c2 == pytest.approx(plain.recursive_c(table, columns, secret, 2))
-        assert told.recursive_c3 == pytest.approx(plain.recursive_c(table, columns, secret, 3))
+        assert disclosed.values == len(plain.whole(table, secret))
+        assert disclosed.confidence == pytest.approx(plain.confidence(table, columns, secret))
+        assert disclosed.average_confidence == pytest.approx(plain.average_confidence(table, columns, secret))
+        assert disclosed.distinct_l == min(map(len, histograms))
+        assert disclosed.entropy_l == pytest.approx(min(math.exp(naive.entropy(counts)) for counts in histograms))
+        assert disclosed.recursive_c2 == pytest.approx(plain.recursive_c(table, columns, secret, 2))
+        assert disclosed.recursive_c3 == pytest.approx(plain.recursive_c(table, columns, secret, 3))
         whole = dict(sorted(plain.whole(compared, secret).items()))
-        for distance, reached in (("equal", told.t_equal), ("ordered", told.t_ordered)):
+        for distance, reached in (("equal", disclosed.t_equal), ("ordered", disclosed.t_ordered)):
             assert reached == pytest.approx(max(naive.emd(counts, whole, distance) for counts in histograms))
-        assert told.beta == pytest.approx(plain.beta(table, columns, secret, compared))
-        assert told.enhanced_beta == pytest.approx(plain.enhanced_beta(table, columns, secret, compared))
-        assert told.delta == pytest.approx(plain.delta(table, columns, secret, compared))
-        assert told.t_hierarchical is None
+        assert disclosed.beta == pytest.approx(plain.beta(table, columns, secret, compared))
+        assert disclosed.enhanced_beta == pytest.approx(plain.enhanced_beta(table, columns, secret, compared))
+        assert disclosed.delta == pytest.approx(plain.delta(table, columns, secret, compared))
+        assert disclosed.t_hierarchical is None
 
 
 def test_values_made_unknown_are_no_values():
     data = pl.DataFrame({"sex": ["f", "f", "f", "m"], "ill": ["a", "*", "b", "*"]})
-    told = risk(data, quasi_identifiers=["sex"], sensitive=["ill"], unknown="*").disclosure["ill"]
-    assert told.values == 2
-    assert told.confidence == pytest.approx(1 / 3)
-    assert told.distinct_l == 2
+    disclosed = risk(data, quasi_identifiers=["sex"], sensitive=["ill"], unknown="*").disclosure["ill"]
+    assert disclosed.values == 2
+    assert disclosed.confidence == pytest.approx(1 / 3)
+    assert disclosed.distinct_l == 2
 
 
 def test_a_hierarchy_of_a_sensitive_column():
     data = pl.DataFrame({"sex": ["f", "f", "m", "m"], "ill": ["flu", "ulcer", "cold", "gastritis"]})
     organs = dc.groups({"lung": ["flu", "cold"], "stomach": ["ulcer", "gastritis"]})
-    told = risk(data, quasi_identifiers=["sex"], sensitive={"ill": organs}).disclosure["ill"]
-    assert told.t_hierarchical == 0.25
-    assert told.t_equal == 0.5
+    disclosed = risk(data, quasi_identifiers=["sex"], sensitive={"ill": organs}).disclosure["ill"]
+    assert disclosed.t_hierarchical == 0.25
+    assert disclosed.t_equal == 0.5
 
 
 def test_what_cannot_be_reached_is_none_in_json():
     data = pl.DataFrame({"sex": ["f", "m"], "ill": ["a", "b"]})
-    told = risk(data, quasi_identifiers="sex", sensitive="ill").to_dict()
-    assert told["disclosure"]["ill"]["recursive_c2"] is None
-    assert told["disclosure"]["ill"]["enhanced_beta"] is None
-    json.dumps(told, allow_nan=False)
+    facts = risk(data, quasi_identifiers="sex", sensitive="ill").to_dict()
+    assert facts["disclosure"]["ill"]["recursive_c2"] is None
+    assert facts["disclosure"]["ill"]["enhanced_beta"] is None
+    json.dumps(facts, allow_nan=False)
 
 
 def test_any_kind_of_table(tmp_path: Path):
@@ -250,8 +252,8 @@ def test_any_kind_of_table(tmp_path: Path):
     tables = [people, people.lazy(), people.to_pandas(), people.to_arrow(), path, str(tmp_path / "people.parquet")]
     assert isinstance(tables[2], pandas.DataFrame)
     asked = {"quasi_identifiers": ["sex", "zip", "education"], "sensitive": ["diagnosis"]}
-    told = [risk(table, population=table, **asked).to_dict() for table in tables]
-    assert all(other == told[0] for other in told[1:])
+    data = [risk(table, population=table, **asked).to_dict() for table in tables]
+    assert all(other == data[0] for other in data[1:])
     asked["quasi_identifiers"] = ["birth_date", "sex"]
     assert risk(path, **asked).to_dict()["prosecutor"] == risk(people, **asked).to_dict()["prosecutor"]
 
@@ -282,8 +284,8 @@ def test_no_value_of_the_data_is_told():
     secret = ["Zebulon Quark", "Ophelia Vex", "Ignatz Unruh"] * 10
     data = pl.DataFrame({"name": secret, "city": ["Xanadu", "Avalon", "Ithaka"] * 10, "ill": ["a"] * 30})
     report = risk(data, quasi_identifiers=["name", "city"], sensitive="ill", population=90)
-    told = report.summary() + json.dumps(report.to_dict()) + repr(report)
-    assert not any(value in told for value in (*secret, "Xanadu", "Avalon", "Ithaka"))
+    facts = report.summary() + json.dumps(report.to_dict()) + repr(report)
+    assert not any(value in facts for value in (*secret, "Xanadu", "Avalon", "Ithaka"))
 
 
 def test_errors():

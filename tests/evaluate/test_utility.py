@@ -222,8 +222,8 @@ def test_an_unchanged_table_has_lost_nothing(people, constructor):
 
 def test_kinds_of_frames_agree(people, frame_constructor):
     quasi = {"age": dc.intervals(10, 20), "sex": None}
-    told = {"identifiers": "name", "quasi_identifiers": quasi, "privacy": "k(3)", "suppression": "budget(0.2)"}
-    released = dc.anonymize(people, **told, seed=1).frame
+    settings = {"identifiers": "name", "quasi_identifiers": quasi, "privacy": "k(3)", "suppression": "budget(0.2)"}
+    released = dc.anonymize(people, **settings, seed=1).frame
     expected = utility(people, released, quasi_identifiers=quasi, sensitive="score", queries=10)
     both = (frame_constructor(table) for table in (people, released))
     assert utility(*both, quasi_identifiers=quasi, sensitive="score", queries=10).to_frame().equals(expected.to_frame())
@@ -282,13 +282,13 @@ def test_missing_cells_of_a_column_that_had_none_may_be_anything():
 def test_reports(scheme, solver):
     people = dc.sample(200, seed=4).select("sex", "education", "children", "income", "diagnosis")
     forms = {name: dc.samples.HIERARCHIES[name] for name in ("sex", "education", "children")}
-    told = {"quasi_identifiers": forms, "keep": "income", "privacy": "k(4)"}
-    release = dc.anonymize(people, **told, scheme=scheme, solver=solver)
+    settings = {"quasi_identifiers": forms, "keep": "income", "privacy": "k(4)"}
+    release = dc.anonymize(people, **settings, scheme=scheme, solver=solver)
     report = utility(people, release, quasi_identifiers=forms, sensitive=["income", "diagnosis"], queries=30)
-    told = json.loads(json.dumps(report.to_dict()))
-    assert told["released_rows"] == 200 - release.suppressed
-    assert {row["cost"] for row in told["costs"]} == set(report.costs["cost"])
-    assert told["queries"]["count"] == 30
+    facts = json.loads(json.dumps(report.to_dict()))
+    assert facts["released_rows"] == 200 - release.suppressed
+    assert {row["cost"] for row in facts["costs"]} == set(report.costs["cost"])
+    assert facts["queries"]["count"] == 30
     frame = report.to_frame()
     assert frame.columns == ["part", "what", "measure", "value"]
     assert set(frame["part"]) == {"table", "costs", "attributes", "associations", "queries"}
@@ -379,8 +379,8 @@ def test_values_of_rows_that_were_left_out_for_missing_values_are_lost(tree, sch
     table = pl.DataFrame(
         {"zip": [*zips, "30001", "99999"], "sex": [*"mfmfm" * 3, None, None], "s": [*"abcab" * 3, "a", "b"]}
     )
-    told = {"quasi_identifiers": {"zip": tree, "sex": None}, "sensitive": "s", "types": {"zip": "text"}}
-    release = dc.anonymize(table, **told, privacy="k(5)", missing="suppress", scheme=scheme, seed=1)
+    settings = {"quasi_identifiers": {"zip": tree, "sex": None}, "sensitive": "s", "types": {"zip": "text"}}
+    release = dc.anonymize(table, **settings, privacy="k(5)", missing="suppress", scheme=scheme, seed=1)
     assert release.dropped_missing == 2
     assert release.risk().to_dict()
     assert release.attacks().to_dict()

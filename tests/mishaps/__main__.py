@@ -16,11 +16,11 @@ from mishaps import MISHAPS, Skip
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("which", nargs="*", help="which mishaps; all by default")
-    told = parser.parse_args()
+    options = parser.parse_args()
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="discreet-state-")  # not that of whoever runs this
     ends = {"ok": 0, "failed": 0, "skipped": 0}
     for name, function in MISHAPS.items():
-        if told.which and name not in told.which:
+        if options.which and name not in options.which:
             continue
         begun = time.monotonic()
         end = "ok"

@@ -34,10 +34,10 @@ owner = importlib.import_module(module)
 for name in inner:
     owner = getattr(owner, name)
 before = getattr(owner, last)
-def interrupted(*told, **named):
+def interrupted(*arguments, **named):
     if when == "before":
         os.kill(os.getpid(), getattr(signal, sign)); os.kill(os.getpid(), getattr(signal, sign)); time.sleep(0)
-    found = before(*told, **named)
+    found = before(*arguments, **named)
     if when == "after":
         os.kill(os.getpid(), getattr(signal, sign)); os.kill(os.getpid(), getattr(signal, sign)); time.sleep(0)
     return found

@@ -49,7 +49,7 @@ def _with_memory(folder: Path, megabytes: int) -> Any:
 
 @quick
 def hardly_any_memory(folder: Path) -> None:
-    """A limit that suffices for nothing is told before anything is loaded; the help still helps."""
+    """A limit too low for any job is reported before anything is loaded; --help still works."""
     people(100).write_csv(folder / "people.csv")
     failed(_with_memory(folder, 500), 1, "may take 500 MB of memory", "raise the limit")
     assert names(folder) == {"people.csv"}
@@ -106,7 +106,7 @@ def memory_of_a_container(folder: Path) -> None:
 
 @quick
 def hardly_any_memory_in_a_container(folder: Path) -> None:
-    """A container too small for anything is told before anything is loaded; what was there stays."""
+    """A container too small for any job is reported before anything is loaded; existing files stay."""
     people(100).write_csv(folder / "people.csv")
     (folder / "safe.csv").write_text("as before")
     failed(_in_container(folder, 60, "--overwrite"), 1, "MB of memory", "give the container more")

@@ -31,7 +31,7 @@ def recode(table, levels, ok):
 
 
 def search(table, ok, cost, budget, vectors=None, **options):
-    """The best full-domain recoding within a budget of rows, by trying all; ``ok`` is told the rows of a class."""
+    """The best full-domain recoding within a budget of rows, by trying all; ``ok`` gets the rows of a class."""
     best, levels, fewest = None, [], len(table.rows)
     for vector in vectors if vectors is not None else level_vectors(table):
         published, suppressed = recode(table, vector, ok)
@@ -123,7 +123,7 @@ def evaluated(table, budget, cost, value=len, measures=None, vectors=None, ok=No
     """Every node as a point of its own: vector, values, loss, suppressed rows and published classes.
 
     Those that cannot keep the promises, of which ``ok`` says whether a class does, are left out.
-    ``value`` says how good a class is, given its rows: classes are suppressed by it. Each of ``measures`` is told the
+    ``value`` says how good a class is, given its rows: classes are suppressed by it. Each of ``measures`` gets the
     published classes and returns a number; by default there is one, the worst value.
     """
     measures = measures or [lambda published: min(map(value, published))]

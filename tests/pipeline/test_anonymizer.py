@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from discreet.errors import UsageError
 
-TOLD: dict[str, Any] = {"quasi_identifiers": ["sex", "education"], "privacy": "k(5)"}
+SETTINGS: dict[str, Any] = {"quasi_identifiers": ["sex", "education"], "privacy": "k(5)"}
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +20,9 @@ def people() -> pl.DataFrame:
 
 
 def test_fit_and_transform(people: pl.DataFrame) -> None:
-    step = dc.Anonymizer(**TOLD)
+    step = dc.Anonymizer(**SETTINGS)
     released = step.fit_transform(people)
-    assert released.equals(dc.anonymize(people, **TOLD).frame)
+    assert released.equals(dc.anonymize(people, **SETTINGS).frame)
     assert step.transform(people).equals(released)
     assert step.applied_.audit.passed
     assert step.release_.audit.passed
@@ -33,13 +33,13 @@ def test_fit_and_transform(people: pl.DataFrame) -> None:
 
 def test_other_frames(people: pl.DataFrame) -> None:
     frame = people.to_pandas()
-    released = dc.Anonymizer(**TOLD).fit_transform(frame)
+    released = dc.Anonymizer(**SETTINGS).fit_transform(frame)
     assert type(released) is type(frame)
 
 
 def test_parameters() -> None:
-    step = dc.Anonymizer(**TOLD, unknown="top")
-    assert step.get_params() == {**TOLD, "unknown": "top"}
+    step = dc.Anonymizer(**SETTINGS, unknown="top")
+    assert step.get_params() == {**SETTINGS, "unknown": "top"}
     assert step.set_params(privacy="k(9)").get_params()["privacy"] == "k(9)"
     with pytest.raises(UsageError, match="no argument 'kk'"):
         step.set_params(kk=3)
@@ -52,14 +52,14 @@ def test_parameters() -> None:
 def test_unknown_values(people: pl.DataFrame) -> None:
     new = people.with_columns(sex=pl.lit("other"))
     with pytest.raises(dc.DataError, match="'sex'"):
-        dc.Anonymizer(**TOLD).fit(people).transform(new)
-    assert set(dc.Anonymizer(**TOLD, unknown="top", broken="suppress").fit(people).transform(new)["sex"]) == {"*"}
+        dc.Anonymizer(**SETTINGS).fit(people).transform(new)
+    assert set(dc.Anonymizer(**SETTINGS, unknown="top", broken="suppress").fit(people).transform(new)["sex"]) == {"*"}
 
 
 def test_before_fit_and_without_a_mapping(people: pl.DataFrame) -> None:
     with pytest.raises(UsageError, match="call fit first"):
-        dc.Anonymizer(**TOLD).transform(people)
-    step = dc.Anonymizer(**TOLD, scheme="local", cost="NCP")
+        dc.Anonymizer(**SETTINGS).transform(people)
+    step = dc.Anonymizer(**SETTINGS, scheme="local", cost="NCP")
     assert step.fit_transform(people).height == people.height
     with pytest.raises(UsageError, match="there is no mapping"):
         step.transform(people)
@@ -70,7 +70,7 @@ def test_with_scikit_learn(people: pl.DataFrame) -> None:
     pipeline = pytest.importorskip("sklearn.pipeline")
     compose = pytest.importorskip("sklearn.preprocessing")
     tree = pytest.importorskip("sklearn.tree")
-    step = dc.Anonymizer(**TOLD)
+    step = dc.Anonymizer(**SETTINGS)
     copied = base.clone(step)
     assert copied is not step
     assert copied.get_params() == step.get_params()
@@ -84,15 +84,15 @@ def test_with_scikit_learn(people: pl.DataFrame) -> None:
 
 
 def test_rows_that_are_not_released_are_recoded_alike(people: pl.DataFrame) -> None:
-    step = dc.Anonymizer(**TOLD, broken="keep", unknown="top").fit(people)
+    step = dc.Anonymizer(**SETTINGS, broken="keep", unknown="top").fit(people)
     assert step.transform(people).equals(step.release_.frame)
     few = people.head(3)
     assert step.transform(few).equals(step.release_.frame.head(3))
     assert step.transform(few.with_columns(sex=pl.lit("other")))["sex"].to_list() == ["*"] * 3
     with pytest.raises(dc.AuditError):
-        dc.Anonymizer(**TOLD).fit(people).transform(few)
+        dc.Anonymizer(**SETTINGS).fit(people).transform(few)
     with pytest.raises(UsageError, match="choose error or top"):
-        dc.Anonymizer(**TOLD, broken="keep", unknown="suppress").fit(people).transform(few)
+        dc.Anonymizer(**SETTINGS, broken="keep", unknown="suppress").fit(people).transform(few)
     with pytest.raises(UsageError, match="broken is one of error, suppress"):
         dc.apply_mapping(step.release_.to_mapping(), few, broken="keep")  # type: ignore[arg-type]
 
@@ -104,7 +104,7 @@ def test_grid_search_and_cross_validation(people: pl.DataFrame) -> None:
     tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier(random_state=0)
     frame, labels = people.drop("diagnosis").to_pandas(), people["diagnosis"].is_null().to_numpy()
     labels = labels | (people["sex"].to_numpy() == people["sex"][0])
-    step = dc.Anonymizer(**TOLD, broken="keep", unknown="top")
+    step = dc.Anonymizer(**SETTINGS, broken="keep", unknown="top")
     steps = pipeline.Pipeline([("safe", step), ("encode", encoder), ("tree", tree)])
     grid = {"safe__privacy": ["k(3)", "k(60)"], "tree__max_depth": [1, 3]}
     found = search.GridSearchCV(steps, grid, cv=3, error_score="raise").fit(frame, labels)
@@ -116,11 +116,11 @@ def test_grid_search_and_cross_validation(people: pl.DataFrame) -> None:
 
 def test_output_of_another_kind(people: pl.DataFrame) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not here; it comes with the extra pandas")
-    step = dc.Anonymizer(**TOLD).set_output(transform="pandas")
+    step = dc.Anonymizer(**SETTINGS).set_output(transform="pandas")
     released = step.fit_transform(people)
     assert isinstance(released, pandas.DataFrame)
     assert isinstance(step.transform(people), pandas.DataFrame)
-    assert released["sex"].tolist() == dc.anonymize(people, **TOLD).frame["sex"].to_list()
+    assert released["sex"].tolist() == dc.anonymize(people, **SETTINGS).frame["sex"].to_list()
     assert isinstance(step.set_output(transform=None).transform(people), pandas.DataFrame)
     assert isinstance(step.set_output(transform="default").transform(people), pl.DataFrame)
     assert isinstance(step.set_output(transform="polars").transform(people.to_pandas()), pl.DataFrame)
@@ -129,7 +129,7 @@ def test_output_of_another_kind(people: pl.DataFrame) -> None:
 
 
 def test_names_that_come_out(people: pl.DataFrame) -> None:
-    step = dc.Anonymizer(**TOLD, identifiers=["diagnosis"])
+    step = dc.Anonymizer(**SETTINGS, identifiers=["diagnosis"])
     with pytest.raises(UsageError, match="call fit first"):
         step.get_feature_names_out()
     step.fit(people)
@@ -144,10 +144,10 @@ def test_pipelines_and_clones_keep_the_kind_of_output(people: pl.DataFrame) -> N
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    step = dc.Anonymizer(**TOLD, broken="keep")
+    step = dc.Anonymizer(**SETTINGS, broken="keep")
     pipe = make_pipeline(step, OneHotEncoder(sparse_output=False)).set_output(transform="pandas")
     table = pipe.fit_transform(people)
     assert list(table.columns) == list(pipe.get_feature_names_out())
     assert type(clone(step).fit_transform(people)).__module__.startswith("pandas")
     with sklearn.config_context(transform_output="polars"):
-        assert isinstance(dc.Anonymizer(**TOLD).fit_transform(people.to_pandas()), pl.DataFrame)
+        assert isinstance(dc.Anonymizer(**SETTINGS).fit_transform(people.to_pandas()), pl.DataFrame)

@@ -235,9 +235,9 @@ def test_a_recoding_that_repeats_or_keeps_rows_is_noticed(
     table = RARE[twice]
     recode = _polars.recode
     faults: list[Callable[..., pl.LazyFrame]] = [
-        lambda frame, recoding, **told: pl.concat([recode(frame, recoding, **told)] * 2),
-        lambda frame, recoding, **told: recode(frame, recoding, **told).head(4),
-        lambda frame, recoding, **told: frame,
+        lambda frame, recoding, **settings: pl.concat([recode(frame, recoding, **settings)] * 2),
+        lambda frame, recoding, **settings: recode(frame, recoding, **settings).head(4),
+        lambda frame, recoding, **settings: frame,
     ]
     for fault in faults:
         with monkeypatch.context() as patched:

@@ -190,8 +190,8 @@ def check(release: Release, original: pl.DataFrame, columns: tuple[str, ...]) ->
 
 def test_an_attribute_that_stays_keeps_its_type(staff: pl.DataFrame) -> None:
     quasi = {"work": WORK, "age": "intervals(2)"}
-    told: dict[str, Any] = {"quasi_identifiers": quasi, "keep": "row", "privacy": "k(1)", "scheme": "subtree"}
-    release = anonymize(staff, **told, solver=Exhaustive())
+    settings: dict[str, Any] = {"quasi_identifiers": quasi, "keep": "row", "privacy": "k(1)", "scheme": "subtree"}
+    release = anonymize(staff, **settings, solver=Exhaustive())
     assert release.frame.equals(staff)
     assert release.released_values == {"work": 7, "age": 8}
 

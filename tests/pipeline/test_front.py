@@ -49,8 +49,8 @@ def table() -> pl.DataFrame:
 
 
 def find(data: Any, **options: Any) -> Front:
-    told = {"identifiers": "name", "quasi_identifiers": QI, "sensitive": "disease", "class_attribute": "label"}
-    return dc.pareto(data, **{**told, **options})
+    settings = {"identifiers": "name", "quasi_identifiers": QI, "sensitive": "disease", "class_attribute": "label"}
+    return dc.pareto(data, **{**settings, **options})
 
 
 @pytest.fixture(scope="module")
@@ -283,12 +283,12 @@ class TestWords:
 
 class TestFiles:
     def test_json(self, front: Front, tmp_path: Path) -> None:
-        told = json.loads(front.save(tmp_path / "front.json").read_text())
-        assert told["axes"] == ["k"]
-        assert (told["rows"], told["space"], told["complete"]) == (120, 40, True)
-        assert [(p["values"]["k"], p["loss"]) for p in told["points"]] == [(p.k, p.loss) for p in front]
-        assert told["points"][1]["levels"] == front[1].levels
-        assert told["knee"] == {"values": front.knee().point.values, "reason": front.knee().reason}
+        data = json.loads(front.save(tmp_path / "front.json").read_text())
+        assert data["axes"] == ["k"]
+        assert (data["rows"], data["space"], data["complete"]) == (120, 40, True)
+        assert [(p["values"]["k"], p["loss"]) for p in data["points"]] == [(p.k, p.loss) for p in front]
+        assert data["points"][1]["levels"] == front[1].levels
+        assert data["knee"] == {"values": front.knee().point.values, "reason": front.knee().reason}
 
     @pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
     def test_csv(self, kind: str, table: pl.DataFrame, tmp_path: Path) -> None:
@@ -361,10 +361,10 @@ class TestFiles:
                 class_attribute="label",
                 **options,
             )
-            told = [front.to_json(), front.summary(), front.explain(), repr(front), str(front.points)]
+            texts = [front.to_json(), front.summary(), front.explain(), repr(front), str(front.points)]
             for suffix in ("html", "svg", "csv", "json"):
-                told.append(front.save(tmp_path / f"front.{suffix}").read_text())
-            assert [word for word in secrets if any(word in text for text in told)] == []
+                texts.append(front.save(tmp_path / f"front.{suffix}").read_text())
+            assert [word for word in secrets if any(word in text for text in texts)] == []
 
 
 class TestSeveralAxes:
@@ -417,9 +417,9 @@ class TestPoka:
             assert not found.complete
             assert not any(point.proven for point in found)
             assert f"missed {len(found.missed)} of {len(truth)} true points" in found.summary()
-            told = found.to_dict()
-            assert (told["method"], told["depth"]) == ("poka", found.stats["depth"])
-            assert len(told["missed"]) == len(found.missed)
+            data = found.to_dict()
+            assert (data["method"], data["depth"]) == ("poka", found.stats["depth"])
+            assert len(data["missed"]) == len(found.missed)
 
     def test_the_other_way_to_ask(self, table: pl.DataFrame) -> None:
         assert find(table, exact=False).method == "poka"
@@ -443,15 +443,15 @@ class TestOtherSchemes:
     @pytest.mark.parametrize("scheme", ["subtree", {"sex": "set", "age": "subtree", "zip": "full-domain"}])
     def test_equals_repeated_releases(self, scheme: Any, suppression: str, table: pl.DataFrame) -> None:
         small = table.head(18)
-        told = {
+        settings = {
             "identifiers": "name", "quasi_identifiers": self.TREES, "sensitive": "disease", "suppression": suppression,
             "scheme": scheme,
         }  # fmt: skip
-        front = dc.pareto(small, **told)
+        front = dc.pareto(small, **settings)
         assert front.complete
         assert all(point.proven for point in front)
         for k in range(1, 19):
-            alone = dc.anonymize(small, privacy=f"k({k})", **told)
+            alone = dc.anonymize(small, privacy=f"k({k})", **settings)
             assert front.point(k).loss == pytest.approx(alone.cost)
         for point in front:
             release = front.release(point=point)
@@ -494,14 +494,14 @@ class TestOtherSchemes:
 
 
 def interrupting(after: int) -> Callable[[object], None]:
-    """Press Ctrl-C when progress was told so many times."""
+    """Press Ctrl-C after so many progress reports."""
     calls = itertools.count(1)
 
-    def told(progress: object) -> None:
+    def interrupt(progress: object) -> None:
         if next(calls) == after:
             raise KeyboardInterrupt
 
-    return told
+    return interrupt
 
 
 class TestStopping:
@@ -554,11 +554,11 @@ class TestStopping:
         assert not list(tmp_path.iterdir())
 
     def test_progress(self, table: pl.DataFrame) -> None:
-        told: list[Any] = []
-        front = find(table, progress=told.append)
-        assert told[-1].points == len(front)
-        assert told[-1].evaluated == front.examined
-        assert told[-1].open == 0
+        seen: list[Any] = []
+        front = find(table, progress=seen.append)
+        assert seen[-1].points == len(front)
+        assert seen[-1].evaluated == front.examined
+        assert seen[-1].open == 0
 
 
 WRONG: dict[str, tuple[dict[str, Any], type[DiscreetError], str]] = {

@@ -21,8 +21,8 @@ def people(rows: int = 100) -> pd.DataFrame:
     return pd.DataFrame({"age": rng.integers(20, 60, rows), "sex": rng.choice(["f", "m"], rows)})
 
 
-def release(frame: pd.DataFrame, **told: Any) -> dc.Release:
-    return dc.anonymize(frame, **ROLES, **told)
+def release(frame: pd.DataFrame, **settings: Any) -> dc.Release:
+    return dc.anonymize(frame, **ROLES, **settings)
 
 
 def test_numbered_rows_need_no_word() -> None:

@@ -219,8 +219,8 @@ def test_missing_rows(missing: Any, constructor: Any, people: pl.DataFrame) -> N
     rows = to_lazy(release.frame).collect()
     if missing == "value":
         assert (release.n, release.dropped_missing) == (60, 0)
-        told = any("'age' has no value in fewer than 5 rows" in note for note in release.notes)
-        assert told == (rows["age"].null_count() > 0)
+        noted = any("'age' has no value in fewer than 5 rows" in note for note in release.notes)
+        assert noted == (rows["age"].null_count() > 0)
     else:
         assert (release.n, release.dropped_missing) == (without.height, 60 - without.height)
         assert cells(rows) == cells(anonymize(without, **job).frame)
@@ -358,12 +358,12 @@ def test_an_enum_keeps_what_is_released_in_its_order(role: str, budget: str) -> 
     levels = {"max_levels": {"e": 0}} if role == "kept" and budget != "none" else {}
     secret = {"sensitive": ["e"]} if role == "sensitive" else {}
     release = anonymize(table, quasi_identifiers=quasi, privacy="k(2)", suppression=budget, **levels, **secret)
-    told = release.frame["e"]
+    column = release.frame["e"]
     if release.levels and release.levels.get("e"):
-        assert told.dtype == pl.String
+        assert column.dtype == pl.String
         return
-    there = set(told)
-    assert told.dtype == pl.Enum([value for value in values.categories if value in there])
+    there = set(column)
+    assert column.dtype == pl.Enum([value for value in values.categories if value in there])
     assert "w" not in str(release.frame.schema)
     assert ("S" in there) == (release.suppressed == 0)
 

@@ -196,7 +196,7 @@ def job(scheme: str = "ordered") -> dict[str, Any]:
     }
 
 
-def told(release: dc.Release) -> set[str]:
+def listed_values(release: dc.Release) -> set[str]:
     """The values that names list."""
     return {value for name in names(release) if name != "*" for value in dc.parse_block(name).values}
 
@@ -209,7 +209,7 @@ def test_records_taken_out_of_classes(scheme: str) -> None:
         data = divided(seed)
         release = dc.anonymize(data, **job(scheme))
         kept = set(data[release.rows_of(data).to_list(), "x"].to_list())
-        assert told(release) == kept
+        assert listed_values(release) == kept
         merged = {value for block in release.blocks["x"] if len(block) > 1 and block & kept for value in block}
         lost += len(merged - kept)
     assert lost > 5
@@ -220,7 +220,7 @@ def test_records_taken_out_of_every_kind_of_data(seed: int, constructor: Any) ->
     data = divided(seed)
     release = dc.anonymize(constructor(data), **job())
     kept = set(data[release.rows_of(data).to_list(), "x"].to_list())
-    assert told(release) == kept
+    assert listed_values(release) == kept
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -233,7 +233,7 @@ def test_records_taken_out_by_duckdb(seed: int, tmp_path: Path) -> None:
     release = dc.anonymize(tmp_path / "in.parquet", **asked, output=tmp_path / "out.parquet")
     rows = pl.read_parquet(tmp_path / "out.parquet")["row"].to_list()
     kept = set(data.filter(pl.col("row").is_in(rows))["x"].to_list())
-    assert told(release) == kept
+    assert listed_values(release) == kept
 
 
 def test_what_a_mapping_says_of_values_that_were_left_out(table: pl.DataFrame) -> None:

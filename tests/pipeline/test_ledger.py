@@ -91,8 +91,8 @@ def test_another_table_is_another_matter(table: pl.DataFrame) -> None:
 
 
 def test_a_point_of_a_front_counts(table: pl.DataFrame) -> None:
-    told = {"quasi_identifiers": {"age": "intervals(5, 10, 20, 40)", "sex": "flat"}}
-    front = dc.pareto("people.csv", **told)
+    settings = {"quasi_identifiers": {"age": "intervals(5, 10, 20, 40)", "sex": "flat"}}
+    front = dc.pareto("people.csv", **settings)
     assert not loud(front.release(front.points[-2].k, output="first.csv"))
     assert loud(front.release(front.points[-1].k, output="second.csv"))
 

@@ -51,12 +51,12 @@ def test_some_can_be_anybody(tmp_path: Path) -> None:
 
 def test_figures_that_tell_how_few_are_withheld(tmp_path: Path) -> None:
     release = released(TWO)
-    told = release.to_dict()
-    assert told["released"] == 40
-    assert told["left_out"] == "fewer than 5"
+    data = release.to_dict()
+    assert data["released"] == 40
+    assert data["left_out"] == "fewer than 5"
     hidden = ("rows", "suppressed", "cost", "normalized_cost", "lower_bound", "dropped_missing")
-    assert [told[key] for key in hidden] == [None] * len(hidden)
-    assert any("Fewer than 5 people were left out" in note for note in told["notes"])
+    assert [data[key] for key in hidden] == [None] * len(hidden)
+    assert any("Fewer than 5 people were left out" in note for note in data["notes"])
     exact = release.to_dict(exact=True)
     assert (exact["rows"], exact["suppressed"], exact["cost"]) == (42, 2, release.cost)
     assert exact["stats"]["examined"] == release.stats["examined"]
@@ -71,18 +71,18 @@ def test_figures_that_tell_how_few_are_withheld(tmp_path: Path) -> None:
 
 def test_enough_are_counted() -> None:
     release = released(SOME, privacy="k(5)")
-    told = release.to_dict()
-    assert (told["rows"], told["released"], told["left_out"], told["suppressed"]) == (46, 40, 6, 6)
-    assert told["cost"] == release.cost
-    assert told["stats"] == {}
+    data = release.to_dict()
+    assert (data["rows"], data["released"], data["left_out"], data["suppressed"]) == (46, 40, 6, 6)
+    assert data["cost"] == release.cost
+    assert data["stats"] == {}
     assert "40 of 46 released, 6 suppressed" in release.summary()
 
 
 def test_nobody_left_out_is_said() -> None:
     release = released([])
-    told = release.to_dict()
-    assert (told["rows"], told["left_out"], told["cost"]) == (40, 0, release.cost)
-    assert told["stats"]["examined"] == release.stats["examined"]
+    data = release.to_dict()
+    assert (data["rows"], data["left_out"], data["cost"]) == (40, 0, release.cost)
+    assert data["stats"]["examined"] == release.stats["examined"]
 
 
 @pytest.mark.parametrize(

@@ -210,11 +210,11 @@ def test_weights() -> None:
     heavy = released(table, quasi, cost="NCP(weights={age: 20})")
 
     def spread(release: dc.Release) -> float:
-        told = {text: dc.parse_block(text) for text in release.frame["age"].unique()}
+        parsed = {text: dc.parse_block(text) for text in release.frame["age"].unique()}
         return sum(
             100.0 if getattr(block, "everything", False) else block.right - block.left
             for text in release.frame["age"]
-            if (block := told[text]) and (isinstance(block, dc.Interval) or block.everything)
+            if (block := parsed[text]) and (isinstance(block, dc.Interval) or block.everything)
         )
 
     assert spread(heavy) <= spread(plain)
@@ -231,14 +231,14 @@ def test_pandas_index_stays() -> None:
 
 def test_the_same_seed_gives_the_same_release_where_text_is_sensitive() -> None:
     people = dc.sample(700, seed=4).select("birth_date", "sex", "education", "occupation")
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "quasi_identifiers": ["birth_date", "sex", "education"],
         "sensitive": "occupation",
         "privacy": ["k(3)", "distinct-l(3, occupation)"],
         "scheme": "local",
         "seed": 2,
     }
-    frames = [dc.anonymize(people, **told).frame for _ in range(3)]
+    frames = [dc.anonymize(people, **settings).frame for _ in range(3)]
     assert frames[0].equals(frames[1])
     assert frames[0].equals(frames[2])
 
@@ -246,8 +246,8 @@ def test_the_same_seed_gives_the_same_release_where_text_is_sensitive() -> None:
 @pytest.mark.parametrize(("rows", "k"), [(20, 10), (21, 10), (25, 10), (100, 50)])
 def test_a_table_of_little_more_than_two_classes_is_cut(rows: int, k: int) -> None:
     table = pl.DataFrame({"x": list(range(rows))})
-    told: dict[str, Any] = {"quasi_identifiers": ["x"], "privacy": f"k({k})", "cost": "NCP", "scheme": "local"}
-    assert dc.anonymize(table, seed=1, **told).cost <= dc.anonymize(table, solver="mondrian", **told).cost
+    settings: dict[str, Any] = {"quasi_identifiers": ["x"], "privacy": f"k({k})", "cost": "NCP", "scheme": "local"}
+    assert dc.anonymize(table, seed=1, **settings).cost <= dc.anonymize(table, solver="mondrian", **settings).cost
 
 
 def test_numbers_too_far_apart_to_compare() -> None:
@@ -257,6 +257,6 @@ def test_numbers_too_far_apart_to_compare() -> None:
 
 
 def test_a_bound_is_told_although_the_time_is_over() -> None:
-    told: dict[str, Any] = {"quasi_identifiers": ["birth_date", "sex", "zip"], "privacy": "k(4)", "scheme": "local"}
-    release = dc.anonymize(dc.sample(500, seed=3).select("birth_date", "sex", "zip"), time_limit=1e-6, **told)
+    settings: dict[str, Any] = {"quasi_identifiers": ["birth_date", "sex", "zip"], "privacy": "k(4)", "scheme": "local"}
+    release = dc.anonymize(dc.sample(500, seed=3).select("birth_date", "sex", "zip"), time_limit=1e-6, **settings)
     assert 0 < release.lower_bound <= release.cost

@@ -128,8 +128,8 @@ def test_times_of_day_and_whole_numbers_without_end() -> None:
 def test_rows_with_missing_values_may_be_left_out(frame_constructor: Any) -> None:
     """A sensitive value that only rows left out have is no value of the release."""
     table = visits().with_columns(disease=pl.when(pl.col("age").is_null()).then(pl.lit("rare")).otherwise("disease"))
-    told: dict[str, Any] = {"sensitive": "disease", "privacy": ["k(4)", "distinct-l(2)"], "missing": "suppress"}
-    release = released(frame_constructor(table), ["age", "ward"], **told)
+    settings: dict[str, Any] = {"sensitive": "disease", "privacy": ["k(4)", "distinct-l(2)"], "missing": "suppress"}
+    release = released(frame_constructor(table), ["age", "ward"], **settings)
     checked(table.drop_nulls("age"), release, ["age", "ward"])
     assert release.dropped_missing == table["age"].null_count()
     with pytest.raises(dc.DataError, match="missing"):
@@ -172,11 +172,11 @@ def test_more_than_there_are_rows() -> None:
 
 def test_what_can_never_be_kept() -> None:
     table = visits().with_columns(pl.when(pl.col("row") > 3).then(pl.lit("flu")).otherwise("disease").alias("disease"))
-    told: dict[str, Any] = {"sensitive": "disease"}
+    settings: dict[str, Any] = {"sensitive": "disease"}
     with pytest.raises(dc.DiscreetError, match=r"l\+\(0.5, disease\)"):
-        released(table, privacy="l+(0.5, disease)", **told)
+        released(table, privacy="l+(0.5, disease)", **settings)
     with pytest.raises(dc.NothingFoundError, match="no proof that there is none"):  # nothing is known of the model
-        released(table, privacy=["k(2)", SmallClasses(1)], **told)
+        released(table, privacy=["k(2)", SmallClasses(1)], **settings)
 
 
 def test_nothing_left() -> None:

@@ -18,7 +18,7 @@ from discreet.engines import to_lazy
 from discreet.errors import AuditError, DataError, MissingColumnError, UsageError
 
 COLUMNS = ["birth_date", "sex", "zip", "education", "diagnosis"]
-TOLD: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "quasi_identifiers": {
         "birth_date": "dates(year, decade)",
         "sex": "flat",
@@ -43,7 +43,7 @@ def people() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def release(people: pl.DataFrame) -> dc.Release:
-    return dc.anonymize(people, **TOLD)
+    return dc.anonymize(people, **SETTINGS)
 
 
 def test_the_same_rows_become_the_same(release: dc.Release, people: pl.DataFrame, tmp_path: Path) -> None:
@@ -52,15 +52,15 @@ def test_the_same_rows_become_the_same(release: dc.Release, people: pl.DataFrame
     assert applied.frame.equals(release.frame)
     assert applied.suppressed == release.suppressed > 0
     assert applied.audit.passed
-    told = json.loads(path.read_text())
-    assert "keep it as safe" in told["warning"]
-    assert len(told["suppressed"][0]) == 4
+    data = json.loads(path.read_text())
+    assert "keep it as safe" in data["warning"]
+    assert len(data["suppressed"][0]) == 4
 
 
 @pytest.mark.parametrize("scheme", ["subtree", "ordered", "set", "guided-set", {"zip": "set", "education": "subtree"}])
 def test_every_global_scheme(scheme: Any, people: pl.DataFrame) -> None:
     table = people.select("sex", "education", "diagnosis", zip=pl.col("zip").cast(pl.String).str.head(1)).head(300)
-    quasi = {"sex": None, "education": TOLD["quasi_identifiers"]["education"], "zip": None}
+    quasi = {"sex": None, "education": SETTINGS["quasi_identifiers"]["education"], "zip": None}
     scheme = {"sex": "full-domain", **scheme} if isinstance(scheme, dict) else scheme
     release = dc.anonymize(
         table, quasi_identifiers=quasi, privacy="k(6)", suppression="class-records", scheme=scheme, time_limit=20
@@ -70,7 +70,7 @@ def test_every_global_scheme(scheme: Any, people: pl.DataFrame) -> None:
 
 def test_every_kind_of_data(constructor: Constructor, people: pl.DataFrame) -> None:
     data = constructor(people.head(400))
-    release = dc.anonymize(data, **TOLD)
+    release = dc.anonymize(data, **SETTINGS)
     mapping = json.loads(json.dumps(release.to_mapping()))
     again = to_lazy(dc.apply_mapping(mapping, data).frame).collect()
     assert again.equals(to_lazy(release.frame).collect())
@@ -82,7 +82,7 @@ def test_types_may_differ(release: dc.Release, people: pl.DataFrame) -> None:
     assert dc.apply_mapping(release.to_mapping(), text).frame.equals(
         release.frame.with_columns(pl.all().cast(pl.String))
     )
-    from_text = dc.anonymize(text, **TOLD)
+    from_text = dc.anonymize(text, **SETTINGS)
     assert dc.apply_mapping(from_text.to_mapping(), people).audit.rows == from_text.audit.rows
 
 
@@ -187,7 +187,7 @@ def test_broken_promises(release: dc.Release, people: pl.DataFrame, tmp_path: Pa
     assert applied.audit.passed
     assert applied.suppressed > 0
     assert dc.audit(
-        tmp_path / "out.csv", quasi_identifiers=COLUMNS[:-1], privacy=TOLD["privacy"], sensitive="diagnosis"
+        tmp_path / "out.csv", quasi_identifiers=COLUMNS[:-1], privacy=SETTINGS["privacy"], sensitive="diagnosis"
     ).passed
 
 
@@ -201,7 +201,7 @@ def test_columns_nobody_knows_are_refused(release: dc.Release, people: pl.DataFr
 
 
 def test_missing_rows_are_left_out_again(people: pl.DataFrame) -> None:
-    release = dc.anonymize(people, **TOLD, missing="suppress")
+    release = dc.anonymize(people, **SETTINGS, missing="suppress")
     assert release.dropped_missing > 0
     assert dc.apply_mapping(release.to_mapping(), people).frame.equals(release.frame)
 
@@ -209,8 +209,8 @@ def test_missing_rows_are_left_out_again(people: pl.DataFrame) -> None:
 def test_hierarchical_closeness(people: pl.DataFrame) -> None:
     illnesses = people["diagnosis"].unique().sort().to_list()
     tree = {"some": illnesses[:9], "others": illnesses[9:]}
-    told = {**TOLD, "sensitive": {"diagnosis": tree}, "privacy": ["k(5)", "t(0.5, diagnosis, hierarchical)"]}
-    release = dc.anonymize(people, **told)
+    arguments = {**SETTINGS, "sensitive": {"diagnosis": tree}, "privacy": ["k(5)", "t(0.5, diagnosis, hierarchical)"]}
+    release = dc.anonymize(people, **arguments)
     mapping = json.loads(json.dumps(release.to_mapping()))
     assert dc.apply_mapping(mapping, people).audit.passed
 
@@ -224,8 +224,8 @@ def test_hierarchical_closeness(people: pl.DataFrame) -> None:
     ],
 )
 def test_what_has_no_mapping(more: dict[str, Any], why: str, people: pl.DataFrame, tmp_path: Path) -> None:
-    told = {**TOLD, "quasi_identifiers": {"sex": "flat", "education": None}, **more}
-    release = dc.anonymize(people.head(300).drop("birth_date", "zip"), **told)
+    arguments = {**SETTINGS, "quasi_identifiers": {"sex": "flat", "education": None}, **more}
+    release = dc.anonymize(people.head(300).drop("birth_date", "zip"), **arguments)
     with pytest.raises(UsageError, match=why):
         release.mapping(tmp_path / "mapping.json")
     assert list(tmp_path.iterdir()) == []
@@ -274,16 +274,16 @@ def test_few_people_left_out_are_not_counted_in_what_may_be_handed_over() -> Non
     release = dc.anonymize(table, **asked, privacy=["k(2)", "t(0.9, s)"], suppression="budget(1)")
     more = pl.DataFrame({"q": ["a"] * 8 + ["b"] * 7 + ["new"] * 3, "s": ["x", "y"] * 9})
     applied = dc.apply_mapping(release.to_mapping(), more, unknown="suppress")
-    told = applied.to_dict()
+    data = applied.to_dict()
     assert (applied.rows, applied.suppressed, applied.unknown) == (18, 3, {"q": 3})
-    assert (told["rows"], told["released"], told["suppressed"], told["left_out"]) == (None, 15, None, "fewer than 5")
-    assert told["unknown"] == {"q": "fewer than 5"}
-    assert [check["reached"] is None for check in told["audit"]["checks"]] == [False, True]
+    assert (data["rows"], data["released"], data["suppressed"], data["left_out"]) == (None, 15, None, "fewer than 5")
+    assert data["unknown"] == {"q": "fewer than 5"}
+    assert [check["reached"] is None for check in data["audit"]["checks"]] == [False, True]
     assert applied.summary().splitlines()[:2] == [
         "15 rows released, fewer than 5 left out",
         "'q' has values the mapping lacks in fewer than 5 rows",
     ]
-    assert "18" not in applied.summary() + repr(applied) + json.dumps(told)
+    assert "18" not in applied.summary() + repr(applied) + json.dumps(data)
     assert "reached 0." not in applied.summary()
     exact = applied.to_dict(exact=True)
     assert (exact["rows"], exact["suppressed"], exact["unknown"]) == (18, 3, {"q": 3})

@@ -26,12 +26,12 @@ def released(values: Any, path: Path, privacy: str, **options: Any) -> Any:
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "xlsx"])
 def test_empty_text_is_missing_where_the_file_cannot_say_more(suffix: str, tmp_path: Path) -> None:
     values = ["", None, "", "flu", "", None]
-    told = {"missing_sensitive": "value"}
-    release = released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)", **told)
+    settings = {"missing_sensitive": "value"}
+    release = released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)", **settings)
     assert release.levels == {"q": 1}  # in the file the first class has one value
     assert release.audit.passed
     with pytest.raises(InfeasibleError, match="the whole table has 2"):
-        released(values, tmp_path / f"safe.{suffix}", "distinct-l(3, s)", **told)
+        released(values, tmp_path / f"safe.{suffix}", "distinct-l(3, s)", **settings)
     with pytest.raises(InfeasibleError, match="the whole table has 1"):
         released(values, tmp_path / f"safe.{suffix}", "distinct-l(2, s)")
 
@@ -97,9 +97,9 @@ def test_times_to_the_nanosecond(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sensitive", [True, False])
 def test_what_a_sheet_cannot_hold(values: Any, what: str, sensitive: bool, tmp_path: Path) -> None:
     table = pl.DataFrame({"q": CLASSES, "s": values})
-    told: dict[str, Any] = {"sensitive": ["s"]} if sensitive else {}
+    settings: dict[str, Any] = {"sensitive": ["s"]} if sensitive else {}
     with pytest.raises(OutputError, match=rf"^Column 's' (has|holds) {what}, .* write .*\.parquet instead") as caught:
-        anonymize(table, quasi_identifiers={"q": "flat"}, privacy="k(3)", output=tmp_path / "safe.xlsx", **told)
+        anonymize(table, quasi_identifiers={"q": "flat"}, privacy="k(3)", output=tmp_path / "safe.xlsx", **settings)
     assert caught.value.column == "s"
     assert list(tmp_path.iterdir()) == []
 
@@ -108,20 +108,20 @@ def test_what_a_sheet_cannot_hold(values: Any, what: str, sensitive: bool, tmp_p
 @pytest.mark.parametrize("name", ["safe.csv", "safe.tsv", "safe.csv.bz2"])
 def test_what_csv_cannot_hold(values: Any, name: str, tmp_path: Path) -> None:
     table = pl.DataFrame({"q": CLASSES, "extra": values})
-    told: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(3)"}
+    settings: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(3)"}
     table.write_parquet(tmp_path / "people.parquet")
     for data in (table, table.lazy(), tmp_path / "people.parquet", table.to_arrow()):
         with pytest.raises(OutputError, match=r"^Column 'extra' holds .*, which CSV cannot hold; write \.parquet"):
-            anonymize(data, **told, keep=["extra"], output=tmp_path / name)
-    assert anonymize(table, **told, identifiers="extra", output=tmp_path / name).audit.passed
+            anonymize(data, **settings, keep=["extra"], output=tmp_path / name)
+    assert anonymize(table, **settings, identifiers="extra", output=tmp_path / name).audit.passed
 
 
 def test_json_holds_no_bytes(tmp_path: Path) -> None:
     for extra in ([b"1"] * 6, [[b"1"]] * 6, [{"a": b"1"}] * 6):
         table = pl.DataFrame({"q": CLASSES, "extra": extra})
-        told: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(3)", "keep": ["extra"]}
+        settings: dict[str, Any] = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(3)", "keep": ["extra"]}
         with pytest.raises(OutputError, match=r"^Column 'extra' holds bytes, which JSON cannot hold"):
-            anonymize(table, **told, output=tmp_path / "safe.jsonl")
+            anonymize(table, **settings, output=tmp_path / "safe.jsonl")
 
 
 def test_an_empty_column_of_a_sheet_is_read_without_a_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -89,9 +89,9 @@ def test_absurd_intervals(width: str, values: list[Any]) -> None:
     ],
 )
 def test_absurd_numbers(choices: dict[str, Any]) -> None:
-    told = {"quasi_identifiers": "x", **choices}
+    settings = {"quasi_identifiers": "x", **choices}
     with pytest.raises(DiscreetError) as caught:
-        dc.anonymize(pl.DataFrame({"x": [1, 2, 3, 4], "q": list("aabb")}), **told)
+        dc.anonymize(pl.DataFrame({"x": [1, 2, 3, 4], "q": list("aabb")}), **settings)
     assert len(str(caught.value)) < 1000
 
 

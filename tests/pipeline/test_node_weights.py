@@ -28,17 +28,21 @@ TABLE = pl.DataFrame(
 QUASI: dict[str, Any] = {"work": dc.groups(WORK), "age": None, "sex": None}
 
 
-def released(cost: str | dc.Certainty, **told: Any) -> dc.Release:
-    given = {"quasi_identifiers": QUASI, "privacy": "k(2)", "scheme": "local", "seed": 1, **told}
+def released(cost: str | dc.Certainty, **settings: Any) -> dc.Release:
+    given = {"quasi_identifiers": QUASI, "privacy": "k(2)", "scheme": "local", "seed": 1, **settings}
     return dc.anonymize(TABLE, cost=cost, **given)
 
 
 def test_groups_keep_away_from_a_heavy_node() -> None:
     """Rows are alike by work or by age: if Government tells too little, groups are made by age."""
     table = pl.DataFrame({"work": ["State", "Local", "Company", "Self"], "age": [30, 70, 30, 70]})
-    told: dict[str, Any] = {"quasi_identifiers": {"work": dc.groups(WORK), "age": None}, "privacy": "k(2)", "seed": 1}
+    settings: dict[str, Any] = {
+        "quasi_identifiers": {"work": dc.groups(WORK), "age": None},
+        "privacy": "k(2)",
+        "seed": 1,
+    }
     plain, heavy = (
-        dc.anonymize(table, scheme="local", cost=dc.Certainty({"age": 0.5}, nodes), **told)
+        dc.anonymize(table, scheme="local", cost=dc.Certainty({"age": 0.5}, nodes), **settings)
         for nodes in ({}, {"work": {"Government": 2.6, "Public": 1.6}})
     )
     assert set(plain.frame["work"]) == {"Government", "Private"}
@@ -69,9 +73,9 @@ def test_numbers_shown_as_nodes_may_have_weights() -> None:
 
 
 def test_a_suppressed_row_costs_as_much_as_the_root() -> None:
-    told = {"quasi_identifiers": {"work": dc.groups(WORK)}, "privacy": "k(8)", "suppression": "class-records"}
+    settings = {"quasi_identifiers": {"work": dc.groups(WORK)}, "privacy": "k(8)", "suppression": "class-records"}
     for scheme in ("full-domain", "subtree", "local"):
-        heavy = released("NCP(node_weights={work: {'*': 3}})", **told, scheme=scheme)
+        heavy = released("NCP(node_weights={work: {'*': 3}})", **settings, scheme=scheme)
         assert (heavy.cost, heavy.normalized_cost) == (24, 1)
 
 
@@ -127,9 +131,9 @@ def test_numbers_have_no_nodes_in_global_schemes(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["full-domain", "subtree"])
 def test_global_schemes(scheme: str) -> None:
     quasi = {"work": dc.groups(WORK), "age": None, "sex": None}
-    told = {"quasi_identifiers": quasi, "scheme": scheme, "suppression": "budget(1)"}
+    settings = {"quasi_identifiers": quasi, "scheme": scheme, "suppression": "budget(1)"}
     cost = "NCP(node_weights={work: {Government: 4, Public: 3, '*': 2}})"
-    plain, heavy = released("NCP", **told), released(cost, **told)
+    plain, heavy = released("NCP", **settings), released(cost, **settings)
     assert plain.status == heavy.status == "optimal"
     assert heavy.cost > plain.cost
 
@@ -157,8 +161,8 @@ def test_job_files_and_reports(tmp_path: Path) -> None:
     release = saved.run()
     assert release.audit.passed
     counted = "NCP(weights={age: 2}, node_weights={work: {2 values}})"
-    told = json.loads((tmp_path / "report.json").read_text())
-    assert told["job"]["cost"] == saved.plan().cost == counted
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert data["job"]["cost"] == saved.plan().cost == counted
     assert (
         "node_weights" not in (tmp_path / "report.txt").read_text() or counted in (tmp_path / "report.txt").read_text()
     )

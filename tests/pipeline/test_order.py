@@ -27,7 +27,7 @@ PLACES = [
     "sqlite:///{folder}/safe.db?table=safe",
     "duckdb:///{folder}/safe.duckdb?table=safe",
 ]
-TOLD: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "identifiers": "name",
     "quasi_identifiers": {"sex": None},
     "privacy": "k(2)",
@@ -69,10 +69,10 @@ def test_written_in_random_order(tmp_path: Path, name: str, engine: str, monkeyp
     people().write_parquet(tmp_path / "people.parquet")
     output = place(tmp_path, name)
     chosen: Any = {"engine": "duckdb"} if engine == "duckdb" else {}
-    release = dc.anonymize(tmp_path / "people.parquet", output=output, **TOLD, **chosen)
+    release = dc.anonymize(tmp_path / "people.parquet", output=output, **SETTINGS, **chosen)
     assert is_shuffled(numbers(output))
     assert not any("order" in note for note in release.notes)
-    kept = dc.anonymize(tmp_path / "people.parquet", output=output, order="keep", **TOLD, **chosen)
+    kept = dc.anonymize(tmp_path / "people.parquet", output=output, order="keep", **SETTINGS, **chosen)
     assert any("original order, which may identify people" in note for note in kept.notes)
     if engine != "duckdb":
         assert numbers(output) == list(range(300))
@@ -80,7 +80,7 @@ def test_written_in_random_order(tmp_path: Path, name: str, engine: str, monkeyp
 
 @pytest.mark.parametrize("name", PLACES)
 def test_frames_keep_their_order_and_are_shuffled_when_written(tmp_path: Path, name: str) -> None:
-    release = dc.anonymize(people(), **TOLD)
+    release = dc.anonymize(people(), **SETTINGS)
     assert release.frame["number"].to_list() == list(range(300))
     release.write(place(tmp_path, name))
     assert is_shuffled(numbers(place(tmp_path, name)))
@@ -90,7 +90,7 @@ def test_frames_keep_their_order_and_are_shuffled_when_written(tmp_path: Path, n
 
 def test_frame_beside_an_output_keeps_its_order(tmp_path: Path) -> None:
     frame = people().to_pandas().set_index("number", drop=False)
-    release = dc.anonymize(frame, output=tmp_path / "safe.csv", **TOLD)
+    release = dc.anonymize(frame, output=tmp_path / "safe.csv", **SETTINGS)
     assert release.frame.index.to_list() == list(range(300))
     assert is_shuffled(numbers(f"{tmp_path}/safe.csv"))
 
@@ -102,14 +102,14 @@ def test_table_recoded_in_its_database(tmp_path: Path, database: str) -> None:
         people(),
         output=f"{url}people",
         order="keep",
-        **{**TOLD, "identifiers": (), "keep": ["name", "number"]},
+        **{**SETTINGS, "identifiers": (), "keep": ["name", "number"]},
         types={},
     )
-    told = {**TOLD, "identifiers": "name"}
-    release = dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **told)
+    settings = {**SETTINGS, "identifiers": "name"}
+    release = dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **settings)
     first = numbers(f"{url}safe")
     assert is_shuffled(first)
-    dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **told)
+    dc.anonymize(f"{url}people", output=f"{url}safe", seed=1, **settings)
     assert numbers(f"{url}safe") == first
     with pytest.raises(UsageError, match='order="keep"'):
         release.rows_of(f"{url}people")
@@ -127,10 +127,10 @@ def test_seed_repeats_every_byte_whatever_the_order_of_the_table(
     for seed in (None, 1, 2):
         table = people() if seed is None else people().sample(fraction=1, shuffle=True, seed=seed)
         table.write_parquet(tmp_path / "people.parquet")
-        dc.anonymize(tmp_path / "people.parquet", output=place(tmp_path, name), seed=7, **TOLD, **chosen)
+        dc.anonymize(tmp_path / "people.parquet", output=place(tmp_path, name), seed=7, **SETTINGS, **chosen)
         digests.add(_digest(Path(place(tmp_path, name))))
     assert len(digests) == 1
-    dc.anonymize(tmp_path / "people.parquet", output=place(tmp_path, name), seed=8, **TOLD, **chosen)
+    dc.anonymize(tmp_path / "people.parquet", output=place(tmp_path, name), seed=8, **SETTINGS, **chosen)
     assert _digest(Path(place(tmp_path, name))) not in digests
 
 
@@ -146,7 +146,7 @@ def test_rows_of_follows_the_order_of_what_was_written(
     if not in_memory:
         monkeypatch.setattr(_shuffle, "IN_MEMORY", 0)
     people().write_csv(tmp_path / "people.csv")
-    release = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "safe.csv", **TOLD)
+    release = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "safe.csv", **SETTINGS)
     rows = release.rows_of(tmp_path / "people.csv")
     assert rows.to_list() == release.frame["number"].cast(pl.Int64).to_list()
     assert rows.to_list() != list(range(300))
@@ -154,7 +154,7 @@ def test_rows_of_follows_the_order_of_what_was_written(
 
 def test_rows_of_says_why_it_cannot(tmp_path: Path) -> None:
     people().write_parquet(tmp_path / "people.parquet")
-    release = dc.anonymize(tmp_path / "people.parquet", output=tmp_path / "safe.parquet", engine="duckdb", **TOLD)
+    release = dc.anonymize(tmp_path / "people.parquet", output=tmp_path / "safe.parquet", engine="duckdb", **SETTINGS)
     with pytest.raises(UsageError, match="random order"):
         release.rows_of(tmp_path / "people.parquet")
 
@@ -166,7 +166,7 @@ def test_point_of_a_front_and_mapping(tmp_path: Path) -> None:
     assert is_shuffled(numbers(f"{tmp_path}/front.csv"))
     front.release(output=tmp_path / "front.csv", order="keep")
     assert numbers(f"{tmp_path}/front.csv") == list(range(300))
-    mapping = dc.anonymize(tmp_path / "people.csv", **TOLD).to_mapping()
+    mapping = dc.anonymize(tmp_path / "people.csv", **SETTINGS).to_mapping()
     for broken in ("error", "suppress"):
         applied = dc.apply_mapping(mapping, tmp_path / "people.csv", output=tmp_path / "more.csv", broken=broken)
         assert is_shuffled(numbers(f"{tmp_path}/more.csv"))
@@ -200,7 +200,7 @@ def test_job_file(tmp_path: Path) -> None:
 
 def test_other_orders_are_refused() -> None:
     with pytest.raises(UsageError, match="random or keep, not 'sorted'"):
-        dc.anonymize(people(), order="sorted", **TOLD)  # type: ignore[arg-type]
+        dc.anonymize(people(), order="sorted", **SETTINGS)  # type: ignore[arg-type]
 
 
 def test_writing_in_order_says_so(tmp_path: Path) -> None:

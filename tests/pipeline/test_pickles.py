@@ -31,8 +31,8 @@ def table() -> pl.DataFrame:
 
 
 def make(data: Any, **more: Any) -> dc.Release:
-    told = {"identifiers": "name", "quasi_identifiers": QUASI, "sensitive": ["diagnosis"], "privacy": "k(3)"}
-    return dc.anonymize(data, **{**told, "suppression": "budget(10%)", "max_levels": {"town": 0}, **more})
+    settings = {"identifiers": "name", "quasi_identifiers": QUASI, "sensitive": ["diagnosis"], "privacy": "k(3)"}
+    return dc.anonymize(data, **{**settings, "suppression": "budget(10%)", "max_levels": {"town": 0}, **more})
 
 
 KINDS = {

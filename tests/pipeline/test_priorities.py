@@ -220,16 +220,16 @@ keep_at_least: {zip: 2}
 def test_the_command_line_says_it_in_one_line(folder):
     result = run(*COMMAND, *WISHES, "--report", "r.json", "--save-job", "job.yaml")
     assert result.exit_code == 0, result.output
-    told = json.loads(Path("r.json").read_text(encoding="utf-8"))
-    assert told["levels"]["zip"] <= 2
-    assert told["stats"]["score"] <= told["stats"]["score_at_most"]
-    assert {step["step"] for step in told["stats"]["steps"]} <= {
+    data = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert data["levels"]["zip"] <= 2
+    assert data["stats"]["score"] <= data["stats"]["score_at_most"]
+    assert {step["step"] for step in data["stats"]["steps"]} <= {
         "pre-computation",
         "top-down",
         "second top-down",
         "bottom-up",
     }
-    assert told["job"]["priorities"] == {"zip": 10}
+    assert data["job"]["priorities"] == {"zip": 10}
     job = Job.load("job.yaml")
     assert (job.priorities, job.keep_at_least, job.cost, job.solver) == (
         {"zip": 10}, {"zip": 2}, "score(eta, d=5)", "user-oriented",

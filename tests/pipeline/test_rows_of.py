@@ -39,21 +39,21 @@ def test_rows(asked: dict[str, Any], kind: str, tmp_path: Path) -> None:
     if kind == "csv":
         data = tmp_path / "people.csv"
         PEOPLE.write_csv(data)
-    told = {
+    settings = {
         "privacy": "k(4)",
         "quasi_identifiers": {"age": "intervals(5, 10, 20)", "sex": "flat"},
         "keep": "number",
         **asked,
     }
-    release = dc.anonymize(data, **told)
+    release = dc.anonymize(data, **settings)
     expected = release.frame["number"].cast(pl.Int64).to_list()
     assert release.rows_of(data).to_list() == expected
     assert expected == sorted(expected)
 
 
 def test_nothing_is_changed_by_asking() -> None:
-    told: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(20)"}, "privacy": "k(3)", "keep": "number"}
-    release = dc.anonymize(PEOPLE, **told, suppression="budget(5%)")
+    settings: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(20)"}, "privacy": "k(3)", "keep": "number"}
+    release = dc.anonymize(PEOPLE, **settings, suppression="budget(5%)")
     before = release.frame.clone()
     release.rows_of(PEOPLE)
     assert release.frame.equals(before)
@@ -77,9 +77,9 @@ def test_an_engine_without_an_order_of_rows(output: str | None, tmp_path: Path) 
     place = None if output is None else tmp_path / output
     release = dc.anonymize(tmp_path / "people.parquet", **SINGLE_RECORDS, output=place)
     assert release.suppressed
-    for told in (lambda: release.rows_of(PEOPLE), lambda: release.utility(only_released=True)):
+    for call in (lambda: release.rows_of(PEOPLE), lambda: release.utility(only_released=True)):
         with pytest.raises(dc.UsageError, match="keeps no order of rows; make it with engine='polars'"):
-            told()
+            call()
     if output is not None:
         assert release.utility().original_rows == 200  # measured on what was really released
         page = release.report(tmp_path / "report.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_an_engine_without_an_order_of_rows(output: str | None, tmp_path: Path) 
 def test_an_engine_that_leaves_out_whole_classes(tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not here; it comes with the extra duckdb")
     PEOPLE.write_parquet(tmp_path / "people.parquet")
-    told = {**SINGLE_RECORDS, "suppression": "budget(20%)", "privacy": "k(4)"}
-    release = dc.anonymize(tmp_path / "people.parquet", **told, output=tmp_path / "safe.csv", order="keep")
+    settings = {**SINGLE_RECORDS, "suppression": "budget(20%)", "privacy": "k(4)"}
+    release = dc.anonymize(tmp_path / "people.parquet", **settings, output=tmp_path / "safe.csv", order="keep")
     assert release.suppressed
     assert set(release.rows_of(PEOPLE)) == set(release.frame["number"].cast(int))

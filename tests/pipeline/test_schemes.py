@@ -34,9 +34,9 @@ def staff() -> pl.DataFrame:
 
 def released(table: Any, scheme: Any, quasi: Any = None, **options: Any) -> dc.Release:
     chosen = {"work": dc.groups(WORK), "age": "intervals(2)"} if quasi is None else quasi
-    told: dict[str, Any] = {"privacy": "k(4)", "suppression": "class-records", **options}
-    told["keep"] = [column for column in open_source(table).columns if column == "row"]
-    release = dc.anonymize(table, quasi_identifiers=chosen, scheme=scheme, **told)
+    settings: dict[str, Any] = {"privacy": "k(4)", "suppression": "class-records", **options}
+    settings["keep"] = [column for column in open_source(table).columns if column == "row"]
+    release = dc.anonymize(table, quasi_identifiers=chosen, scheme=scheme, **settings)
     assert release.audit.passed
     assert release.status == "optimal"
     return release
@@ -81,8 +81,8 @@ def test_rows_show_the_block_of_their_value(scheme: Any, staff: pl.DataFrame) ->
         for column, hierarchy in (("work", tree), ("age", None)):
             original = staff[column][row["row"]]
             (block,) = [block for block in release.blocks[column] if original in block]
-            told = dc.parse_block(row[column], hierarchy)
-            assert {value for value in staff[column].unique() if value in told} == block
+            parsed = dc.parse_block(row[column], hierarchy)
+            assert {value for value in staff[column].unique() if value in parsed} == block
 
 
 @pytest.mark.parametrize("cost", ["LM", "DM", "HDM"])
@@ -145,9 +145,9 @@ def test_numbers_without_a_hierarchy_become_ranges(visits: pl.DataFrame) -> None
     assert release.job["quasi_identifiers"] == {"age": None}
     runs = [sorted(block) for block in release.blocks["age"]]
     assert len(runs) > 1
-    told = {name: dc.parse_block(name) for name in release.frame["age"].unique()}
+    parsed = {name: dc.parse_block(name) for name in release.frame["age"].unique()}
     for run in runs:
-        assert any(block == dc.Interval(run[0], run[-1]) for block in told.values())
+        assert any(block == dc.Interval(run[0], run[-1]) for block in parsed.values())
 
 
 def test_dates_without_a_hierarchy_become_ranges(visits: pl.DataFrame) -> None:

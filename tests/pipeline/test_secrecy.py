@@ -33,7 +33,7 @@ def table() -> pl.DataFrame:
     )
 
 
-def told(form: str) -> dict[str, Any]:
+def settings(form: str) -> dict[str, Any]:
     """One job in the three ways it can be written down."""
     trees: dict[str, Any] = {
         "objects": {"town": dc.groups(TREE), "pay": dc.ordered(["low pay", "high pay"])},
@@ -63,18 +63,18 @@ def check_reports(release: Release, folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["objects", "text", "lists"])
 def test_reports_of_a_release(form: str, table: pl.DataFrame, tmp_path: Path) -> None:
-    release = anonymize(table, **told(form), output=tmp_path / "safe.csv")
+    release = anonymize(table, **settings(form), output=tmp_path / "safe.csv")
     check_reports(release, tmp_path)
     assert release.job["privacy"][1] == THETAS
-    again = anonymize(table, **{key: release.job[key] for key in told(form)})
-    assert again.frame.equals(anonymize(table, **told(form)).frame)
+    again = anonymize(table, **{key: release.job[key] for key in settings(form)})
+    assert again.frame.equals(anonymize(table, **settings(form)).frame)
 
 
 @pytest.mark.parametrize("form", ["text", "lists"])
 @pytest.mark.parametrize("suffix", ["yaml", "json"])
 def test_reports_of_a_job_file(form: str, suffix: str, table: pl.DataFrame, tmp_path: Path) -> None:
     table.write_csv(tmp_path / "people.csv")
-    job = Job(input=str(tmp_path / "people.csv"), output=str(tmp_path / "safe.csv"), **told(form))
+    job = Job(input=str(tmp_path / "people.csv"), output=str(tmp_path / "safe.csv"), **settings(form))
     kept = job.save(tmp_path / f"job.{suffix}").read_text()
     assert all(word in kept for word in SECRETS)
     release = Job.load(tmp_path / f"job.{suffix}").run()

@@ -143,26 +143,26 @@ def test_other_schemes_keep_promises_too(scheme: str) -> None:
 
 
 def test_axes_and_promises_are_told_apart() -> None:
-    def told(*given):
+    def split(*given):
         axes, promises = axes_and_promises(given)
         return [axis.text for axis in axes], [model.text for model in promises]
 
-    assert told("k", "distinct-l(3, disease)") == (["k"], ["distinct-l(3, disease)"])
-    assert told("k(5)") == (["k"], ["k(5)"])
-    assert told("distinct-l(disease)", "k(5)") == (["distinct-l(disease)"], ["k(5)"])
-    assert told("t(disease, ordered)", "t(0.2, disease, ordered)") == (
+    assert split("k", "distinct-l(3, disease)") == (["k"], ["distinct-l(3, disease)"])
+    assert split("k(5)") == (["k"], ["k(5)"])
+    assert split("distinct-l(disease)", "k(5)") == (["distinct-l(disease)"], ["k(5)"])
+    assert split("t(disease, ordered)", "t(0.2, disease, ordered)") == (
         ["t(disease, ordered)"],
         ["t(0.2, disease, ordered)"],
     )
-    assert told("l(3)") == (["k"], ["distinct-l(3)"])
-    assert told("distinct-l('3')") == (["distinct-l('3')"], [])
-    assert told("l+(disease)", "l+({flu: 0.5}, disease)") == (["theta(disease)"], ["l+({flu: 0.5}, disease)"])
-    assert told("average-risk", "recursive-cl(4, 3)") == (["average-risk"], ["recursive-cl(4, 3)"])
-    assert told("distinct-l(l=3)") == (["k"], ["distinct-l(3)"])
-    assert told("distinct-l(column=disease)") == (["distinct-l(disease)"], [])
-    assert told(dc.KAnonymity(4)) == (["k"], ["k(4)"])
+    assert split("l(3)") == (["k"], ["distinct-l(3)"])
+    assert split("distinct-l('3')") == (["distinct-l('3')"], [])
+    assert split("l+(disease)", "l+({flu: 0.5}, disease)") == (["theta(disease)"], ["l+({flu: 0.5}, disease)"])
+    assert split("average-risk", "recursive-cl(4, 3)") == (["average-risk"], ["recursive-cl(4, 3)"])
+    assert split("distinct-l(l=3)") == (["k"], ["distinct-l(3)"])
+    assert split("distinct-l(column=disease)") == (["distinct-l(disease)"], [])
+    assert split(dc.KAnonymity(4)) == (["k"], ["k(4)"])
     with pytest.raises(dc.UsageError):
-        told("nothing")
+        split("nothing")
 
 
 def test_poka_knows_no_promises() -> None:

@@ -240,10 +240,10 @@ def test_a_search_that_may_keep_little_is_stopped(node_order, monkeypatch):
 
 
 def test_progress_is_told():
-    told = []
-    li_li_search(example(scheme="ordered"), LiLiTechniques("top-down"), Budget(seed=1), told.append)
-    assert told
-    assert told[-1].best <= told[0].best
+    seen = []
+    li_li_search(example(scheme="ordered"), LiLiTechniques("top-down"), Budget(seed=1), seen.append)
+    assert seen
+    assert seen[-1].best <= seen[0].best
 
 
 def test_the_same_seed_leads_the_same_way():

@@ -39,12 +39,12 @@ def certified(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
         output="safe.csv",
         **{"sensitive": ["diagnosis"], **CHOICES[request.param]},
     )
-    told: dict[str, Any] = json.loads(release.certificate("certificate.json", key="discreet.key").read_text())
-    return told
+    data: dict[str, Any] = json.loads(release.certificate("certificate.json", key="discreet.key").read_text())
+    return data
 
 
-def passes(told: Any, needed: dict[str, Any], **key: Any) -> bool:
-    Path("altered.json").write_text(json.dumps(told), encoding="utf-8")
+def passes(certificate: Any, needed: dict[str, Any], **key: Any) -> bool:
+    Path("altered.json").write_text(json.dumps(certificate), encoding="utf-8")
     try:
         return dc.verify("safe.csv", "altered.json", **needed, **key).passed
     except DiscreetError:  # anything else is a traceback, and fails the test
@@ -58,9 +58,9 @@ def test_no_alteration_verifies(certified: dict[str, Any]) -> None:
     assert passes(certified, {"original": "people.csv"}, key="discreet.key")
     changed = list(alterations(certified))
     assert len(changed) > 250
-    for number, (what, told) in enumerate(changed):
-        assert not passes(told, needed), f"{what}, with its old digest"
-        new = rewritten(told)
+    for number, (what, certificate) in enumerate(changed):
+        assert not passes(certificate, needed), f"{what}, with its old digest"
+        new = rewritten(certificate)
         if new == certified or number % 3:  # most alterations never get as far as the digest
             continue
         assert not passes(new, {"original": "people.csv"}, key="discreet.key"), f"{what}, with the key"

@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make(**more: Any) -> Release:
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "identifiers": ["person_id", "name", "city", "occupation", "children", "income", "zip", "marital_status"],
         "quasi_identifiers": {"birth_date": "dates(decade)", "sex": "flat", "education": None},
         "sensitive": ["diagnosis"],
@@ -32,21 +32,21 @@ def make(**more: Any) -> Release:
         "suppression": "budget(10%)",
         "output": "safe.csv",
     }
-    return dc.anonymize("people.csv", **{**told, **more})
+    return dc.anonymize("people.csv", **{**settings, **more})
 
 
 def test_what_it_holds(folder: Path) -> None:
     release = make()
     text = release.certificate("certificate.json", key="discreet.key").read_text()
-    told = json.loads(text)
-    assert told["output"] == sha256((folder / "safe.csv").read_bytes()).hexdigest()
-    assert [promise["model"] for promise in told["promises"]] == ["k(5)", "distinct-l(2, diagnosis)"]
-    assert told["rows"] == release.audit.rows
-    assert (told["quasi_identifiers"], told["sensitive"]) == (["birth_date", "sex", "education"], ["diagnosis"])
-    assert told["unchanged"] == []
+    data = json.loads(text)
+    assert data["output"] == sha256((folder / "safe.csv").read_bytes()).hexdigest()
+    assert [promise["model"] for promise in data["promises"]] == ["k(5)", "distinct-l(2, diagnosis)"]
+    assert data["rows"] == release.audit.rows
+    assert (data["quasi_identifiers"], data["sensitive"]) == (["birth_date", "sex", "education"], ["diagnosis"])
+    assert data["unchanged"] == []
     assert sha256((folder / "people.csv").read_bytes()).hexdigest() not in text
     assert str(folder) not in text
-    assert not {"cost", "status", "suppressed", "made", "versions", "seed"} & {*told}
+    assert not {"cost", "status", "suppressed", "made", "versions", "seed"} & {*data}
     assert str(release.job["seed"]) not in text
 
 
@@ -76,9 +76,9 @@ def test_it_holds_and_what_breaks_it(folder: Path) -> None:
     (folder / "other.csv").write_text((folder / "people.csv").read_text() + "\n")
     assert not dc.verify("safe.csv", "certificate.json", original="other.csv", key="discreet.key").passed
 
-    told = json.loads((folder / "certificate.json").read_text())
-    told["promises"][0]["reached"] = 50.0
-    (folder / "forged.json").write_text(json.dumps(told))
+    data = json.loads((folder / "certificate.json").read_text())
+    data["promises"][0]["reached"] = 50.0
+    (folder / "forged.json").write_text(json.dumps(data))
     found = dc.verify("safe.csv", "forged.json")
     assert not found.passed
     assert found.differs == ("k(5)",)
@@ -109,10 +109,10 @@ def test_a_promise_that_does_not_hold_is_found_even_if_all_checksums_are_right(f
     make().certificate("certificate.json")
     table = pl.read_csv("safe.csv", infer_schema=False)
     table.with_columns(sex=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("x")).otherwise("sex")).write_csv("bad.csv")
-    told = json.loads((folder / "certificate.json").read_text())
-    told["output"] = sha256((folder / "bad.csv").read_bytes()).hexdigest()
-    told["sha256"] = own_digest(told)
-    (folder / "forged.json").write_text(json.dumps(told))
+    data = json.loads((folder / "certificate.json").read_text())
+    data["output"] = sha256((folder / "bad.csv").read_bytes()).hexdigest()
+    data["sha256"] = own_digest(data)
+    (folder / "forged.json").write_text(json.dumps(data))
     found = dc.verify("bad.csv", "forged.json")
     assert all(same is not False for _, same in found.files)
     assert not found.passed

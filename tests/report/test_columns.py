@@ -1,4 +1,4 @@
-"""What is told about columns, against the most obvious way to find it."""
+"""The summaries of columns, compared with a naive version."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def naive_bars(texts: list[str | None], rows: list[int], least: int) -> list[tup
     rest = order[len(shown) :]
     while shown and 0 < sum(count for _, count in rest) < least:
         rest.append(shown.pop())
-    told = [("missing" if text is None else text, count, 1) for text, count in shown]
+    bars = [("missing" if text is None else text, count, 1) for text, count in shown]
     others = sum(count for _, count in rest)
-    return [*told, ("", others, len(rest))] if others >= least else told
+    return [*bars, ("", others, len(rest))] if others >= least else bars
 
 
 @pytest.mark.parametrize("different", [3, 14, 15, 40, 400])

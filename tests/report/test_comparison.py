@@ -35,9 +35,9 @@ def files(people: pl.DataFrame, tmp_path: Path) -> list[Path]:
     ways = {"low": "k(1)", "high": "k(30)", "never": "k(399)"}
     limits = {"never": {"max_levels": {"sex": 0}}}
     for name, privacy in ways.items():
-        told = {**JOB, "privacy": [privacy], **limits.get(name, {})}
+        settings = {**JOB, "privacy": [privacy], **limits.get(name, {})}
         output = str(tmp_path / f"{name}.csv")
-        Job(input=str(tmp_path / "people.csv"), output=output, **told).save(tmp_path / f"{name}.yaml")
+        Job(input=str(tmp_path / "people.csv"), output=output, **settings).save(tmp_path / f"{name}.yaml")
     return [tmp_path / f"{name}.yaml" for name in ways]
 
 
@@ -58,10 +58,10 @@ def test_figures_are_those_of_each_job(files: list[Path], tmp_path: Path) -> Non
         assert figures["average_class_size"] == pytest.approx(release.n / release.classes)
         assert figures["highest_risk"] == release.audit.sizes.highest_risk
         assert figures["average_risk_before"] == release.before.average_risk
-        told = release.utility(queries=30)
-        assert figures["loss_LM"] == told.cost("LM", normalized=True)
-        assert figures["query_error"] == told.queries.median if told.queries else None
-        assert figures["association_difference"] == told.association_difference
+        utility = release.utility(queries=30)
+        assert figures["loss_LM"] == utility.cost("LM", normalized=True)
+        assert figures["query_error"] == utility.queries.median if utility.queries else None
+        assert figures["association_difference"] == utility.association_difference
     assert low.figures()["loss_LM"] <= high.figures()["loss_LM"]
     assert (never.status, never.figures()) == ("infeasible", {})
     assert "k(399)" in (never.why or "")
@@ -117,8 +117,8 @@ def test_every_format(files: list[Path], tmp_path: Path) -> None:
     assert "<script" not in page
     text = found.save(tmp_path / "c.md").read_text("utf-8")
     assert "| loss LM |" in text
-    told = json.loads(found.save(tmp_path / "c.json").read_text("utf-8"))
-    assert [job["status"] for job in told["jobs"]] == ["optimal", "optimal", "infeasible"]
+    data = json.loads(found.save(tmp_path / "c.json").read_text("utf-8"))
+    assert [job["status"] for job in data["jobs"]] == ["optimal", "optimal", "infeasible"]
     assert pl.read_csv(found.save(tmp_path / "c.csv"))["name"].to_list() == ["low", "high", "never"]
     assert found.save(tmp_path / "c.txt").read_text("utf-8").strip() == found.summary()
 

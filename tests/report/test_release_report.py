@@ -108,7 +108,7 @@ def test_it_needs_nothing_and_lets_nothing_in(release: Release, tmp_path: Path) 
 
 def test_it_says_what_matters(release: Release, tmp_path: Path) -> None:
     words = " ".join(Reader(page_of(release, tmp_path)).words)
-    for told in (
+    for sentence in (
         "Every person is one of at least 5 who look the same.",
         "People who look the same have at least 2 different values of diagnosis.",
         "At most 5 % of the people may be left out.",
@@ -122,7 +122,7 @@ def test_it_says_what_matters(release: Release, tmp_path: Path) -> None:
         "polars",
         "no file",
     ):
-        assert told in words, told
+        assert sentence in words, sentence
 
 
 def test_every_id_that_is_linked_to_is_there(release: Release, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_charts_agree_with_the_tables(release: Release, people: pl.DataFrame) ->
 
 def test_markdown_and_json_say_the_same(release: Release, tmp_path: Path) -> None:
     text = release.report(tmp_path / "report.md").read_text()
-    for title in ("What was asked", "Proof", "Privacy audit", "Risk before and after", "How to repeat it"):
+    for title in ("What was requested", "Proof", "Privacy audit", "Risk before and after", "How to repeat it"):
         assert f"## {title}" in text
     assert "The course of the search also depends on the people who were left out" in text
     assert "best cost" not in text
@@ -242,7 +242,7 @@ def test_pdf_without_a_browser_names_the_way_out(
 
 
 def test_pdf(release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser is told to print the page, which is handed over in a folder that is gone afterwards."""
+    """The browser prints the page from a folder that is removed afterwards."""
     seen: list[str] = []
 
     def run(command: list[str], **options: Any) -> None:
@@ -322,15 +322,15 @@ def test_what_cannot_be_measured_is_said(people: pl.DataFrame, tmp_path: Path) -
 
 
 def test_neighbours_are_the_best_releases_for_other_promises(people: pl.DataFrame) -> None:
-    told: dict[str, Any] = {"quasi_identifiers": ["sex", "education", "zip"], "suppression": "budget(2%)"}
-    table = people.select(told["quasi_identifiers"])
-    release = dc.anonymize(table, privacy="k(5)", **told)
+    settings: dict[str, Any] = {"quasi_identifiers": ["sex", "education", "zip"], "suppression": "budget(2%)"}
+    table = people.select(settings["quasi_identifiers"])
+    release = dc.anonymize(table, privacy="k(5)", **settings)
     found = {one.value: one for one in release.neighbours}
     assert list(found) == sorted(found)
     assert [one.value for one in release.neighbours if one.chosen] == [5]
     assert min(found) < 5 < max(found)
     for k, one in found.items():
-        alone = dc.anonymize(table, privacy=f"k({k})", **told)
+        alone = dc.anonymize(table, privacy=f"k({k})", **settings)
         assert (one.cost, one.suppressed, one.classes) == (alone.cost, alone.suppressed, alone.classes)
         assert one.promise == f"k({k})"
         assert one.proven

@@ -24,8 +24,13 @@ pytestmark = pytest.mark.usefixtures("columns_kept")
 
 
 def release(table: Any, **choices: Any) -> Any:
-    told = {"quasi_identifiers": {"q": "flat"}, "privacy": "k(2)", "suppression": "budget(1)", "max_levels": {"q": 0}}
-    return dc.anonymize(table, **{**told, **choices}).frame
+    settings = {
+        "quasi_identifiers": {"q": "flat"},
+        "privacy": "k(2)",
+        "suppression": "budget(1)",
+        "max_levels": {"q": 0},
+    }
+    return dc.anonymize(table, **{**settings, **choices}).frame
 
 
 def leaks(frame: Any) -> bool:

@@ -26,8 +26,8 @@ V1 = "30 1 0:29 {begins} /sys/fs/cgroup/{name} rw shared:9 - cgroup cgroup rw,{n
 
 def machine(root: Path, files: Mapping[str, object], swap: int = 0) -> Path:
     """Make the files of a kernel below a folder."""
-    told = {"proc/meminfo": MEMINFO.format(swap=swap), "proc/self/statm": "1000 500 100 1 0 400 0", **files}
-    for name, text in told.items():
+    settings = {"proc/meminfo": MEMINFO.format(swap=swap), "proc/self/statm": "1000 500 100 1 0 400 0", **files}
+    for name, text in settings.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{text}\n")
@@ -126,9 +126,9 @@ def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [limit.left for limit in of_kind("addresses", root)] == [2_000 * MB - 256_000 * page]
     assert [limit.left for limit in of_kind("data", root)] == [1_000 * MB - 51_200 * page]
     _limits.check_memory(root=root)
-    with pytest.raises(DiscreetError, match="may take 2,000 MB of memory, and the job takes about 2,200 MB") as told:
+    with pytest.raises(DiscreetError, match="may take 2,000 MB of memory, and the job takes about 2,200 MB") as error:
         _limits.check_memory(200 * MB, root)
-    assert "ulimit -v" in str(told.value)
+    assert "ulimit -v" in str(error.value)
     limits[resource.RLIMIT_AS] = -1
     with pytest.raises(DiscreetError, match=r"may take 1,000 MB .* takes about 1,150 MB; raise .*ulimit -d"):
         _limits.check_memory(400 * MB, root)
@@ -149,10 +149,10 @@ def small(root: Path, size: int, used: int) -> Path:
 
 def test_a_container_that_is_too_small_is_told_first(tmp_path: Path) -> None:
     _limits.check_memory(10_000 * MB, small(tmp_path, 600 * MB, 50 * MB))  # what a file needs depends on what is in it
-    with pytest.raises(DiscreetError, match=r"may take 51 MB of memory, .* 128 MB; give the container more") as told:
+    with pytest.raises(DiscreetError, match=r"may take 51 MB of memory, .* 128 MB; give the container more") as error:
         _limits.check_memory(root=small(tmp_path, 600 * MB, 550 * MB))
-    assert told.value.topic == "out-of-memory"
-    assert told.value.exit_code == 1
+    assert error.value.topic == "out-of-memory"
+    assert error.value.exit_code == 1
 
 
 def test_where_memory_is_short_there_is_one_thread_and_less_is_held(
@@ -208,17 +208,17 @@ class Ended(BaseException):
 
 def test_a_job_ends_before_the_last_memory_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [100 * MB, 60 * MB, 23 * MB]
-    told: list[Any] = []
+    seen: list[Any] = []
 
     def limits() -> list[MemoryLimit]:
         return [MemoryLimit("container", 600 * MB, 600 * MB, left.pop(0) if len(left) > 1 else left[0])]
 
     def end(code: int) -> None:
-        told.append(code)
+        seen.append(code)
         raise Ended
 
     def tell(error: BaseException) -> int:
-        told.append(str(error))
+        seen.append(str(error))
         return 1
 
     monkeypatch.setattr(_short_of_memory, "memory_limits", limits)
@@ -226,8 +226,8 @@ def test_a_job_ends_before_the_last_memory_is_gone(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "_exit", end)
     with pytest.raises(Ended):
         _short_of_memory._watch(threading.Event(), tell)
-    assert told[0].startswith("The 600 MB of memory of this container do not suffice")
-    assert told[1] == 1
+    assert seen[0].startswith("The 600 MB of memory of this container do not suffice")
+    assert seen[1] == 1
 
 
 def test_nothing_is_watched_where_nothing_kills(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_nothing_is_watched_where_nothing_kills(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("nonsense", ["", "?", "--1", "\u00b2", "9" * 5000, "-1", "a b c", "0:x", "max"])
 def test_nonsense_limits_nothing(nonsense: str, tmp_path: Path) -> None:
     group = "sys/fs/cgroup"
-    told = {
+    settings = {
         "proc/self/cgroup": f"0::/jobs\n{nonsense}",
         "proc/self/mountinfo": f"{nonsense}\n{V2.format(begins='/')}",
         **{f"{group}/jobs/{name}": nonsense for name in ("memory.max", "memory.current", "cpu.max", "memory.swap.max")},
@@ -248,7 +248,7 @@ def test_nonsense_limits_nothing(nonsense: str, tmp_path: Path) -> None:
         "proc/meminfo": f"MemTotal: {nonsense} kB\nMemAvailable: {nonsense}\nSwapFree:",
         "proc/self/statm": nonsense,
     }
-    root = machine(tmp_path, told)
+    root = machine(tmp_path, settings)
     assert not of_kind("container", root)
     assert usable_cores(root) >= 1
     assert swap_left(root) == 0

@@ -63,11 +63,11 @@ def test_sets_of_any_text_are_read_back(made: tuple[list[str | None], list[int]]
         members = [label for label, block in zip(labels, blocks, strict=True) if block == number]
         values = frozenset(label for label in members if label is not None)
         everything = len(members) == len(labels)
-        told = dc.parse_block(name, known)
-        assert isinstance(told, dc.ValueSet)
-        assert told.everything == everything
-        assert told.values == values
-        assert told.missing == (None in members or everything)
+        parsed = dc.parse_block(name, known)
+        assert isinstance(parsed, dc.ValueSet)
+        assert parsed.everything == everything
+        assert parsed.values == values
+        assert parsed.missing == (None in members or everything)
         if len(members) > 1 and not everything:  # what was made up speaks for itself
             assert dc.parse_block(name) == dc.ValueSet(values, None in members)
 

@@ -78,7 +78,7 @@ def test_natural_order_of_an_explicit_hierarchy(check_domain):
 def test_leaves_that_are_no_numbers_make_it_text(check_domain):
     tree = Hierarchy.from_rows([["2", "x"], ["1", "x"], ["?", "y"]])
     assert check_domain(make_domain("n", pl.Series([1, 2]), tree)).type is Type.TEXT
-    with pytest.raises(DataError, match="said to be of type integer, but not all leaves"):
+    with pytest.raises(DataError, match="was given the type integer, but not all leaves"):
         make_domain("n", pl.Series([1, 2]), tree, type="integer")
 
 

@@ -362,6 +362,14 @@ def test_check_says_what_would_be_done(visitor: Any, project: str) -> None:
     assert fields["message"]
 
 
+def test_errors_name_the_controls_of_the_page(visitor: Any, project: str) -> None:
+    visitor.patch(f"/projects/{project}", {"goals": {"missing": "error"}, "roles": {"id": "identifier"}})
+    fields = visitor.post(f"/projects/{project}/check").json()
+    assert fields["field"] == "city"
+    assert "“Empty cells: A value of its own”" in fields["message"]
+    assert "missing=" not in fields["message"]
+
+
 def test_projects_come_and_go(visitor: Any, studio: Any) -> None:
     first, second = (visitor.table(PEOPLE)["id"] for _ in range(2))
     assert [each["id"] for each in visitor.get("/projects").json()] == [second, first]

@@ -26,20 +26,20 @@ link = html.unescape(re.search('url=([^"]+)"', file.read_text())[1])
 jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
 opened = urllib.request.build_opener(jar)
 statuses = [opened.open(link).status, opened.open(link.partition("?")[0] + "api/about").status]
-told = {"argv": sys.argv[1:], "seen": seen, "modes": modes, "link": link, "statuses": statuses, "file": str(file)}
-pathlib.Path(os.environ["TOLD"] + ".part").write_text(json.dumps(told))
-os.replace(os.environ["TOLD"] + ".part", os.environ["TOLD"])
+reported = {"argv": sys.argv[1:], "seen": seen, "modes": modes, "link": link, "statuses": statuses, "file": str(file)}
+pathlib.Path(os.environ["REPORTED"] + ".part").write_text(json.dumps(reported))
+os.replace(os.environ["REPORTED"] + ".part", os.environ["REPORTED"])
 """
 PATIENCE = 60.0
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are listed elsewhere here")
 def test_the_token_is_in_no_process_list(tmp_path: Path) -> None:
-    browser, said = tmp_path / "browser", tmp_path / "told.json"
+    browser, said = tmp_path / "browser", tmp_path / "reported.json"
     browser.write_text(f"#!{sys.executable}\n{BROWSER}")
     browser.chmod(0o755)
     command = [sys.executable, "-m", "discreet", "studio"]
-    environment = {**os.environ, "BROWSER": str(browser), "TOLD": str(said)}
+    environment = {**os.environ, "BROWSER": str(browser), "REPORTED": str(said)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         given_up = time.monotonic() + PATIENCE
@@ -69,10 +69,10 @@ def test_a_real_browser_gets_in_by_the_file(tmp_path: Path) -> None:
     """A cookie that is strict about sites is held back from a visit that a file began, unless the studio sees to it."""
     from studio.browser import running_browser
 
-    browser, said = tmp_path / "browser", tmp_path / "told"
-    browser.write_text('#!/bin/sh\nprintf %s "$1" > "$TOLD.part" && mv "$TOLD.part" "$TOLD"\n')
+    browser, said = tmp_path / "browser", tmp_path / "reported"
+    browser.write_text('#!/bin/sh\nprintf %s "$1" > "$REPORTED.part" && mv "$REPORTED.part" "$REPORTED"\n')
     browser.chmod(0o755)
-    environment = {**os.environ, "BROWSER": str(browser), "TOLD": str(said)}
+    environment = {**os.environ, "BROWSER": str(browser), "REPORTED": str(said)}
     with running_browser() as chromium:
         process = subprocess.Popen(
             [sys.executable, "-m", "discreet", "studio"], stdout=subprocess.PIPE, text=True, env=environment

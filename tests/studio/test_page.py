@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import discreet
+from discreet.job.parameters import PARAMETERS
+from discreet.studio._spelling import CONTROLS
 
 STATIC = Path(discreet.__file__).parent / "studio" / "static"
 OWN = sorted(
@@ -42,6 +44,14 @@ def test_the_table_of_terms_is_that_of_the_documentation() -> None:
 def test_texts_use_the_plain_words() -> None:
     texts = (STATIC / "texts.js").read_text(encoding="utf-8")
     assert not re.search(r"\bcrowds?\b|equivalence|quasi-identifiers|suppressed rows", texts)
+
+
+def test_errors_name_controls_of_the_page() -> None:
+    texts = (STATIC / "texts.js").read_text(encoding="utf-8") + (STATIC / "terms.js").read_text(encoding="utf-8")
+    for label in {*CONTROLS.values(), "I have decided: release … unchanged"}:
+        pattern = re.escape(label).replace("…", r"\$\{[^}]+\}")
+        assert re.search(rf"[\"`]{pattern}[\"`]", texts), label
+    assert PARAMETERS.keys() >= CONTROLS.keys()
 
 
 def test_texts_are_in_one_place() -> None:

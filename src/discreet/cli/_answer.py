@@ -66,7 +66,7 @@ def _coloured(summary: str) -> str:
 
 
 def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
-    """Print warnings, and notes for the holder of the data, to stderr."""
+    """Print warnings, and notes for the owner of the data, to stderr."""
     from discreet.report.notes import Caution, Private
 
     for note in () if quiet else notes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli._answer import Exact, answer, end_early, warn
 from discreet.errors import InterruptedRun, UsageError
-from discreet.runtime.locations import TableLocation, is_url, shown
+from discreet.runtime.locations import TableLocation, is_url, without_password
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -28,7 +28,7 @@ def execute(
         plan = job.plan()
         if save_as is not None:
             job.save(save_as)
-        saved = [] if save_as is None else [f"The job is in {_shown(save_as)}."]
+        saved = [] if save_as is None else [f"The job is in {_location_text(save_as)}."]
         answer(plan, *saved, as_json=as_json, quiet=quiet)
         return
     if job.output is None:
@@ -49,9 +49,11 @@ def execute(
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     files: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
     files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
-    lines = [f"The {what} is in {_shown(job.locate(path) or path)}." for what, path in files if path is not None]
+    lines = [
+        f"The {what} is in {_location_text(job.locate(path) or path)}." for what, path in files if path is not None
+    ]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
-        lines.append(f"Your key is in {_shown(release.key.path)}: keep it, and never hand it over.")
+        lines.append(f"Your key is in {_location_text(release.key.path)}: keep it, and never hand it over.")
     warn(release.notes, quiet=quiet)
     summary = release.summary(exact=verbose, warnings=False)
     answer(Exact(release) if verbose else release, *lines, as_json=as_json, quiet=quiet, summary=summary)
@@ -69,8 +71,8 @@ def _output_identity(job: Job) -> tuple[int, int] | None:
     return None
 
 
-def _shown(location: TableLocation) -> str:
+def _location_text(location: TableLocation) -> str:
     """Return a location for people."""
     if is_url(location):
-        return shown(location)
+        return without_password(location)
     return os.path.normpath(location) + ("/" if str(location).endswith("/") else "")

@@ -10,7 +10,7 @@ import click
 
 from discreet.errors import Argument, UsageError
 from discreet.job.parameters import PARAMETERS, option_of
-from discreet.runtime.locations import TableLocation, shown
+from discreet.runtime.locations import TableLocation, without_password
 
 __all__ = [
     "check_hierarchies",
@@ -41,7 +41,7 @@ _REPEATABLE = ("columns", "roles", "texts", "texts by column", "levels by column
 keep_order_option = click.option(
     "--keep-order", is_flag=True, help="Write rows in their original order, which may identify people."
 )
-save_job_option = click.option("--save-job", metavar="FILE", help="Keep all this as a job file for 'discreet run'.")
+save_job_option = click.option("--save-job", metavar="FILE", help="Save all this as a job file for 'discreet run'.")
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing."
 )
@@ -50,7 +50,7 @@ verbose_option = click.option(
     "--verbose",
     "-v",
     is_flag=True,
-    help="Print also how few were left out, what that costs and how the search went. Not to be handed on.",
+    help="Also print exact figures about suppressed rows and the search. Do not hand these over.",
 )
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
@@ -199,7 +199,7 @@ def privacy_models(k: str | None, ell: str | None, privacy: Sequence[str], sensi
 def no_quasi_identifiers(file: TableLocation) -> UsageError:
     """Return the error for a command that was given no quasi-identifiers."""
     return UsageError(
-        f"Which columns could identify a person? Name them with --qi; 'discreet info {shown(file)}' helps.",
+        f"Which columns could identify a person? Name them with --qi; 'discreet info {without_password(file)}' helps.",
         topic="no-quasi-identifier",
     )
 

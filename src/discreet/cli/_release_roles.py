@@ -15,7 +15,7 @@ __all__ = ["ReleaseRoles", "named_roles", "release_options"]
 
 release_options = job_options(
     click.option("--job", metavar="FILE", help="The job file of the release, which names its columns and hierarchies."),
-    click.option("--mapping", metavar="FILE", help="The mapping of the release, which says what its values stand for."),
+    click.option("--mapping", metavar="FILE", help="The mapping of the release, which defines its released values."),
 )
 """Options that name the job or the mapping of the release."""
 

@@ -16,7 +16,7 @@ __all__ = ["ending_in_time"]
 _INTERVAL = 0.02
 """Seconds between two checks."""
 _RESERVED_SHARE, _RESERVED_BYTES = 25, 16 << 20
-"""One part in so many of the memory is reserved, and at least so many bytes: no job uses them up between two checks."""
+"""The reserve: 1/25 of the memory, but at least 16 MB; no job uses it up between two checks."""
 
 
 @contextmanager

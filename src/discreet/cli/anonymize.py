@@ -57,7 +57,7 @@ role, or confirm with --keep that it is released as it is. Ctrl-C ends the searc
     "-o",
     "--output",
     metavar="FILE",
-    help="Where the release goes: a file, a folder/ or a table of a database.",
+    help="Where to write the release: a file, a folder/ or a database table.",
 )
 @table_options
 @privacy_options

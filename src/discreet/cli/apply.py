@@ -30,7 +30,7 @@ lists values of the data: keep it as safe as these.""",
 @click.argument("mapping", metavar="MAPPING")
 @click.argument("source", metavar="INPUT")
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help="Where the result goes; the suffix says the format."
+    "-o", "--output", required=True, metavar="FILE", help="Where to write the result; the suffix is the format."
 )
 @click.option(
     "--unknown",

@@ -1,4 +1,4 @@
-"""``discreet audit``: check a table, whoever made it."""
+"""``discreet audit``: check a table made by any tool."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Examples:
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
 \b
-The exit code is 0 if everything asked for holds, and 5 if not.""",
+The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @click.argument("file", metavar="FILE")
 @job_options("quasi_identifiers", "sensitive")
@@ -56,7 +56,7 @@ The exit code is 0 if everything asked for holds, and 5 if not.""",
 @click.option(
     "--unknown",
     metavar="TEXT",
-    help="What stands for a sensitive value that was suppressed, as in '*'; by default nothing does.",
+    help="The mark of a suppressed sensitive value, as in '*'; by default there is none.",
 )
 @click.option(
     "--hierarchy",

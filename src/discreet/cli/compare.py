@@ -46,7 +46,7 @@ All jobs must have the same input. Nothing is released: outputs and reports of t
     type=click.Choice(["tree", "logistic", "forest"]),
     help="A classifier to train, where the jobs have a class attribute. Repeatable.",
 )
-@click.option("--no-utility", is_flag=True, help="Leave out what the releases are still good for, which takes longer.")
+@click.option("--no-utility", is_flag=True, help="Do not measure utility, which takes longer.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds.")
 @json_option
 @quiet_option
@@ -60,7 +60,7 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Do several job files on the same data and show what came of them side by side."""
+    """Run several job files on the same data and show the results side by side."""
     from discreet.cli._watch import Watch
     from discreet.pipeline.compare import compare as measure
     from discreet.report.comparison import check_comparison

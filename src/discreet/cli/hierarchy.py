@@ -48,7 +48,7 @@ the column, so keep it as safe as the data.""",
 @click.argument("file", metavar="FILE")
 @click.option("--column", required=True, metavar="NAME", help="The column to make a hierarchy for.")
 @click.option("--with", "form", metavar="FORM", help="How: intervals(5,10), mask(digits=5), dates(month,year), auto, …")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the hierarchy goes.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the hierarchy.")
 @quiet_option
 def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> None:
     """Make a hierarchy for a column of the table FILE."""

@@ -8,7 +8,7 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def info(file: str, as_json: bool) -> None:
 
     facts = _facts(open_source(file))
     if as_json:
-        echo_json({"file": shown(file), **facts})
+        echo_json({"file": without_password(file), **facts})
     else:
         click.echo(_table(facts))
 
@@ -97,7 +97,7 @@ def _unreadable(name: str) -> dict[str, Any]:
         "distinct": 0,
         "unique": 0.0,
         "suggested_role": "identifier",
-        "reasons": ["It holds lists, records or bytes, which cannot be looked into."],
+        "reasons": ["It holds lists, records or bytes, which cannot be inspected."],
         "certainty": "possible",
         "needs_decision": False,
     }

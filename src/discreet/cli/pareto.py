@@ -11,7 +11,7 @@ import click
 from discreet.cli._answer import end_early, warn
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, privacy_models, quiet_option
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 
 __all__ = ["pareto"]
 
@@ -66,7 +66,7 @@ Examples:
     metavar="K",
     help="Also make the release of a point: 5, one value for each axis as 5,3, or knee.",
 )
-@click.option("--release-to", metavar="FILE", help="Where that release goes.")
+@click.option("--release-to", metavar="FILE", help="Where to write that release.")
 @json_option
 @quiet_option
 def pareto(
@@ -124,7 +124,7 @@ def pareto(
         for name in outputs:
             click.echo(f"The front is in {name}.")
         if release_to is not None:
-            click.echo(f"The release is in {shown(release_to)}.")
+            click.echo(f"The release is in {without_password(release_to)}.")
     end_early(watch, "the front so far was kept")
 
 

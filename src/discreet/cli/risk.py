@@ -58,7 +58,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
 )
 @job_options("types")
 @release_options
-@click.option("--unknown", metavar="TEXT", help="What stands for a sensitive value that was suppressed, as in '*'.")
+@click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
 @job_option(
     "missing_sensitive",
     help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
@@ -69,11 +69,11 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     default=3,
     show_default=True,
     metavar="N",
-    help="Look at combinations of up to so many columns.",
+    help="Check combinations of up to this many columns.",
 )
 @json_option
 def risk(file: str, population: str | None, original: str | None, as_json: bool, **options: Any) -> None:
-    """Measure how likely people are found in the table FILE, and what it tells about them."""
+    """Measure how likely people are found in the table FILE, and what it discloses about them."""
     roles = named_roles(options)
     if not roles.quasi_identifiers:
         raise no_quasi_identifiers(file)

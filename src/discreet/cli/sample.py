@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from discreet.cli._options import quiet_option
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 from discreet.runtime.plurals import amount
 
 __all__ = ["sample"]
@@ -28,7 +28,7 @@ Examples:
     help="How many people.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other people.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where they go: a file, a folder/ or a table.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write: a file, a folder/ or a table.")
 @click.option("--hierarchies", metavar="DIR", help="Also write hierarchies for the columns into this folder.")
 @quiet_option
 def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bool) -> None:
@@ -41,7 +41,7 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
 
     write_sample(output, rows, seed)
     if not quiet:
-        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {shown(output)}")
+        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {without_password(output)}")
     if hierarchies is not None:
         files = write_hierarchies(hierarchies)
         if not quiet:

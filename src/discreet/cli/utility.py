@@ -11,7 +11,7 @@ from discreet.cli._job_options import hierarchy_files
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import UsageError
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 
 __all__ = ["utility"]
 
@@ -25,8 +25,8 @@ Examples:
       --held-out others.csv --json
 
 \b
-Name the hierarchies the release was made with, its job or its mapping: they tell what a released value
-stands for. Ranges, sets and automatic hierarchies are read without; rounded numbers cannot be.
+Name the hierarchies the release was made with, its job or its mapping, which define its released values.
+Ranges, sets and automatic hierarchies can be read without them; rounded numbers cannot.
 Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 )
 @click.argument("original", metavar="ORIGINAL")
@@ -39,7 +39,7 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 @click.option("--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.")
 @job_options("types")
 @release_options
-@click.option("--cost", "costs", multiple=True, metavar="COST", help="A cost to tell, instead of all. Repeatable.")
+@click.option("--cost", "costs", multiple=True, metavar="COST", help="A cost to compute, instead of all. Repeatable.")
 @click.option(
     "--queries",
     type=click.IntRange(min=0),
@@ -61,13 +61,13 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds.")
 @json_option
 def utility(original: str, released: str, as_json: bool, **options: Any) -> None:
-    """Tell what the table RELEASED, made from ORIGINAL, is still good for."""
+    """Measure how useful the table RELEASED, made from ORIGINAL, still is."""
     roles = named_roles(options)
     quasi = list(roles.quasi_identifiers)
     if not quasi:
         raise UsageError(
-            f"Which columns were made coarser? Name them with --qi, or the job or mapping of the release; "
-            f"'discreet info {shown(original)}' helps.",
+            f"Which columns were generalized? Name them with --qi, or the job or mapping of the release; "
+            f"'discreet info {without_password(original)}' helps.",
             topic="no-quasi-identifier",
         )
     given = pairs("--hierarchy", options["forms"])

@@ -16,9 +16,9 @@ __all__ = ["MOST_BITS", "Buckets"]
 HELD_CELLS = 1 << 25
 """Cells of a bucket that is sorted in memory; larger ones are scattered again."""
 MOST_BITS = 8
-"""The most bits that tell buckets apart, each of which has a file that is open until all rows are scattered."""
+"""The most bits that select a bucket; each bucket has a file that is open until all rows are scattered."""
 _AGAIN_BITS = 4
-"""Bits that tell the parts of a bucket apart that is scattered again."""
+"""Bits that select a part of a bucket that is scattered again."""
 
 
 @dataclass

@@ -18,7 +18,7 @@ from discreet.schema.identifying import ColumnFacts
 __all__ = ["EXACT", "FETCHED", "FEW", "ColumnProfiles", "countable", "profile_plan", "profile_rows"]
 
 EXACT = 250_000
-"""Up to so many rows in memory are counted exactly."""
+"""Most rows in memory that are counted exactly."""
 SAMPLE = 10_000
 """The rows of a sample."""
 FETCHED = 1_000

@@ -188,7 +188,7 @@ class Recoding:
 
     @property
     def hidden(self) -> list[str]:
-        """The columns of which some values become unknown."""
+        """The columns in which some values become unknown."""
         return [] if self.parts is None or self.parts.records else [self.parts.column]
 
 

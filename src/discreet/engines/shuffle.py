@@ -1,6 +1,6 @@
 """Rows in an order that says nothing about the one they came in.
 
-Rows are sorted by a keyed hash of their released values, and never by a random number drawn for their place: whoever
+Rows are sorted by a keyed hash of their released values, and never by a random number drawn for their place: anyone who
 learns the key, or guesses the seed it was made from, can then tell nothing about the original order, because equal rows
 are interchangeable. It also means that a key gives the same order however an engine delivers the rows.
 
@@ -31,13 +31,13 @@ __all__ = ["Order", "Shuffle", "Stream", "order_of_rows", "shuffled"]
 
 Order = Literal["random", "keep"]
 IN_MEMORY = 1 << 22
-"""Cells of a table that is put in order in memory."""
+"""Most cells of a table that is sorted in memory."""
 BUCKET_AIM = 1 << 22
-"""Cells of a bucket, about, where the number of rows is known."""
+"""Approximate number of cells of a bucket, where the number of rows is known."""
 _FEW_BITS = 2
-"""A table is scattered over two to the power of so many buckets at least."""
+"""Least number of bits that select a bucket when a table is scattered."""
 _BATCH_CELLS, _BATCH_ROWS = 1 << 22, 1 << 12
-"""Cells of the rows that are scattered at once, about, and how many rows that are at least."""
+"""Approximate number of cells scattered at once, and the least number of rows."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Shuffle:
         return None if order == "keep" else cls.drawn(seed)
 
     def fits_in_memory(self, columns: int) -> bool:
-        """Whether a table with so many columns is put in order in memory."""
+        """Whether a table with this many columns is sorted in memory."""
         return self.rows is not None and self.rows * columns <= IN_MEMORY
 
     def bits(self, columns: int) -> int:
-        """Return how many bits of the hash tell buckets apart, so that each can be held in memory."""
+        """Return how many bits of the hash select the bucket, so that each bucket fits into memory."""
         if self.rows is None:
             return MOST_BITS - 2
         return min(max((self.rows * columns // BUCKET_AIM).bit_length(), _FEW_BITS), MOST_BITS)
@@ -88,9 +88,9 @@ class Stream:
     schema: pl.Schema
     """The types columns have in the batches."""
     batches: Callable[[int], Iterable[pl.DataFrame]]
-    """Runs the plan, and tells its rows in batches of about so many."""
+    """Runs the plan and yields its rows in batches of about this many."""
     words: Mapping[str, pl.Series] = field(default_factory=dict)
-    """Text of columns that hold its places in place of it."""
+    """The distinct text of columns that hold indices into it."""
 
     @classmethod
     def of(cls, plan: pl.LazyFrame, coded: Iterable[str] = ()) -> Self:
@@ -118,7 +118,7 @@ class Stream:
         return rows.with_columns(categories) if categories else rows
 
     def as_released(self, column: pl.Series) -> pl.Series:
-        """Return what stands for the numbers of a column."""
+        """Return the numbers of a column in the form that is hashed."""
         words, dtype = self.words.get(column.name), self.schema[column.name]
         if words is not None:
             return words.gather(column.to_physical()).alias(column.name)  # several times as fast as a cast
@@ -156,7 +156,7 @@ def _mark(schema: pl.Schema) -> str:
 
 
 def _hashed(schema: pl.Schema, shuffle: Shuffle) -> pl.Expr:
-    """Return the hash of the values of a row, of which no two kinds that can be told apart are the same."""
+    """Return the keyed hash of the values of a row; up to collisions, only equal rows have the same."""
     values = []
     for column, dtype in schema.items():
         if dtype == pl.Object:  # hashed by where it is in memory
@@ -174,7 +174,7 @@ def _hashed(schema: pl.Schema, shuffle: Shuffle) -> pl.Expr:
 
 
 def _mixed(mark: str, key: int) -> pl.Expr:
-    """Return what equal rows are told apart by, so that they do not stand together: the number of each among them."""
+    """Return a hash of each row and its number among its equals, so that equal rows are not adjacent."""
     return pl.struct(pl.col(mark), pl.int_range(pl.len()).over(mark).alias("number")).hash(key)
 
 
@@ -198,7 +198,7 @@ def _scattered(stream: Stream, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
 
 
 def _first(pieces: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the first so many rows."""
+    """Yield the first ``rows`` rows."""
     for piece in pieces:
         yield piece.head(rows)
         rows -= piece.height

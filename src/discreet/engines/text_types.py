@@ -42,7 +42,7 @@ Destination = Literal["frame", "csv", "jsonl", "xlsx", "parquet", "sqlite", "duc
 
 _BATCH_ROWS = 1 << 18
 SHORT = 15
-"""Numbers of so many digits are exact in a float, and in a cell of a sheet."""
+"""Most digits of a number that is exact in a float, and in a cell of a sheet."""
 _SMALL = r"-?[1-9](?:[.][0-9]*[1-9])?e[+-][0-9]{1,3}"
 PATTERNS = {
     "whole": "^(?:0|-?[1-9][0-9]{0,17})$",
@@ -162,7 +162,7 @@ def _possible(first: str) -> Iterator[Spelling]:
 
 
 def _fixed(text: pl.Series, decimals: int, short: bool) -> bool:
-    """Whether all numbers have so many decimals, and few enough digits for a decimal type."""
+    """Whether all numbers have this many decimals, and few enough digits for a decimal type."""
     if not text.str.contains(PATTERNS["fixed"].format(decimals)).all():
         return False
     digits = text.str.strip_prefix("-").str.len_bytes().max() or 0  # the point counts as one

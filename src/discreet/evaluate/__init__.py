@@ -1,4 +1,4 @@
-"""What a release is still good for, and what it reveals about people."""
+"""Utility of a release, and what it discloses about people."""
 
 from discreet.evaluate.attacks import AttackReport, attacks
 from discreet.evaluate.risk import (

@@ -61,7 +61,7 @@ class EvaluationInput:
         )
 
     def sensitive_columns(self, unknown: str | None, missing: str | None) -> dict[str, SensitiveColumn]:
-        """Return how the sensitive columns are read; ``missing`` is as the release was asked for unless it is given."""
+        """Return how the sensitive columns are read; ``missing`` defaults to the setting of the release."""
         choice = str(self.job.get("missing_sensitive", "unknown")) if missing is None else missing
         check_missing_sensitive(choice)
         return {

@@ -33,7 +33,7 @@ class SensitiveColumn:
     hierarchy: Any = None
     type: Any = None
     unknown: str | None = None
-    """What stands for a suppressed value."""
+    """The mark of a suppressed value."""
     missing_is_value: bool = False
 
     def masks(self, texts: pl.Series) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -257,10 +257,10 @@ def _pipeline(module: str) -> Any:
 
 def _names_values(form: HierarchyForm) -> bool:
     """Whether a hierarchy lists values of the data."""
-    from discreet.schema import shown_hierarchy
+    from discreet.schema import hierarchy_for_reports
 
     try:
-        return form is not None and shown_hierarchy(form) != form
+        return form is not None and hierarchy_for_reports(form) != form
     except DiscreetError:  # running the job will say what is wrong
         return True
 

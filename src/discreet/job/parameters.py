@@ -32,7 +32,7 @@ class Parameter:
 
 PARAMETERS: dict[str, Parameter] = {
     "input": Parameter("The table: a file, a folder, a pattern of names or a table of a database."),
-    "output": Parameter("Where the release goes: a file, a folder/ or a table of a database.", metavar="FILE"),
+    "output": Parameter("Where to write the release: a file, a folder/ or a database table.", metavar="FILE"),
     "quasi_identifiers": Parameter(
         "Columns others may know about a person: age,zip,sex. Repeatable.", "roles", "COLUMNS", "--qi"
     ),
@@ -41,7 +41,7 @@ PARAMETERS: dict[str, Parameter] = {
         "Columns nobody may learn about a person; a release has them as they are. Repeatable.", "roles", "COLUMNS"
     ),
     "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS"),
-    "weights": Parameter("Survey weights: how many people each row stands for.", metavar="COLUMN"),
+    "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
@@ -69,7 +69,7 @@ PARAMETERS: dict[str, Parameter] = {
         choices=("auto", "polars", "duckdb", "spark"),
         default="auto",
     ),
-    "memory_limit": Parameter("The memory DuckDB may take, as in 4GB; the rest goes to disk.", metavar="SIZE"),
+    "memory_limit": Parameter("The memory DuckDB may use, as in 4GB; the rest is spilled to disk.", metavar="SIZE"),
     "spark": Parameter("Where Spark runs, as in 'local[4]' or spark://host:7077.", "text", "URL", "--spark-master"),
     "privacy": Parameter(
         "A privacy model, such as 'entropy-l(3, disease)' or 't(0.2, disease)'. Repeatable.", "texts", "MODEL"

@@ -73,7 +73,7 @@ def anonymize(
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
     weights
-        The column with the survey weights: how many people of the population each row stands for. Rows are counted as
+        The column with the survey weights: how many people of the population each row represents. Rows are counted as
         ever; models about the population (``k-map(5)``, ``delta-presence(0.1, 0.6)``) take what the weights of a class
         add up to. The column is released as it is.
     population

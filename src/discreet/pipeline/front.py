@@ -326,7 +326,7 @@ class Front:
         elif not self.complete and all(point.proven for point in self.points):
             lines.append("The search is not complete: there may be points between these.")
         elif not self.complete:
-            lines.append("The search is not complete: there may be more points, and those not proven may be beaten.")
+            lines.append("The search is not complete: there may be more points, and those not proven may be dominated.")
         if self.promises:
             lines.append(f"Every point keeps {' and '.join(self.promises)}.")
         if len(self.points) > 2:
@@ -340,7 +340,7 @@ class Front:
         true = len(self.points) - len(self.false) + len(self.missed)
         return (
             f"POkA missed {len(self.missed)} of {true} true points; {len(self.false)} of the {len(self.points)} it "
-            "reports are beaten by others."
+            "reports are dominated."
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def released_before(key: Key, read: FileStamp) -> str | None:
         return None
     return (
         f"This table was released before, last on {max(times)[:10]}. Unless this job repeats that release with "
-        "the same choices and seed, whoever gets both can combine them and learn more than either promises."
+        "the same choices and seed, anyone who gets both can combine them and learn more than either promises."
     )
 
 
@@ -137,7 +137,7 @@ def two_releases(others: list[LedgerEntry]) -> str | None:
     name = "" if last.name is None else f" as '{last.name}'"
     more = f" ({amount(len(others), 'different release')} so far)" if len(others) > 1 else ""
     return (
-        f"THIS TABLE WAS RELEASED BEFORE with other choices, on {last.time[:10]}{name}{more}. Whoever gets both can "
+        f"THIS TABLE WAS RELEASED BEFORE with other choices, on {last.time[:10]}{name}{more}. Anyone who gets both can "
         "combine them and learn more than either promises. Hand over only one; to repeat a release, run its job again "
         "with the same seed."
     )

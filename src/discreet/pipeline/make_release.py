@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,7 @@ from discreet.runtime.versions import versions
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
+    from discreet.pipeline.release_stats import ReleaseStats
     from discreet.solve import Solution
 
 __all__ = ["make_release"]
@@ -85,12 +86,10 @@ def make_release(
         job=job,
         notes=_notes(prepared, problem, solution, counted, _recorded(prepared, choices)),
         kept=prepared.undecided.kept,
-        stats={
-            **_population(prepared),
-            **figures,
-            **solution.stats,
-            "seconds": prepared.clock.seconds,
-        },
+        stats=cast(
+            "ReleaseStats",
+            {**_population(prepared), **figures, **solution.stats, "seconds": prepared.clock.seconds},
+        ),
         trace=solution.trace,
         versions=versions(),
         table=table,

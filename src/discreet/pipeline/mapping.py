@@ -1,6 +1,6 @@
 """The mapping of a release: what each value of each column became, so that the recoding can be applied to other rows.
 
-A mapping lists values of the original data, rare ones too. It is for those who hold the data.
+A mapping lists values of the original data, rare ones too. It is for the owner of the data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recipe", "check_mapping", "leaf_of", "make_mapping", "write_mapping"]
 
-_WARNING = "This file lists values of the original data. It is for those who hold the data; keep it as safe as these."
+_WARNING = "This file lists values of the original data. It is for their owner only; keep it as safe as the data."
 
 
 @dataclass(frozen=True, eq=False)

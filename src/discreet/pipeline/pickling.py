@@ -1,6 +1,6 @@
 """What a pickle may hold: no value of the original table.
 
-Pickles are copied, cached and mailed, and whoever loads one can inspect every attribute. A pickled release keeps the
+Pickles are copied, cached and mailed, and anyone who loads one can inspect every attribute. A pickled release keeps the
 released table, its figures and its audit, but not its provenance.
 """
 
@@ -15,7 +15,7 @@ import polars as pl
 
 from discreet.engines import relation_of
 from discreet.errors import UsageError
-from discreet.report.job_text import plain_data, shown_job
+from discreet.report.job_text import job_for_reports, plain_data
 
 if TYPE_CHECKING:
     from discreet.pipeline.release import Release
@@ -54,7 +54,7 @@ def pickled_release(release: Release) -> dict[str, Any]:
     state = {name: value for name, value in vars(release).items() if name not in _DERIVED}
     if with_originals_wanted():
         return state
-    job = plain_data(shown_job(release.job))
+    job = plain_data(job_for_reports(release.job))
     return state | {"table": released_rows(release.table), "job": job, "provenance": None}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 from discreet.runtime.plurals import amount, either
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def make_plan(job: Job) -> JobPlan:
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
         solver=solver.name,
         nodes=_recodings(problem),
-        output=None if job.output is None else shown(job.output),
+        output=None if job.output is None else without_password(job.output),
         reports=tuple(job.report),
         notes=tuple(_notes(job, prepared.stamp)),
     )
@@ -112,7 +112,7 @@ def make_plan(job: Job) -> JobPlan:
 
 def _attributes(prepared: Prepared, problem: Problem) -> Iterator[dict[str, Any]]:
     """Describe how each quasi-identifier may be recoded."""
-    from discreet.schema import shown_hierarchy
+    from discreet.schema import hierarchy_for_reports
 
     limits = zip(problem.schemes, problem.lowest, problem.highest, strict=True)
     for (name, domain), (scheme, low, high) in zip(prepared.counted.domains.items(), limits, strict=True):
@@ -120,7 +120,7 @@ def _attributes(prepared: Prepared, problem: Problem) -> Iterator[dict[str, Any]
             "name": name,
             "type": str(domain.type),
             "distinct": len(domain.values),
-            "hierarchy": shown_hierarchy(domain.text or None),
+            "hierarchy": hierarchy_for_reports(domain.text or None),
             "automatic": domain.automatic,
             "scheme": scheme.text,
             "lowest": low,

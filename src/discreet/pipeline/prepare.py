@@ -32,7 +32,7 @@ from discreet.pipeline.clock import Clock
 from discreet.pipeline.output import Target, check_output
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
 from discreet.problem import Problem, Scheme, scheme_of_each
-from discreet.runtime.locations import shown
+from discreet.runtime.locations import without_password
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Prepared:
         settings, schema = self.settings, self.schema
         return {
             "input": _location_text(settings.data),
-            "output": None if settings.output is None else shown(settings.output),
+            "output": None if settings.output is None else without_password(settings.output),
             "identifiers": list(schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
@@ -255,7 +255,7 @@ def _split_kept(keep: str | Sequence[str], source: Source) -> tuple[str | Sequen
 
 def _location_text(data: Any) -> str | None:
     """Return the location of a table without a password; None for a frame."""
-    return shown(data) if isinstance(data, str | PathLike) else None
+    return without_password(data) if isinstance(data, str | PathLike) else None
 
 
 def _hierarchies(sensitive: Any) -> dict[str, Hierarchy | Builder]:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evaluate import AttackReport, RiskReport, UtilityReport
+    from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status
 
@@ -90,7 +91,7 @@ class Release:
     """Choices that were made for the user, and what else is good to know; :attr:`warnings` come first."""
     kept: tuple[KeptColumn, ...]
     """The columns without a role, which are released unchanged, and the share of rows with a unique value."""
-    stats: dict[str, Any]
+    stats: ReleaseStats
     """The size of the search space, how much of it was examined, and the seconds of each stage."""
     trace: tuple[Progress, ...]
     """The best cost and the lower bound over time."""
@@ -284,7 +285,7 @@ class Release:
         return risk(released, original=table, **{"unknown": unknown(self), **columns, **options})
 
     def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
-        """Measure what the release is still good for, compared with the original table.
+        """Measure the utility of the release, compared with the original table.
 
         The original table is the one the release was made from, unless another is given; suppressed people count as
         lost. With ``only_released`` the release is compared with the original rows of the released people alone, as in
@@ -349,7 +350,7 @@ class Release:
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
 
-        It lists values of the original data, rare ones too: it is for those who hold the data.
+        It lists values of the original data, rare ones too: it is for the owner of the data.
         """
         return write_mapping(self, as_path(path, "The mapping"))
 
@@ -368,7 +369,7 @@ class Release:
     def summary(self, *, exact: bool = False, warnings: bool = True) -> str:
         """Return the main figures as a block of text, with or without the :attr:`warnings`.
 
-        It may be handed over, see :meth:`to_dict`; with ``exact`` it is for those who hold the data.
+        It may be handed over, see :meth:`to_dict`; with ``exact`` it is for the owner of the data.
         """
         return summary(self, exact=exact, warnings=warnings)
 

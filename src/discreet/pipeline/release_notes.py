@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["KEPT_ORDER", "about_promises", "about_values", "notes", "population_text"]
 
 KEPT_ORDER = (
-    "Rows leave in their original order, which may identify people: whoever has a list in the same order can go "
-    "through both line by line; leave order=keep out to shuffle them."
+    "Rows are in their original order, which may identify people: anyone with a list in the same order can match the "
+    "two line by line; leave order=keep out to shuffle them."
 )
 """The warning on a release whose rows were not shuffled."""
 _FEW = 8
@@ -53,8 +53,8 @@ def notes(
     for name, domain in counted.domains.items():
         if domain.automatic and domain.type is Type.TEXT and _is_free_text(domain, counted.table, kept):
             yield (
-                f"Column '{name}' has a different value in most rows: of text that differs from row to row an "
-                "automatic hierarchy may keep next to nothing; name it as an identifier, or give it a hierarchy."
+                f"Column '{name}' has a different value in most rows, so an automatic hierarchy may keep next to "
+                "nothing of it; name it as an identifier, or give it a hierarchy."
             )
     sorted_text = [
         f"'{name}'"
@@ -80,12 +80,12 @@ def notes(
         yield note
     if counted.people is not None and not problem.looks_at_population:
         yield (
-            "No promise asks about the population, so that it protects nobody; ask for one that does, as in k-map(20) "
-            "or delta-presence(0.1, 0.6)."
+            "No privacy model uses the population, so it has no effect; choose one that does, as in k-map(20) or "
+            "delta-presence(0.1, 0.6)."
         )
     yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
-        yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
+        yield "Optimality is not proven; the gap is the largest possible distance from the optimum."
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
@@ -118,10 +118,10 @@ def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterat
         known = rows.filter(values.is_not_null())
         share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
         ell = suggest_diversity(len(known), share)
-        ask = f"ask for one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
+        ask = f"choose one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
         yield Caution(
-            f"No promise looks at the sensitive column '{column}', so that all rows of a class may have the same value "
-            f"in it; {ask}."
+            f"No privacy model protects the sensitive column '{column}', so all rows of a class may have the same "
+            f"value in it; {ask}."
         )
 
 
@@ -132,17 +132,17 @@ def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator
         if column in promised and counted.table.sensitive[column].missing:
             yield (
                 f"The sensitive column '{column}' has missing values: they count in the size of their class, and "
-                "promises about its values are kept by the known ones."
+                "promises are about the known values."
             )
         if near_duplicates(counted.reference[column]["value"]):
             yield (
-                f"Column '{column}' has values that differ from another only in case, spaces or by rounding; they "
-                "count as different ones for diversity, so make them one in the data if they mean the same."
+                f"Column '{column}' has values that differ only in case, spaces or rounding; they count as different "
+                "values for diversity, so make them equal in the data if they mean the same."
             )
 
 
 def _promised_attributes(problem: Problem) -> set[str | None]:
-    """Return the sensitive attributes that a promise is about; None stands for all."""
+    """Return the sensitive attributes that a promise is about; None means all."""
     return {getattr(model, "attribute", None) for model in problem.privacy if model.looks_at_sensitive}
 
 
@@ -162,21 +162,20 @@ def _about_population(schema: Schema, counted: Counted, solution: Solution, kept
         if kept[lacking].any():
             yield (
                 f"The population has fewer people with the values of {few(int(kept[lacking].sum()))} rows "
-                "than the data has; it should hold everybody the data was drawn from, the data among them."
+                "than the data has; it should include everybody in the data."
             )
     if weighing is None:
         return
     light = int(kept[weighing.lightest < 1].sum())
     if light:
         yield (
-            f"The weights in '{schema.weights}' may be below 1 in up to {few(light)} rows; a survey weight says how "
-            "many people a row stands for, itself among them."
+            f"The weights in '{schema.weights}' may be below 1 in up to {few(light)} rows; a survey weight is the "
+            "number of people that a row represents, including itself."
         )
     exposed = int(kept[_exposed_by_weight(table, weighing, solution)].sum())
     yield f"The weights in '{schema.weights}' are released as they are" + (
-        f", and tell {few(exposed)} rows apart that look the same otherwise: in their class no other original values "
-        "have such a weight; round them before, or make them the same for all rows of a stratum that is released as "
-        "one."
+        f", and reveal the original values of {few(exposed)} rows: no other original values in their class have such a "
+        "weight; round the weights first, or make them equal for all rows of a stratum that is released as one."
         if exposed
         else "."
     )

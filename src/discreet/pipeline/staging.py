@@ -301,7 +301,7 @@ def _plain(values: pl.Series) -> pl.Series:
 
 
 def _alike(values: pl.Series, back: pl.Series, found: pl.Series) -> pl.DataFrame:
-    """Return the values of which several became the same value of the output."""
+    """Return the values that share a value of the output with others."""
     table = pl.DataFrame({"value": values, "back": back})
     table = table.filter(pl.col("back").is_in(found.implode(), nulls_equal=True))
     return table.filter(pl.len().over("back") > 1)

@@ -98,15 +98,15 @@ class UndecidedColumns:
             yield Caution(
                 f"{either(several, 'Identifier', 'Identifiers')} {listed(map(repr, self.repeated))} "
                 f"{either(several, 'repeats', 'repeat')}, {listed(figures)} rows for each of "
-                f"{either(several, 'its', 'their')} values on average: k counts rows, not people, so that a class of k "
-                "rows may be fewer people; release one row for each person."
+                f"{either(several, 'its', 'their')} values on average: k counts rows, not people, so a class of k "
+                "rows may be fewer people; release one row per person."
             )
         yield from self.index_notes()
         alone = [column for column in self.sensitive if column.reasons and not column.stops]
         if alone:
             yield Caution(
-                f"Sensitive columns are released as they are, and many people have a value of their own in "
-                f"{_listed(alone, self.rows)}: who knows it finds the row; release fewer digits, or name "
+                f"Sensitive columns are released as they are, and many people have a unique value in "
+                f"{_listed(alone, self.rows)}: anyone who knows it finds the row; release fewer digits, or name "
                 f"{either(len(alone), 'it', 'such a column')} as a quasi-identifier."
             )
         confirmed = [column for column in (*self.kept, *self.sensitive) if column.stops]
@@ -128,15 +128,15 @@ class UndecidedColumns:
         if others:
             yield f"Released as {either(len(others), 'it is', 'they are')}: {_listed(others, self.rows)}."
         if self.sampled and self.kept:
-            yield "Values of identifiers were looked for in a sample of the rows of the columns released as they are."
+            yield "Columns released as they are were searched for values of identifiers in a sample of the rows only."
 
     def index_notes(self) -> Iterator[str]:
         """Yield what a user should know about the index of a pandas frame."""
         if self.index:
             names = listed(f"'{column.name}'" for column in self.index)
             yield Caution(
-                f"The index of the frame ({names}) leaves with its rows as it is; make sure that it tells nothing "
-                "about people, or replace it, as in frame.reset_index(drop=True)."
+                f"The index of the frame ({names}) is released as it is; make sure that it discloses nothing about "
+                "people, or replace it, as in frame.reset_index(drop=True)."
             )
         if self.index_dropped:
             names = listed(map(repr, self.index_dropped))
@@ -188,7 +188,7 @@ def _kept(name: str, found: Finding | None, leak: Leak | None, confirmed: bool) 
     return KeptColumn(name, found.unique, confirmed, reasons, found.stops or leak is not None, names)
 
 
-_CLOSED = "It holds lists, records, bytes or objects, into which nobody can look."
+_CLOSED = "It holds lists, records, bytes or objects, which cannot be inspected."
 
 
 def _sensitive(column: KeptColumn) -> KeptColumn:

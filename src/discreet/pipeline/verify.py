@@ -60,9 +60,7 @@ class Verification:
         for what, same in self.files:
             mark = self.unchecked.get(what, _NOT_GIVEN) if same is None else marks[same]
             lines.append(f"  {mark:<9}  {what}")
-        lines += [
-            f"  DIFFERS    {what}: the certificate says something else than was measured" for what in self.differs
-        ]
+        lines += [f"  DIFFERS    {what}: the certificate differs from what was measured" for what in self.differs]
         return "\n".join([*lines, self.audit.summary()])
 
     def to_dict(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from discreet.report.job_text import is_counted, job_text, plain_data
 from discreet.report.small_counts import comparing_promises
 from discreet.report.uniqueness import with_uniqueness
 from discreet.runtime.atomic_write import check_target, replacing
-from discreet.schema import parts_of, shown_hierarchy
+from discreet.schema import hierarchy_for_reports, parts_of
 
 if TYPE_CHECKING:
     from discreet.job.files import FileStamp
@@ -110,7 +110,7 @@ def builder_form(form: Any) -> str | None:
 
     if not isinstance(form, str) or form.partition("(")[0].strip() not in BUILDERS or is_counted(form):
         return None
-    return form if shown_hierarchy(form) == form else None
+    return form if hierarchy_for_reports(form) == form else None
 
 
 def write_certificate(release: Release, path: Path, key: Key | None) -> Path:

@@ -17,7 +17,7 @@ from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.report.ranges import RangeCounts, evenly_spread, round_between, round_ranges
 from discreet.report.small_counts import merge_small_cells
 from discreet.runtime.integer_codes import add_up
-from discreet.schema import Domain, Type, shown_hierarchy, text_of
+from discreet.schema import Domain, Type, hierarchy_for_reports, text_of
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
@@ -170,7 +170,7 @@ def _summarize(
             "name": name,
             "type": str(domain.type),
             "scheme": schemes[name].text,
-            "hierarchy": shown_hierarchy(domain.text or None),
+            "hierarchy": hierarchy_for_reports(domain.text or None),
             "automatic": domain.automatic,
             "of": None if rows is None else int((rows > 0).sum()),
             "level": level if publishable or level == 0 else None,  # everybody sees that values are unchanged

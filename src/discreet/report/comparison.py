@@ -17,7 +17,7 @@ from discreet.report.charts.evaluations import grouped_bar_chart, trade_off_char
 from discreet.report.formats.html import to_html
 from discreet.report.formats.markdown import to_markdown
 from discreet.report.formats.page import document, own_file
-from discreet.report.job_text import shown_job
+from discreet.report.job_text import job_for_reports
 from discreet.report.numbers import number_text, percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Figure, Section, Text
 from discreet.report.small_counts import WITHHELD, LeftOut, few
@@ -69,7 +69,7 @@ class ComparedJob:
     def figures(self) -> dict[str, float | int | None]:
         """Return every figure by name; shares are from 0 to 1.
 
-        Risk and loss are about the people in the release; figures that would tell about others are None.
+        Risk and loss are about the people in the release; figures that would disclose something about others are None.
         """
         release, utility = self.release, self.utility
         if release is None:
@@ -119,7 +119,7 @@ def compare_job(
     name: str, job: Mapping[str, Any], release: Release | None, why: str | None, options: Mapping[str, Any] | None
 ) -> ComparedJob:
     """Measure the release of a job, or say ``why`` there is none; without ``options`` its utility is left out."""
-    shown = shown_job(job)
+    shown = job_for_reports(job)
     if release is None:
         return ComparedJob(name, None, "infeasible", why, shown, None)
     utility: UtilityReport | None = None

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from discreet.runtime.text_form import outline
-from discreet.schema import shown_hierarchy
+from discreet.schema import hierarchy_for_reports
 
-__all__ = ["is_counted", "job_text", "plain_data", "scheme_names", "shown_job", "text_form"]
+__all__ = ["is_counted", "job_for_reports", "job_text", "plain_data", "scheme_names", "text_form"]
 
 _LOCATIONS = ("input", "population", "output", "report", "certificate", "mapping", "key")
 _NOT_ASKED = (*_LOCATIONS, "time_limit", "engine", "memory_limit", "spark")
-"""Options that say where files are and what works on them; they do not change the release that is asked for."""
+"""Options for locations of files and engines, which do not change the release."""
 _COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")
 
 
@@ -48,7 +48,7 @@ def scheme_names(job: Mapping[str, Any]) -> str:
     return " and ".join(dict.fromkeys(map(str, scheme.values()))) if isinstance(scheme, Mapping) else str(scheme)
 
 
-def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
+def job_for_reports(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return a job as reports show it: values of the data that it lists are replaced by their number.
 
     The seed and the location of the key stay with the owner: with the seed, others could test guesses about the table.
@@ -56,7 +56,9 @@ def shown_job(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: value for name, value in job.items() if name not in ("seed", "key")},
         **{
-            role: {column: form if is_counted(form) else shown_hierarchy(form) for column, form in job[role].items()}
+            role: {
+                column: form if is_counted(form) else hierarchy_for_reports(form) for column, form in job[role].items()
+            }
             for role in ("quasi_identifiers", "sensitive")
         },
         "privacy": [model if is_counted(model) else outline(model) for model in job["privacy"]],

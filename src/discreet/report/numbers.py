@@ -59,12 +59,12 @@ def rounded_percent(share: float | None, rows: int) -> str:
     """Write a share of the rows, rounded so that it gives no single person away.
 
     >>> rounded_percent(0.3751, 48_842), rounded_percent(0.001, 48_842), rounded_percent(0.4, 10)
-    ('38 %', 'under 1 %', 'not told of so few rows')
+    ('38 %', 'under 1 %', 'not shown for so few rows')
     """
     if share is None:
         return "not counted"
     if rows < 100:
-        return "not told of so few rows"
+        return "not shown for so few rows"
     step = 1 if rows >= 1000 else 5
     value = step * round(100 * share / step)
     return f"under {step} %" if value == 0 else f"{value} %"

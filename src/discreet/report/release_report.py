@@ -17,7 +17,7 @@ from discreet.report.formats.html import to_html
 from discreet.report.formats.markdown import to_markdown
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
-from discreet.report.job_text import plain_data, scheme_names, shown_job
+from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import audit_html, table_html
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["SUFFIXES", "check_report", "release_html", "summary", "to_dict", "write_report"]
 
 _MOST_ROWS = 250_000
-"""Larger tables are not read again for a report, unless that is asked for."""
+"""Larger tables are not read again for a report unless ``evaluate`` is True."""
 
 
 def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     """Return everything except the table itself as plain data.
 
-    Unless ``exact``, figures that would tell about people who were left out are None. If anybody was left out, the
-    course of the search stays with the owner too, as it depends on them.
+    Unless ``exact``, figures that would disclose something about people who were left out are None. If anybody was left
+    out, the course of the search stays with the owner too, as it depends on them.
     """
     left_out = LeftOut.of(release)
     notes = release.notes if exact else handed_over(release.notes)
@@ -64,7 +64,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "stats": {},
         "trace": [],
         "versions": dict(release.versions),
-        "job": plain_data(shown_job(release.job)),
+        "job": plain_data(job_for_reports(release.job)),
     }
     if exact:
         data |= {
@@ -96,7 +96,7 @@ def _costs(release: Release, *, shown: bool) -> dict[str, Any]:
 
 
 def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> str:
-    """Return the main figures as aligned text; ``exact`` includes what would tell about people who were left out."""
+    """Return the main figures as aligned text; ``exact`` includes what depends on people who were left out."""
     left_out = LeftOut.of(release)
     hidden = frozenset() if exact else withheld_promises(release)
     facts = [
@@ -223,11 +223,8 @@ def _search(release: Release, *, verbose: bool) -> list[tuple[str, str]]:
     pruned = [f"{rule} {count:,}" for rule, count in stats.get("pruned", {}).items() if count]
     if verbose and pruned:
         facts.append(("pruned", ", ".join(pruned)))
-    reached = [
-        f"{what} after {stats[key]:.2f} s"
-        for key, what in (("seconds_to_best", "best"), ("seconds_to_proof", "proof"))
-        if stats.get(key) is not None
-    ]
+    times = (("best", stats.get("seconds_to_best")), ("proof", stats.get("seconds_to_proof")))
+    reached = [f"{what} after {seconds:.2f} s" for what, seconds in times if seconds is not None]
     if reached:
         facts.append(("search", ", ".join(reached)))
     return facts

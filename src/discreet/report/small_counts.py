@@ -2,7 +2,7 @@
 
 No count of fewer than five people is shown, nor one that gives such a count away by subtraction. Of the people a
 release leaves out, reports say how many they are if at least five, and nothing else: the number of rows, the cost and
-its lower bound would tell the same by arithmetic, so these are withheld too. :class:`discreet.Release` keeps them all.
+its lower bound would reveal the same by arithmetic, so these are withheld too. :class:`discreet.Release` has them all.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ __all__ = [
 LEAST = 5
 """No smaller count is shown, whatever was promised."""
 WITHHELD = (
-    f"Fewer than {LEAST} people were left out. The number of original rows, the cost and its lower bound would give "
-    "away exactly how many, so they are not shown here; whoever holds the data has them in release.n, release.cost and "
+    f"Fewer than {LEAST} people were left out. The number of original rows, the cost and its lower bound would reveal "
+    "exactly how many, so they are not shown here; the owner of the data has them in release.n, release.cost and "
     "release.lower_bound."
 )
 """Why figures are missing."""
@@ -97,7 +97,7 @@ def hidden_cells(counts: Sequence[int], least: int) -> list[bool]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many people a release leaves out, and what may be said about that.
+    """How many people a release leaves out, and what may be disclosed about that.
 
     >>> LeftOut(released=90, suppressed=10).words, LeftOut(released=97, suppressed=3).words
     ('10 suppressed (10.00%)', 'fewer than 5 left out')
@@ -136,7 +136,7 @@ class LeftOut:
 
     @property
     def words(self) -> str:
-        """How many were left out, as far as that may be said."""
+        """How many were left out, as far as that may be disclosed."""
         if self.few:
             return f"fewer than {LEAST} left out" if self.total < LEAST else f"{self.total:,} left out"
         share = self.suppressed / max(self.released + self.suppressed, 1)
@@ -145,7 +145,7 @@ class LeftOut:
 
     @property
     def released_words(self) -> str:
-        """How many rows are released, and out of how many as far as that may be said."""
+        """How many rows are released, and out of how many as far as that may be disclosed."""
         return f"{self.released:,} released" if self.rows is None else f"{self.released:,} of {self.rows:,} released"
 
     def to_dict(self) -> dict[str, int | str | None]:
@@ -173,7 +173,7 @@ def comparing_promises(job: Mapping[str, Any]) -> frozenset[str]:
     for text in job["privacy"]:
         try:
             model = PRIVACY.make(text).resolve(list(job.get("sensitive") or ()))
-        except UsageError:  # a model of the user's own, of which only the object is known
+        except UsageError:  # a model that was passed as an object and has no text form
             found.add(str(text))
         else:
             found |= {model.shown} if model.compares else set()

@@ -26,7 +26,7 @@ __all__ = [
     "read_text",
     "rebase_location",
     "resolve_location",
-    "shown",
+    "without_password",
 ]
 
 TableLocation = str | PathLike[str]
@@ -230,10 +230,10 @@ def is_url(location: object) -> bool:
     return isinstance(location, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", location) is not None
 
 
-def shown(location: TableLocation) -> str:
+def without_password(location: TableLocation) -> str:
     """Return a location as it may be shown and stored: without a password.
 
-    >>> shown("postgresql://ann:secret@db.example/clinic?table=people")
+    >>> without_password("postgresql://ann:secret@db.example/clinic?table=people")
     'postgresql://ann@db.example/clinic?table=people'
     """
     if not isinstance(location, str) or not is_url(location):

@@ -200,7 +200,7 @@ class Family(Generic[P]):
         return [example for member in self.members().values() for example in member.examples]
 
     def find(self, name: str) -> type[P] | None:
-        """Return the member of a name or alias, from another package if need be; None if there is none."""
+        """Return the member of a name or alias, from another package if necessary; None if there is none."""
         key = name.lower()
         if not self._load_one(key):
             self._load()

@@ -6,7 +6,7 @@ The functions of the builders (``intervals``, ``mask``, …) are in the modules 
 from discreet.schema._blocks import node_names, range_name, set_text
 from discreet.schema._column import Column, numbers_of, plain, text_of
 from discreet.schema._domain import Domain, make_domain
-from discreet.schema._forms import as_hierarchy, hierarchy_from_text, shown_hierarchy
+from discreet.schema._forms import as_hierarchy, hierarchy_for_reports, hierarchy_from_text
 from discreet.schema._hierarchy import ROOT, Hierarchy
 from discreet.schema._naming import Naming
 from discreet.schema._parse import Interval, ValueSet, parse_block
@@ -49,6 +49,7 @@ __all__ = [
     "blocks_of_text",
     "detect",
     "find_leaks",
+    "hierarchy_for_reports",
     "hierarchy_from_text",
     "infer_type",
     "known_texts",
@@ -63,7 +64,6 @@ __all__ = [
     "plain",
     "range_name",
     "set_text",
-    "shown_hierarchy",
     "sightings",
     "suggest_diversity",
     "text_of",

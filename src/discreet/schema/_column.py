@@ -184,7 +184,7 @@ _KINDS = {
 
 
 def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = None) -> Numbers:  # noqa: A002
-    """Return values as numbers, dates as days since 1970-01-01; the error counts those that are none."""
+    """Return values as numbers, dates as days since 1970-01-01; the error counts those that cannot be converted."""
     numbers = _days(values) if type is Type.DATE else _parsed(values, type)
     bad = numbers.null_count()
     if bad:
@@ -192,7 +192,7 @@ def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = N
         verb, kind, them = either(bad, "is", "are"), either(bad, *_KINDS[type]), either(bad, "it", "them")
         way_out = way_out or f"let the type of the column be {infer_type(values)}"
         raise DataError(
-            f"Column '{name}': {bad:,} of its {of} {verb} not {kind}; mend {them}, or {way_out}.",
+            f"Column '{name}': {bad:,} of its {of} {verb} not {kind}; correct {them}, or {way_out}.",
             column=name,
             topic="mixed-types",
         )

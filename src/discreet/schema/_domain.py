@@ -333,8 +333,8 @@ def _matched(
         if not given:  # a leaf that does not occur is not a number: keep the order of the tree
             return Type.TEXT, leaves, None
         raise DataError(
-            f"Column '{name}' was said to be of type {type}, but not all leaves of its hierarchy are; "
-            "mend the hierarchy or leave the type out.",
+            f"Column '{name}' was given the type {type}, but not all leaves of its hierarchy are; "
+            "correct the hierarchy or leave the type out.",
             column=name,
         ) from None
 

@@ -31,7 +31,7 @@ def read_rows(
         rows, lines = _parsed(text, mark)
     except csv.Error as error:
         raise DataError(
-            f"Hierarchy '{path.name}' is not a readable table ({error}); mend the file.", topic="hierarchy-file"
+            f"Hierarchy '{path.name}' is not a readable table ({error}); correct the file.", topic="hierarchy-file"
         ) from None
     if rows and (_has_header(rows) if header is None else header):
         rows, lines = rows[1:], lines[1:]

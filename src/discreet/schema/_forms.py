@@ -15,7 +15,7 @@ from discreet.schema.builders import BUILDERS, Builder
 from discreet.schema.builders.auto import auto
 from discreet.schema.builders.groups import groups
 
-__all__ = ["as_hierarchy", "hierarchy_from_text", "shown_hierarchy"]
+__all__ = ["as_hierarchy", "hierarchy_for_reports", "hierarchy_from_text"]
 
 _FORM = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(\(.*\))?\s*", re.DOTALL)
 _FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
@@ -68,11 +68,13 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
     raise UsageError(f"There is no hierarchy '{text}'; {hint}", topic="unknown-name")
 
 
-def shown_hierarchy(given: object) -> str | None:
+def hierarchy_for_reports(given: object) -> str | None:
     """Return how a job gives a hierarchy, for reports: without values of the data, and files by their names.
 
-    >>> shown_hierarchy("mask(digits=5)"), shown_hierarchy({"low": [1, 2], "high": [3]}), shown_hierarchy("zip.csv")
-    ('mask(digits=5)', 'groups(3 values)', 'zip.csv')
+    >>> hierarchy_for_reports("mask(digits=5)"), hierarchy_for_reports({"low": [1, 2], "high": [3]})
+    ('mask(digits=5)', 'groups(3 values)')
+    >>> hierarchy_for_reports("zip.csv")
+    'zip.csv'
     """
     if given is None or (isinstance(given, str) and _builder_name(given) is None):
         return given

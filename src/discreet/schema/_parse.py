@@ -161,7 +161,7 @@ def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int,
 
 
 def _items(text: str) -> list[str]:
-    """Return the values of a set, or the text itself if it is none."""
+    """Return the values of a set, or the text itself if it is not a set."""
     inner = text[1:-1] if text[:1] == "{" and text[-1:] == "}" else None
     if inner is None:
         quotes = re.fullmatch(r'"((?:[^"]|"")*)"\s*', text)

@@ -1,4 +1,4 @@
-"""The studio: anonymize a table in the browser, served on this machine only unless told otherwise."""
+"""The studio: anonymize a table in the browser, served on this machine only by default."""
 
 from discreet.studio._serve import Protection, serve
 

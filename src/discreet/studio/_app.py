@@ -28,6 +28,7 @@ from discreet.studio._plain import plain
 from discreet.studio._project import Project
 from discreet.studio._results import compare_page
 from discreet.studio._security import REPORT_POLICY, Access, Guard
+from discreet.studio._spelling import error_message
 from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
 from discreet.studio._upload import TooLargeError, receive_file
@@ -99,11 +100,11 @@ Endpoint = Callable[[ApiRequest], Answer]
 def error_answer(error: BaseException) -> JSONResponse:
     """Turn an exception into a JSON error of one sentence that quotes no value of the data."""
     if not isinstance(error, DiscreetError):
-        # Messages of foreign exceptions may quote the data, so only the type is inline.
+        # Messages of foreign exceptions may quote the data, so only the type is named.
         message = f"Something unexpected went wrong ({type(error).__name__}); your work is still here, try again."
         return JSONResponse({"error": {"message": message, "field": None}}, 500)
     status = 404 if isinstance(error, NotFoundError) else 413 if isinstance(error, TooLargeError) else 422
-    fields: dict[str, Any] = {"message": error.message, "field": error.column, "kind": type(error).__name__}
+    fields: dict[str, Any] = {"message": error_message(error), "field": error.column, "kind": type(error).__name__}
     if isinstance(error, InfeasibleError):
         fields |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
     return JSONResponse({"error": plain(fields)}, status)
@@ -373,7 +374,7 @@ def _check(request: ApiRequest) -> Answer:
         plan = write_job(project, settings, folder).plan()
     except DiscreetError as error:
         columns = error.columns if isinstance(error, UndecidedColumnError) else []
-        problem = {"ok": False, "message": error.message, "field": error.column, "kind": type(error).__name__}
+        problem = {"ok": False, "message": error_message(error), "field": error.column, "kind": type(error).__name__}
         return {**problem, "columns": columns, "privacy": privacy}
     finally:
         request.studio.workspace.remove(folder)

@@ -23,6 +23,7 @@ from discreet.schema import (
 )
 from discreet.schema.builders.auto import auto
 from discreet.studio._goals import Goals
+from discreet.studio._spelling import error_message
 from discreet.studio._table import Table
 from discreet.studio._workspace import new_id
 
@@ -289,7 +290,7 @@ class Project:
         try:
             domain = self.domain(column)
         except DiscreetError as error:
-            return {**facts, "depth": 0, "levels": [], "ok": False, "message": error.message}
+            return {**facts, "depth": 0, "levels": [], "ok": False, "message": error_message(error)}
         levels = [len(names) - (None in names) for names in domain.labels]
         return {**facts, "depth": domain.height, "levels": levels, "ok": True, "message": None}
 

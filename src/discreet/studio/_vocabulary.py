@@ -1,4 +1,4 @@
-"""Everything a release can be asked for, in plain words: what the goals of a project are chosen from.
+"""All choices for the goals of a project, in plain words.
 
 What is said about a part comes from its class. Here are only choices that are no parts: roles, types, and what missing
 values are.

@@ -63,6 +63,7 @@ def work(task: Mapping[str, Any], pipe: Connection) -> None:
 
     from discreet.errors import DiscreetError, InterruptedRun
     from discreet.solve import Budget
+    from discreet.studio._spelling import error_message
 
     report = _Reporter(pipe)
     budget = Budget(while_paused=lambda: _compiling(report))
@@ -72,10 +73,10 @@ def work(task: Mapping[str, Any], pipe: Connection) -> None:
             task, report, budget
         )
     except InterruptedRun as error:
-        report(ended="cancelled" if budget.stop.is_set() else "failed", message=error.message)
+        report(ended="cancelled" if budget.stop.is_set() else "failed", message=error_message(error))
     except DiscreetError as error:
         more = {name: getattr(error, name) for name in ("smallest_budget", "limits", "columns") if hasattr(error, name)}
-        report(ended="failed", message=error.message, field=error.column, error=type(error).__name__, more=more)
+        report(ended="failed", message=error_message(error), field=error.column, error=type(error).__name__, more=more)
     except MemoryError:
         report(ended="failed", message="This machine does not have enough memory for this job; try fewer columns.")
     except Exception as error:
@@ -222,6 +223,7 @@ def _evaluate(report: _Reporter, job: Any, release: Any, stop: threading.Event) 
     """Measure risk and utility, and add both to the report."""
     from discreet.errors import DiscreetError
     from discreet.studio._results import write_json
+    from discreet.studio._spelling import error_message
 
     sections: list[Any] = []
     for name, measure in (("risk", _risk), ("utility", _utility)):
@@ -235,7 +237,7 @@ def _evaluate(report: _Reporter, job: Any, release: Any, stop: threading.Event) 
             write_json(Path(f"{name}.json"), result)
             report(evaluation=name, state="done")
         except DiscreetError as error:
-            report(evaluation=name, state="failed", message=error.message)
+            report(evaluation=name, state="failed", message=error_message(error))
         except Exception as error:
             report(evaluation=name, state="failed", message=f"It failed with an unexpected {type(error).__name__}.")
 

@@ -1,4 +1,4 @@
-"""What every part must keep, whatever its family; and the parts that contracts are run for."""
+"""The contract of every part, of any family; and the parts that contract tests are run for."""
 
 from __future__ import annotations
 

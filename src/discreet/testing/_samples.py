@@ -29,7 +29,7 @@ SENSITIVE = "secret"
 PEOPLE = np.array([1.0, 2.5, 6.0, 1.25])
 """The survey weight of a row with each sensitive value: how many people of the population it represents."""
 NUMBERS = np.array([0.0, 10.0, 40.0, 55.0])
-"""The number behind each sensitive value."""
+"""The number of each sensitive value."""
 
 
 def random_attribute(rng: np.random.Generator, name: str, column: NDArray[np.int64], leaves: int) -> CodedAttribute:
@@ -187,7 +187,7 @@ def by_class(histogram: Histogram, where: NDArray[np.int64], count: int) -> NDAr
 
 
 def all_histograms(values: int, most: int) -> NDArray[np.int64]:
-    """Return every histogram of so many values with up to ``most`` rows of each, except the empty one.
+    """Return every histogram of this many values with up to ``most`` rows of each, except the empty one.
 
     >>> all_histograms(2, 1).tolist()
     [[0, 1], [1, 0], [1, 1]]

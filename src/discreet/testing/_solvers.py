@@ -241,7 +241,7 @@ class SolverContract:
                 assert solution.status in ("optimal", "infeasible"), "it did not prove its solution"
 
     def test_stopped_at_once(self, solver: Solver) -> None:
-        """Told to stop before it begins, it returns something valid with a true bound, or says that it has nothing."""
+        """Stopped before it begins, it returns a valid solution with a valid bound, or raises NothingFoundError."""
         for problem in itertools.islice(self.problems(solver), 0, None, 7):
             budget = Budget(seed=1)
             budget.stop.set()

@@ -57,7 +57,7 @@ class SuppressionContract:
         """Return which classes satisfy a model after suppression.
 
         These are classes without a row left; for a model of sensitive values, classes without a known value left; and
-        classes of which the rest is ok, with shares of all remaining rows whose value was known before.
+        classes whose remaining rows are ok, with shares of all remaining rows whose value was known before.
         """
         counts = classes.sensitive[SENSITIVE]
         left = classes.sizes - done.records

@@ -27,13 +27,13 @@ PIECE_ROWS = 1 << 24
 PIECE_BYTES = 1 << 29
 """The bytes of a piece, where a plan has to run from its start."""
 _PIECE_PART = 8
-"""A piece takes at most one in so many parts of the memory that is left ..."""
+"""A piece takes at most this fraction (1 / n) of the memory that is left ..."""
 _LEAST_PIECE = 1 << 24
-"""... but at least so many bytes."""
+"""... but at least this many bytes."""
 _ROW_BYTES = PIECE_BYTES // PIECE_ROWS
 """The estimated bytes of a row."""
 _MERGED = 2
-"""Merging two tables of counts takes so many times their size."""
+"""Memory for merging two tables of counts, as a multiple of their size."""
 _BATCH_ROWS = 1 << 18
 
 
@@ -115,7 +115,7 @@ def whole(plan: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
 
 
 def in_slices(plan: pl.LazyFrame, rows: int) -> Iterator[pl.LazyFrame]:
-    """Slice the plan for a table of so many rows; for files that can be read from any row on."""
+    """Slice the plan for a table of this many rows; for files that can be read from any row on."""
     at_once = min(PIECE_ROWS, _piece_bytes() // _ROW_BYTES)
     if rows <= at_once:
         yield plan

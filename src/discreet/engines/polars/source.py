@@ -30,7 +30,7 @@ __all__ = ["FileSource", "InMemorySource", "LazySource", "PolarsSource", "files_
 HELD = 1 << 28
 """Text of up to this many bytes is held in memory between counting and recoding ..."""
 _HELD_PART = 4
-"""... and of up to one in so many parts of the memory that is left: the rest is for what is made of it."""
+"""... and of up to this fraction (1 / n) of the memory that is left: the rest is for what is computed from it."""
 WIDE = 1000
 """A small file with more columns than this is held too: every scan of it starts by reading the schema."""
 _START = 1 << 14

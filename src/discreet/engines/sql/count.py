@@ -36,7 +36,7 @@ def count_rows(
 
 
 def first_rows(session: Session, table: TableName, columns: Sequence[DatabaseColumn], rows: int) -> pl.DataFrame:
-    """Fetch so many rows of some columns."""
+    """Fetch the first rows of some columns."""
     query = f"SELECT {', '.join(_keys(columns))} FROM {quoted(table.schema, table.name)} LIMIT {rows}"
     found = session.fetch(query, _types(columns))
     found.columns = [column.name for column in columns]

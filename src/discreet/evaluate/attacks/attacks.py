@@ -50,7 +50,7 @@ def attacks(
     quasi_identifiers
         The columns the attackers know, as a list or as a mapping to the hierarchies of the release.
     mapping
-        The mapping of the release, which says what released values stand for; an alternative to hierarchies.
+        The mapping of the release, which defines the released values; an alternative to hierarchies.
     sensitive
         The columns the attackers want to learn.
     privacy

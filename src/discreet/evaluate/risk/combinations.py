@@ -38,7 +38,7 @@ class ColumnRisk:
     depth: int
     """The largest combinations that were examined, besides all columns together."""
     complete: bool
-    """Whether this is the depth that was asked for; if not, there are too many combinations."""
+    """Whether the requested depth was reached; if not, there are too many combinations."""
     keys: tuple[tuple[str, ...], ...]
     """The examined combinations on which every row is unique, while on no part of them every row is."""
     needed: pl.DataFrame
@@ -93,7 +93,7 @@ def column_risk(classes: CountedClasses, depth: int) -> ColumnRisk:
 
 
 def _grouped(classes: CountedClasses, size: int) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:
-    """Yield each combination of so many columns, the group of each class, and the number of groups.
+    """Yield each combination of this many columns, the group of each class, and the number of groups.
 
     Groupings by leading columns are reused from one combination to the next.
     """

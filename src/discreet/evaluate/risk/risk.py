@@ -54,7 +54,7 @@ def risk(
         The columns others may know, as a list or as a mapping to the hierarchies the table was released with; those
         only matter if the population is less coarse than the table. A release knows its own.
     mapping
-        The mapping of the release, which says what released values stand for; an alternative to hierarchies.
+        The mapping of the release, which defines the released values; an alternative to hierarchies.
     sensitive
         The columns nobody should learn, or a mapping to their hierarchies. A release knows its own.
     population

@@ -41,8 +41,8 @@ def earth_movers(p: FloatArray, q: FloatArray, positions: FloatArray) -> float |
     length = float(np.ptp(positions)) if positions.size else 0.0
     if not (p.sum() > 0 and q.sum() > 0 and length):
         return None
-    apart = np.abs(np.cumsum(p / p.sum() - q / q.sum()))[:-1]
-    return float((apart * np.diff(positions)).sum() / length)
+    difference = np.abs(np.cumsum(p / p.sum() - q / q.sum()))[:-1]
+    return float((difference * np.diff(positions)).sum() / length)
 
 
 def _bits(p: FloatArray, mixture: FloatArray) -> float:

@@ -16,7 +16,7 @@ __all__ = ["Encoder", "Features"]
 Features = NDArray[np.float32]
 
 MOST = 100
-"""Only so many atoms of a text, the most frequent ones, have a feature of their own."""
+"""Most atoms of a text with a feature of their own; the most frequent ones are used."""
 
 
 class Encoder:

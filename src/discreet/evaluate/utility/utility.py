@@ -40,7 +40,7 @@ def utility(
     types: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> UtilityReport:
-    """Measure what a released table is still good for, whoever made it.
+    """Measure the utility of a released table, made by any tool.
 
     Everything is computed from the two tables. A generalized value counts as if it were spread evenly over the original
     values (or leaves of the hierarchy) that it covers. Released rows are expected in the order of the original table,

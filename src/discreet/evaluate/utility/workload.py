@@ -25,7 +25,7 @@ def random_queries(
     selectivity: float | None,
     random: np.random.Generator,
 ) -> Iterator[Query]:
-    """Yield random queries forever, each on so many of the ``free`` attributes."""
+    """Yield random queries forever, each on this many of the ``free`` attributes."""
     share = None if selectivity is None else selectivity ** (1 / dimensions)
     while True:
         chosen = random.permutation(len(free))[:dimensions] if dimensions < len(free) else np.arange(len(free))

@@ -47,7 +47,7 @@ def audit(
     memory_limit: str | None = None,
     spark: Any = None,
 ) -> Audit:
-    """Check whether a released table keeps its promises, whoever made it.
+    """Check whether a released table, made by any tool, keeps its promises.
 
     ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other.
     A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct

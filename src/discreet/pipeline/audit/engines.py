@@ -61,7 +61,7 @@ class FilesInDuckdb:
                     rows = connection.sql(self._query)
                 except duckdb.Error:
                     raise DataError(
-                        f"{self.files.name} cannot be read by duckdb; leave the engine out to hear what is wrong "
+                        f"{self.files.name} cannot be read by duckdb; leave the engine out to see what is wrong "
                         "with it."
                     ) from None
                 return DuckdbTable(rows, self.layout, self.files.name).groups(by, weights)

@@ -204,7 +204,7 @@ def folds_case(session: Any) -> bool:
 
 
 def _other_engine(engine: str) -> str:
-    return f"cannot be read by {engine}; leave the engine out to hear what is wrong with it."
+    return f"cannot be read by {engine}; leave the engine out to see what is wrong with it."
 
 
 def backticked(name: str) -> str:

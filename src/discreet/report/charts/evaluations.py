@@ -28,7 +28,7 @@ _MARKS = (
     '<path d="M0 -8.5L8.5 0L0 8.5L-8.5 0Z" {style}/>',
     '<path d="M0 8L7.5 -6H-7.5Z" {style}/>',
 )
-"""Shapes to tell points apart without colour."""
+"""Shapes that distinguish points without colour."""
 
 
 def neighbour_chart(neighbours: Sequence[Neighbour], letter: str) -> str:
@@ -108,7 +108,7 @@ def _before_after_parts(pairs: Sequence[tuple[str, float, float]]) -> Iterator[s
 def grouped_bar_chart(
     groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], label: str, *, hatched: bool = True
 ) -> str:
-    """Draw groups of bars, each with a name and a share; ``hatched`` sets all but the first of a group apart."""
+    """Draw groups of bars, each with a name and a share; ``hatched`` hatches all but the first of a group."""
     rows = sum(len(bars) for _, bars in groups)
     return chart(20.0 * rows + 26 * len(groups) + 6, label, _grouped_parts(groups, hatched)) if rows else ""
 
@@ -130,7 +130,7 @@ def _grouped_parts(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], ha
 
 
 def trade_off_chart(points: Sequence[tuple[str, float, float]], across: str, up: str, label: str) -> str:
-    """Draw named points by two shares of which less is better."""
+    """Draw named points by two shares; less is better."""
     return chart(300, label, _trade_off_parts(points, across, up)) if points else ""
 
 

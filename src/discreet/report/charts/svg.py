@@ -32,7 +32,7 @@ WIDTH = 460.0
 
 
 class Colours(NamedTuple):
-    """Colours that colour-blind readers can tell apart; in print, shapes and patterns do."""
+    """Colours that colour-blind readers can distinguish; in print, shapes and patterns serve instead."""
 
     paper: str
     ink: str
@@ -114,7 +114,7 @@ def rect(x: float, y: float, width: float, height: float, style: str) -> str:
 
 
 def shortened(words: str, letters: int) -> str:
-    """Cut text to so many letters."""
+    """Cut text to at most ``letters`` characters."""
     return words if len(words) <= letters else words[: max(letters - 1, 1)] + "…"
 
 

@@ -12,7 +12,7 @@ __all__ = ["document", "own_file"]
 
 
 def own_file(name: str) -> str:
-    """Return a style sheet or script of this room, named by its path."""
+    """Return a style sheet or script of this package, by its path."""
     return files("discreet.report").joinpath(name).read_text("utf-8")
 
 

@@ -29,7 +29,7 @@ _AXES = {
 }
 _EDGE = 10.0
 _CELL = 7.0
-"""Recodings within a square of so many pixels are drawn as one dot."""
+"""Side in pixels of the squares whose recodings are drawn as one dot."""
 _DOTS = (1, 4, 16, 64)
 """A dot grows at these numbers of recodings."""
 

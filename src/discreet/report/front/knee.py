@@ -75,7 +75,7 @@ _KINDS = {"average-risk": "average risk", "t": "distance"}
 
 
 def _risk(axis: Axis, point: FrontPoint) -> float:
-    """Return the risk at a point; values of which less is better are risks or distances already."""
+    """Return the risk at a point; values that should be low are risks or distances already."""
     value = float(point.values[axis.text])
     return 1 / value if axis.shown(1.0) > 0 else value
 

@@ -30,8 +30,8 @@ def page(picture: FrontPicture, explain_rows: Sequence[ExplainRow] = (), *, note
             "it needs no network.",
             *(
                 [
-                    "It describes the whole table, including people whom a release leaves out, so it is for those "
-                    "who hold the data. Hand over the report of the chosen release instead."
+                    "It describes the whole table, including people whom a release leaves out, so it is for the "
+                    "owner of the data. Hand over the report of the chosen release instead."
                 ]
                 if any(point.suppressed for point in picture.points)
                 else []

@@ -1,7 +1,7 @@
 """The sections on risk, utility, attacks and neighbouring promises.
 
-Figures that compare the release with the whole original table would tell about the people who were left out. So reports
-only hold evaluations that compare it with the people in it.
+Figures that compare the release with the whole original table would disclose something about people who were left out.
+So reports only contain evaluations that compare it with the people in it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["Measured", "evaluation_sections", "measure_release", "neighbour_sect
 
 Measured = Section | Reportable | RiskReport | UtilityReport | AttackReport
 _WITHHELD = (
-    "This was measured against the whole original table and would tell about people who were left out; measure it with "
-    "only_released=True to have it here."
+    "This was measured against the whole original table and would disclose something about people who were left out; "
+    "use only_released=True to have it here."
 )
 _MOST_CLASSIFIED = 60_000
-"""Classifiers are trained for the reports of tables of up to so many rows."""
+"""Most rows of a table for whose report classifiers are trained."""
 _SHOWN = 10
 
 
@@ -166,7 +166,7 @@ def _risk_section(report: RiskReport) -> Section:
     knowledge = "The prosecutor knows that a person is in the table" + (
         "." if report.journalist is None else "; the journalist only knows that the person is in the population."
     )
-    found = f"{knowledge} A marketer, who looks for as many people as possible, finds {percent(report.marketer)}."
+    found = f"{knowledge} A marketer, who wants to find as many people as possible, finds {percent(report.marketer)}."
     blocks: list[Block] = [DataTable(head, rows), Text(found)]
     if report.population is not None:
         people, estimated = report.population, report.population.estimated.dankar
@@ -183,7 +183,7 @@ def _risk_section(report: RiskReport) -> Section:
             ]
             for column, measured in report.disclosure.items()
         ]
-        words = "How sure of a sensitive value somebody can be who has found the class of a person:"
+        words = "How certain a sensitive value is once the class of a person is known:"
         head = ["sensitive column", "at most", "on average", "distinct l", "t"]
         blocks += [Text(words), DataTable(head, rows)]
     frame = report.columns.combinations.select("columns", "separation").head(_SHOWN)

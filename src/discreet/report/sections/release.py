@@ -15,7 +15,7 @@ from discreet.report.charts.release import bar_chart, size_chart, size_names, sp
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import plain_data, scheme_names, shown_job
+from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
@@ -68,7 +68,7 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     return [
         Section("", [_verdict(release), report_tiles(release)]),
-        Section("What was asked", list(_job(release))),
+        Section("What was requested", list(_job(release))),
         Section("What was done", list(_result(release))),
         *_schemes(release),
         Section("Proof", list(_proof(release))),
@@ -115,12 +115,12 @@ def report_tiles(release: Release) -> Tiles:
     else:
         highest, risk = "none", "nothing was released"
     loss = "not shown" if left_out.few else percent(release.normalized_cost)
-    relative = "it would tell how few were left out" if left_out.few else "of what leaving everybody out would cost"
+    relative = "it would reveal how few were left out" if left_out.few else "of the loss if everybody were left out"
     best = "proven" if proven else "not proven" if left_out.few else f"within {percent(release.gap)}"
     proof = (
         f"no {scheme_names(release.job)} recoding that keeps the promises costs less"
         if proven
-        else "how far from the best it can be at most"
+        else "the largest possible distance from the best"
     )
     return Tiles(
         [
@@ -134,7 +134,7 @@ def report_tiles(release: Release) -> Tiles:
 
 
 def _out_of(left_out: LeftOut) -> str:
-    """Return out of how many people, and how many were left out, as far as that may be said."""
+    """Return out of how many people, and how many were left out, as far as that may be disclosed."""
     if not left_out.total:
         return f"of {left_out.released:,}; nobody was left out"
     if left_out.rows is None:
@@ -152,7 +152,7 @@ def _promises_kept(release: Release) -> str:
 
 def _job(release: Release) -> Iterator[Block]:
     job = release.job
-    yield Text("The table was to be made safe to share, with these promises to everybody in it:")
+    yield Text("The goal was a table that is safe to share and keeps these promises:")
     yield BulletList(list(_promises(release)))
     identifiers, sensitive = list(job.get("identifiers") or ()), list(job.get("sensitive") or ())
     schemes = job["scheme"]
@@ -161,7 +161,7 @@ def _job(release: Release) -> Iterator[Block]:
     facts = [
         ("others may know", f"{', '.join(job['quasi_identifiers'])}; these are made coarser"),
         ("nobody may learn", ", ".join(sensitive) if sensitive else "no column was named"),
-        ("left out", ", ".join(identifiers) if identifiers else "no column"),
+        ("removed", ", ".join(identifiers) if identifiers else "no column"),
         *([("to be predicted", str(label))] if label else []),
         *([("survey weights", f"{job['weights']}; released unchanged")] if job.get("weights") else []),
         *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
@@ -179,7 +179,7 @@ def _promises(release: Release) -> Iterator[str]:
     for text in release.job["privacy"]:
         try:
             model = PRIVACY.make(text).resolve(sensitive)
-        except UsageError:  # a model of the user's own, of which only the object is known
+        except UsageError:  # a model that was passed as an object and has no text form
             yield outline(text)
         else:
             yield f"{model.shown}: {model.words}" if model.words else model.shown
@@ -189,7 +189,7 @@ def _described(family: Family[Any], text: str) -> str:
     """Return the text form of a choice, and what it means."""
     try:
         return f"{text}: {family.make(text).words}"
-    except UsageError:  # a part of the user's own
+    except UsageError:  # a part that was passed as an object
         return text
 
 
@@ -219,7 +219,7 @@ def _result(release: Release) -> Iterator[Block]:
         facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {percent(unknown)}"))
     if not left_out.few:
         share = percent(release.normalized_cost)
-        facts.append(("cost", f"{number_text(release.cost)}, {share} of what leaving everybody out would cost"))
+        facts.append(("cost", f"{number_text(release.cost)}, {share} of the cost of leaving everybody out"))
     if release.score is not None:
         of = "" if left_out.total else f" of {number_text(release.stats['score_before'])}"
         facts.append(("score", f"{number_text(release.score)}{of}"))
@@ -268,8 +268,8 @@ def _proof(release: Release) -> Iterator[Block]:
     cost = "" if left_out.few else f" The release costs {number_text(release.cost)}."
     if release.status == "optimal":
         yield Text(
-            f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, made "
-            "in the way that was asked for, costs less."
+            f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, with "
+            "the same scheme and suppression, costs less."
         )
     elif left_out.few:
         yield Text("The search ended before it was complete, so a release that costs less may exist.")
@@ -280,8 +280,8 @@ def _proof(release: Release) -> Iterator[Block]:
         )
     if left_out.total:
         yield Text(
-            "The course of the search also depends on the people who were left out, so it is not shown here; whoever "
-            "holds the data has it in release.stats and release.trace."
+            "The course of the search also depends on the people who were left out, so it is not shown here; the owner "
+            "of the data has it in release.stats and release.trace."
         )
     else:
         yield from _search(release)
@@ -309,8 +309,8 @@ def _audit(release: Release) -> Iterator[Block]:
     yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
     if hidden:
         yield Text(
-            "Values reached by promises that compare classes with the whole table are not shown: they would tell about "
-            "people who were left out."
+            "Values reached by promises that compare classes with the whole table are not shown: they would disclose "
+            "something about people who were left out."
         )
 
 
@@ -323,7 +323,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
     if before is None:
         yield Text(
             "Single records of classes were left out. The risk of the others before the release is not shown, as it "
-            "would tell about those."
+            "would disclose something about those."
         )
     elif LeftOut.of(release).total:
         yield Text("Before and after are both about the people in the release.")
@@ -333,7 +333,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         [
             ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
             ["average risk", *(_one_in(table.average_risk) for table in tables)],
-            ["people nobody else looks like", *(few(table.unique, least) for table in tables)],
+            ["people who look like nobody else", *(few(table.unique, least) for table in tables)],
             [f"people in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
             ["classes", *(few(table.count, least) for table in tables)],
         ],
@@ -428,7 +428,7 @@ def _input(release: Release) -> str:
 
 def _job_yaml(job: Mapping[str, Any]) -> str:
     """Return a job file without empty options, values of the data and folders of this machine."""
-    options = {key: value for key, value in plain_data(shown_job(job)).items() if value not in (None, [], {}, ())}
+    options = {key: value for key, value in plain_data(job_for_reports(job)).items() if value not in (None, [], {}, ())}
     for key in ("input", "output"):
         if not is_url(options.get(key)) and Path(str(options.get(key, ""))).is_absolute():
             options[key] = Path(str(options[key])).name

@@ -32,7 +32,7 @@ __all__ = ["Auto", "auto"]
 FEW = 8
 """A column with no more distinct values than this gets a flat tree."""
 LEVELS = 4
-"""About so many levels are between the values and the root."""
+"""About the number of levels between the values and the root."""
 _BINS = 16
 _CODE = r"^[+(]?[A-Za-z]{0,3}[-. ]?[0-9][0-9A-Za-z./() -]*$"
 _SEPARATORS = r"[-_/ ,.]+"

@@ -21,7 +21,7 @@ __all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "numbers_people", 
 _FEW_ROWS, _SOME_ROWS = 20, 200
 _OFTEN, _NEARLY_ALL = 0.1, 0.9
 _PEOPLE = 20
-"""So many different names or numbers of people are enough, however many rows each has."""
+"""Least number of distinct names or ID numbers that identify people, however many rows each has."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,14 @@ def words_of(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_SPELLED))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
-    return " ".join(re.findall(r"[^\W\d_]+", apart.lower()))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return " ".join(re.findall(r"[^\W\d_]+", spaced.lower()))
 
 
 def _any_of(*languages: str, alone: str = "") -> re.Pattern[str]:
     """Compile a pattern of whole words; a ``_`` is an optional space.
 
-    Words that say something ``alone`` are none beside others: ``year``, but not ``two_year_recid``.
+    Words in ``alone`` only count if they are the whole name: ``year``, but not ``two_year_recid``.
     """
     words = {word.replace("_", " ?") for text in languages for word in text.split()}
     single = f"|^({'|'.join(alone.split())})$" if alone else ""

@@ -39,7 +39,7 @@ export function Empty({ icon = "info", title, children, top }) {
   return html`<div class="empty"><${Icon} name=${icon} size=${46} />${top ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
-/** A row of buttons of which one is pressed; arrow keys move. */
+/** A row of buttons, one of them pressed; arrow keys move. */
 export function Segments({ label, options, value, onChange, describe }) {
   const box = useRef(null);
   const at = options.findIndex((option) => option.name === value);

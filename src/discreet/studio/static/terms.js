@@ -1,4 +1,4 @@
-// The field's terms and the plain words that stand for them on the page. docs/studio.md shows the same table.
+// The field's terms and the plain words for them on the page. docs/studio.md shows the same table.
 
 export const TERMS = {
   identifier: { role: "Remove", word: "removed" },
