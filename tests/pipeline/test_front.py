@@ -423,6 +423,7 @@ class TestPoka:
 
     def test_the_other_way_to_ask(self, table: pl.DataFrame) -> None:
         assert find(table, exact=False).method == "poka"
+        assert find(table, method="poka(depth=1)", exact=False).stats["depth"] == 1
 
     def test_release(self, table: pl.DataFrame) -> None:
         front = find(table, method="poka", suppression="budget(10%)")
