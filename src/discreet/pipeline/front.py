@@ -341,8 +341,8 @@ class Front:
         true = len(self.points) - len(self.false) + len(self.missed)
         where = " from where it started" if "start" in self.stats else ""
         return (
-            f"POkA missed {len(self.missed)} of {true} true points{where}; {len(self.false)} of the {len(self.points)} it "
-            "reports are beaten by others."
+            f"POkA missed {len(self.missed)} of {true} true points{where}; "
+            f"{len(self.false)} of the {len(self.points)} it reports are beaten by others."
         )
 
     def __getstate__(self) -> dict[str, Any]:
