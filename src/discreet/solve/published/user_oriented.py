@@ -26,12 +26,12 @@ class UserOrientedSolver(Solver):
     """Looks for the level vector with the highest score step by step, as in the appendix of the paper.
 
     *Pre-computation* generalizes each attribute until every value of it has ``k + p`` rows, where k is that of
-    k-anonymity (1 if it is not required), then all attributes level by level until the requirement holds. *Top-down* specializes the attribute that gives the highest score among those
-    with which the requirement holds, as long as the score rises; with ``skip``, steps that could not reach the best
-    score even if every value of the level occurred are skipped. Then, as long as that finds a higher score, a *second
-    top-down* step violates the requirement for the highest score and *bottom-up* steps restore it. Under the scheme
-    ``local`` every class is then specialized by itself (*partial-domain de-generalization*). If pre-computation finds
-    nothing valid, the exact search decides.
+    k-anonymity (1 if it is not required), then all attributes level by level until the requirement holds. *Top-down*
+    specializes the attribute that gives the highest score among those with which the requirement holds, as long as the
+    score rises; with ``skip``, steps that could not reach the best score even if every value of the level occurred are
+    skipped. Then, as long as that finds a higher score, a *second top-down* step violates the requirement for the
+    highest score and *bottom-up* steps restore it. Under the scheme ``local`` every class is then specialized by itself
+    (*partial-domain de-generalization*). If pre-computation finds nothing valid, the exact search decides.
 
     Where the printed pseudo-code contradicts the text, the text is followed: pre-computation respects the level limits
     and goes on with the other attributes when one has reached its own; the second top-down step takes the highest

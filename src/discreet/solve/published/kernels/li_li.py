@@ -1,8 +1,8 @@
 """Costs and lower bounds of nodes of the Li-Li search, for minimum class sizes: many nodes at a time.
 
-A node is one state per attribute. The partitions of a state lie between a finest and a coarsest one. For DM, a row whose
-coarse class is too small is suppressed in all of them, and any other costs at least what it costs in its fine class, as
-in Bayardo and Agrawal's k-Optimize, to which section 4.3 refers.
+A node is one state per attribute. The partitions of a state lie between a finest and a coarsest one. For DM, a row
+whose coarse class is too small is suppressed in all of them, and any other costs at least what it costs in its fine
+class, as in Bayardo and Agrawal's k-Optimize, to which section 4.3 refers.
 
 For HDM (section 4.3.1) a row that a node publishes costs at least as much in all nodes below, bottom-up, and a row that
 it suppresses may cost nothing there. Of the paper's argument one half sentence and one sentence can be read in the text

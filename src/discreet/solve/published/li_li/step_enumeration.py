@@ -84,7 +84,8 @@ def steps(scheme: str, attribute: CodedAttribute, lowest: int, highest: int) -> 
 
     A step of ``ordered`` removes the border between two neighbours, of ``guided-ordered`` also all borders within the
     two groups it joins. Those that join larger groups come first: so ⟨{1},{2,3},{4},{5,6},{7},{8}⟩ of the paper's
-    Example 5 has one child, in which {7} and {8} are merged. A step of ``subtree`` makes a node one block, of ``full-domain`` goes up one level.
+    Example 5 has one child, in which {7} and {8} are merged. A step of ``subtree`` makes a node one block, of
+    ``full-domain`` goes up one level.
     """
     return _STEPS[scheme](attribute, lowest, highest)
 
