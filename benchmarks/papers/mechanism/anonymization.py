@@ -143,7 +143,9 @@ def _of_scores(study: Study, subject: Subject, cases: Sequence[Case]) -> list[Fi
             f"in {len(proven)} of {len(cases)} cases, in at most "
             f"{max((case.best_seconds for case in proven), default=0):.1f} s of CPU",
         ),
-        Finding("2", f"every release keeps its promises ({name})", passed == len(cases), f"{passed} pass their audit"),
+        Finding(
+            BEYOND, f"every release keeps its promises ({name})", passed == len(cases), f"{passed} pass their audit"
+        ),
     ]
 
 

@@ -69,7 +69,7 @@ def by_dimensions(study: Study) -> Part:
         part.findings.append(_alike(name, penalty))
         passed = [each.release.audit.passed for by_d in outcomes.values() for each in by_d.values()]
         seen = f"{sum(passed)} of {len(passed)} pass their audit"
-        part.findings.append(Finding("2", f"every release is k-anonymous ({name})", all(passed), seen))
+        part.findings.append(Finding(BEYOND, f"every release is k-anonymous ({name})", all(passed), seen))
     return part
 
 
