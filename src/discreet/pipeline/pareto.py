@@ -156,7 +156,7 @@ class _FrontMethod:
             raise UsageError(
                 f"The method of a front is exact, poka or poka with options as in poka(depth=2), not '{text}'."
             )
-        given = {"depth": depth, "start": start}
+        given: dict[str, Any] = {"depth": depth, "start": start}
         for option, value in options.items():
             if option not in given:
                 raise UsageError(f"The method poka has no option '{option}'; it has a depth and a start.")
