@@ -571,7 +571,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[DiscreetError], str]] = {
     "axis of no column": ({"privacy": "t", "sensitive": ()}, UsageError, "needs a sensitive column"),
     "poka with a promise": ({"privacy": ["k", "k(5)"], "method": "poka"}, UnsupportedCombinationError, "exact method"),
     "class-records": ({"suppression": "class-records"}, UnsupportedCombinationError, "choose none or a budget"),
-    "unknown method": ({"method": "magic"}, UsageError, "poka with options as in .*, not 'magic'"),
+    "unknown method": ({"method": "magic"}, UsageError, "as in poka(depth=2), not 'magic'"),
     "depth of zero": ({"method": "poka", "depth": 0}, UsageError, "whole number from 1 on"),
     "depth of the exact method": ({"depth": 2}, UsageError, "leave it out, or choose that method"),
     "poka on two axes": ({"method": "poka", "privacy": ["k", "l"]}, UnsupportedCombinationError, "several axes"),
