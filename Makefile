@@ -77,12 +77,8 @@ types: $(VENV)/.dev ## check types
 bench: $(VENV)/.dev ## measure speed, as ratios
 	$(BIN)/python benchmarks/run.py
 
-papers: $(VENV)/.papers ## repeat the experiments of papers and say what holds
-	$(BIN)/python benchmarks/papers/optimal_l_plus_diversity.py --output .bench/papers/optimal_l_plus_diversity
-	$(BIN)/python benchmarks/papers/towards_optimal_k_anonymization.py --output .bench/papers/towards_optimal_k_anonymization
-	$(BIN)/python benchmarks/papers/pareto_optimal_k_anonymization.py --output .bench/papers/pareto_optimal_k_anonymization
-	$(BIN)/python benchmarks/papers/utility_based_local_recoding.py --output .bench/papers/utility_based_local_recoding
-	$(BIN)/python benchmarks/papers/user_oriented_anonymization.py --output .bench/papers/user_oriented_anonymization
+papers: $(VENV)/.papers ## repeat the experiments of five papers (under two hours) and write one page about them
+	$(BIN)/python benchmarks/papers/all_papers.py --output .bench/papers
 
 docs: $(VENV)/.docs ## build the documentation into site/, to be opened from the disk
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

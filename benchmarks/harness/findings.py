@@ -6,7 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Finding", "print_findings"]
+__all__ = ["BEYOND", "Finding", "print_findings"]
+
+BEYOND = "beyond the paper"
+"""The place of a statement that is ours and not the paper's."""
 
 _WIDTH = 110
 _VERDICTS = {True: "HOLDS", False: "DOES NOT HOLD", None: "NOT LOOKED AT"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-__all__ = ["Figure", "Row", "print_rows"]
+__all__ = ["Figure", "Row", "figure_text", "print_rows"]
 
 Figure = float | int | str | None
 _WIDTH = 110
@@ -34,7 +34,7 @@ def _print_table(title: str, rows: list[Row]) -> None:
     lines = [row for row in rows if row.figures]
     if lines:
         names = list(dict.fromkeys(name for row in lines for name in row.figures))
-        cells = [["", *names], *([row.case, *(_text(row.figures.get(name)) for name in names)] for row in lines)]
+        cells = [["", *names], *([row.case, *(figure_text(row.figures.get(name)) for name in names)] for row in lines)]
         widths = [max(len(line[column]) for line in cells) for column in range(len(names) + 1)]
         for line in cells:
             figures = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
@@ -44,7 +44,8 @@ def _print_table(title: str, rows: list[Row]) -> None:
             print(textwrap.fill(f"{row.case}: {row.note}" if row.case else row.note, _WIDTH, subsequent_indent="  "))
 
 
-def _text(figure: Figure) -> str:
+def figure_text(figure: Figure) -> str:
+    """Return a figure as tables show it."""
     if figure is None:
         return "-"
     if isinstance(figure, str):

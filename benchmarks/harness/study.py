@@ -12,7 +12,7 @@ from pathlib import Path
 from discreet.errors import InterruptedRun
 from discreet.problem import Problem
 from discreet.solve import Budget, Solution, solve
-from harness.charts import Chart, draw
+from harness.charts import Chart
 from harness.findings import Finding, print_findings
 from harness.machine import describe
 from harness.rows import Row, print_rows
@@ -80,16 +80,13 @@ class Part:
 
 def conduct(parts: Iterable[Part], output: Path | None, *, quick: bool) -> Part:
     """Print what each part found as it comes, and write all that is known by then to a folder."""
-    whole, drawn = Part(), True
+    whole = Part()
     for part in parts:
         print_rows(part.rows)
         print_findings(part.findings)
         whole.add(part)
         if output is not None:
             _write(whole, output, quick=quick)
-            drawn = draw(part.charts, output) is not None
-    if not drawn:
-        print("\nNo charts: matplotlib is not installed (pip install 'discreet[papers]').")
     if output is not None:
         print(f"\nEverything is in {output}.")
     held = [finding.holds for finding in whole.findings]

@@ -3,7 +3,7 @@
 ``python benchmarks/papers/optimal_l_plus_diversity.py [--quick] [--only NAME ...] [--output FOLDER]``
 
 Every statement of the paper's section VIII is printed with what was seen here, whether it holds or not. With
-``--output``, all figures go to a JSON file there, and charts too if matplotlib is installed.
+``--output``, all figures and the points of all charts go to a JSON file there.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Repeat the experiments of the paper on optimal l+-diversity.")
     parser.add_argument("--quick", action="store_true", help="a small part, in less than a minute")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="some parts, such as optima, annealing or rows")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where figures and charts go")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where the figures go")
     return parser.parse_args()
 
 

@@ -5,7 +5,7 @@
 Fronts of k against three costs over the lattices of ARX's Adult hierarchies, with 1 % of the rows to suppress: by the
 paper's algorithm, by the exact search, and by evaluating every node. Every statement of the paper's section 6 is
 printed with what was seen here, whether it holds or not. Without Adult, made-up people stand in for it. With
-``--output``, all figures go to a JSON file there, and charts too if matplotlib is installed.
+``--output``, all figures and the points of all charts go to a JSON file there.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Repeat the experiments of the paper on Pareto-optimal k-anonymity.")
     parser.add_argument("--quick", action="store_true", help="fewer quasi-identifiers, in some seconds")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=PARTS, help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where figures and charts go")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where the figures go")
     return parser.parse_args()
 
 

@@ -4,8 +4,8 @@
 [--limit SECONDS] [--patience SECONDS] [--output FOLDER]``
 
 Every statement of the paper's section 5 is printed with what was seen here, whether it holds or not: the published
-search and its techniques, with the faster search beside it. With ``--output``, all figures go to a JSON file there, and
-charts too if matplotlib is installed.
+search and its techniques, with the faster search beside it, on Adult, or on made-up people where it is not at hand.
+With ``--output``, all figures and the points of all charts go to a JSON file there.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def run_parts(study: Study, names: tuple[str, ...]) -> Iterator[Part]:
 
 
 def tables(data: Path, names: list[str] | None) -> tuple[Subject, ...]:
-    """Return the tables that are asked for, or all; without Adult where it is not at hand."""
-    found = {"adult": adult(data), "people": made_up(PEOPLE)}
-    return tuple(subject for name, subject in found.items() if subject and (not names or name in names))
+    """Return the tables that are asked for and at hand; if none is named, Adult, or made-up people in its place."""
+    known = adult(data) if names is None or "adult" in names else None
+    people = made_up(PEOPLE) if "people" in (names or ()) or (names is None and known is None) else None
+    return tuple(subject for subject in (known, people) if subject is not None)
 
 
 def main() -> int:
@@ -62,7 +63,7 @@ def main() -> int:
         print("Adult or its ages are not at hand; DISCREET_DATA names their folder.", file=sys.stderr)
     if not known:
         return 1
-    patience, limit = (2.0, 3.0) if options.quick else (20.0, 60.0)
+    patience, limit = (2.0, 3.0) if options.quick else (5.0, 10.0)
     study = Study(known, options.quick, options.patience or patience, options.limit or limit)
     for name, value in describe().items():
         print(f"{name:<10}{value}")
@@ -75,9 +76,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a small part, in some minutes")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=PARTS, help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--table", nargs="+", metavar="NAME", choices=("adult", "people"), help="adult or people")
-    parser.add_argument("--limit", type=float, metavar="SECONDS", help="for a run of the faster search")
-    parser.add_argument("--patience", type=float, metavar="SECONDS", help="for a run of the published search")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where figures and charts go")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="for a run of the faster search (10; 3)")
+    parser.add_argument("--patience", type=float, metavar="SECONDS", help="for a run of the published search (5; 2)")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where the figures go")
     return parser.parse_args()
 
 

@@ -3,8 +3,8 @@
 ``python benchmarks/papers/utility_based_local_recoding.py [--quick] [--only NAME ...] [--output FOLDER]``
 
 Figures 6 to 13 are printed as tables, and every statement of the paper's section 5 with what was seen here, whether
-it holds or not. Made-up people stand in for Adult where it is not at hand. With ``--output``, all figures go to a JSON
-file there, and charts too if matplotlib is installed.
+it holds or not. Made-up people stand in for Adult where it is not at hand. With ``--output``, all figures and
+the points of all charts go to a JSON file there.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Repeat the experiments of the paper on utility-based local recoding.")
     parser.add_argument("--quick", action="store_true", help="a small part, in about a minute")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=PARTS, help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where figures and charts go")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where the figures go")
     return parser.parse_args()
 
 

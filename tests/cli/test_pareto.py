@@ -112,6 +112,12 @@ def test_poka(run: Run) -> None:
     data = json.loads(run(*ASK, "--method", "poka", "--depth", "1", "--json").stdout)
     assert (data["method"], data["depth"], data["compared"]) == ("poka", 1, True)
     assert "POkA missed" in run(*ASK, "--method", "poka").stdout
+    told = json.loads(run(*ASK, "--method", "poka", "--start", "sex=0", "--json").stdout)
+    assert told["start"]["sex"] == 0 < told["start"]["education"]
+    same = json.loads(run(*ASK, "--method", "poka(start={sex: 0})", "--json").stdout)
+    assert same["points"] == told["points"]
+    assert same["points"][-1]["levels"] == told["start"]
+    assert all(point["values"]["k"] < same["points"][-1]["values"]["k"] for point in same["missed"])
 
 
 def test_other_schemes(run: Run, folder: Path) -> None:
@@ -165,9 +171,13 @@ CASES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "class-records": ((*ASK, "--suppression", "class-records"), 2, "choose none or a budget"),
     "local": ((*ASK, "--scheme", "local"), 2, "does not go with the scheme local"),
     "poka over cuts": ((*ASK, "--scheme", "subtree", "--method", "poka"), 2, "make k the axis"),
-    "unknown method": ((*ASK, "--method", "magic"), 2, "--method"),
+    "unknown method": ((*ASK, "--method", "magic"), 2, "The method of a front is exact"),
     "depth of zero": ((*ASK, "--method", "poka", "--depth", "0"), 2, "--depth"),
     "depth without poka": ((*ASK, "--depth", "2"), 2, "The depth is one of the method poka"),
+    "start without poka": ((*ASK, "--start", "sex=0"), 2, "The start is one of the method poka"),
+    "start twice": ((*ASK, "--method", "poka(start={sex: 0})", "--start", "sex=0"), 2, "given twice"),
+    "unknown option of poka": ((*ASK, "--method", "poka(height=2)"), 2, "no option 'height'"),
+    "start off the lattice": ((*ASK, "--method", "poka", "--start", "sex=9"), 2, "a level of 'sex'"),
     "unknown suffix": ((*ASK, "-o", "front.pdf"), 2, "'front.pdf' says none of these"),
     "no folder": ((*ASK, "-o", "no/front.html"), 6, "There is no folder"),
     "a folder": ((*ASK, "-o", "sub.csv"), 6, "is a folder"),

@@ -31,11 +31,13 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               partitions of any scheme
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
 local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
+published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`` with losses as fractions
 """
 
 from naive.costs import *
 from naive.microaggregation import *
 from naive.privacy import *
+from naive.published import *
 from naive.queries import *
 from naive.recoding import *
 from naive.schemes import *

@@ -148,7 +148,7 @@ def test_every_part_runs(script, study, tmp_path, capsys):
     assert {finding.holds for finding in whole.findings} <= {True, False, None}
     record = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert len(record["findings"]) == len(whole.findings)
-    assert len({chart.file for chart in whole.charts}) == len(whole.charts)
+    assert len({chart.title for chart in whole.charts}) == len(whole.charts)
     printed = capsys.readouterr().out
     assert all(finding.verdict in printed for finding in whole.findings)
 

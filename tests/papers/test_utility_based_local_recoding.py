@@ -27,7 +27,7 @@ def test_every_part_runs(script, tmp_path, capsys):
     assert all(finding.holds for finding in whole.findings if "k-anonymous" in finding.claim)
     record = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert len(record["findings"]) == len(whole.findings)
-    assert len({chart.file for chart in whole.charts}) == len(whole.charts)
+    assert len({chart.title for chart in whole.charts}) == len(whole.charts)
     assert {f"Fig. {number}" for number in range(6, 14)} <= {chart.title.split(",")[0] for chart in whole.charts}
     printed = capsys.readouterr().out
     assert all(finding.verdict in printed for finding in whole.findings)

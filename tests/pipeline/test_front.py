@@ -423,6 +423,7 @@ class TestPoka:
 
     def test_the_other_way_to_ask(self, table: pl.DataFrame) -> None:
         assert find(table, exact=False).method == "poka"
+        assert find(table, method="poka(depth=1)", exact=False).stats["depth"] == 1
 
     def test_release(self, table: pl.DataFrame) -> None:
         front = find(table, method="poka", suppression="budget(10%)")
@@ -570,7 +571,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[DiscreetError], str]] = {
     "axis of no column": ({"privacy": "t", "sensitive": ()}, UsageError, "needs a sensitive column"),
     "poka with a promise": ({"privacy": ["k", "k(5)"], "method": "poka"}, UnsupportedCombinationError, "exact method"),
     "class-records": ({"suppression": "class-records"}, UnsupportedCombinationError, "choose none or a budget"),
-    "unknown method": ({"method": "magic"}, UsageError, "exact or poka, not 'magic'"),
+    "unknown method": ({"method": "magic"}, UsageError, "as in poka(depth=2), not 'magic'"),
     "depth of zero": ({"method": "poka", "depth": 0}, UsageError, "whole number from 1 on"),
     "depth of the exact method": ({"depth": 2}, UsageError, "leave it out, or choose that method"),
     "poka on two axes": ({"method": "poka", "privacy": ["k", "l"]}, UnsupportedCombinationError, "several axes"),

@@ -130,7 +130,11 @@ def test_a_bound_holds_for_all_below(kind, direction):
             evaluated = evaluator.evaluate(np.array([node], dtype=np.int32))
             again = plain.evaluate(np.array([node], dtype=np.int32))
             assert evaluated.cost[0] == pytest.approx(again.cost[0], rel=1e-9, abs=1e-9), context
-            assert evaluated.bound[0] == pytest.approx(again.bound[0], rel=1e-9, abs=1e-9), context
+            if direction == "bottom-up" and problem.cost.compiled != "squares":
+                # As published: rows that are suppressed here may cost nothing below.
+                assert evaluated.bound[0] <= again.bound[0] + 1e-9, context
+            else:
+                assert evaluated.bound[0] == pytest.approx(again.bound[0], rel=1e-9, abs=1e-9), context
             below = [every_state(catalogue, i, state) for i, state in enumerate(node)]
             costs = [evaluate_blocks(problem, catalogue.blocks(each)).cost for each in itertools.product(*below)]
             assert evaluated.bound[0] <= min(costs) * (1 + 1e-9) + 1e-9, context

@@ -6,7 +6,7 @@ from discreet.counts import CountTable
 from discreet.errors import InfeasibleError
 from discreet.problem import Problem
 from discreet.problem.suppression.pre_sampling import PreSampling
-from harness import Finding, Part, Row
+from harness import BEYOND, Finding, Part, Row
 from mechanism.runs import WANTED, Study, clocked, times_as_fast
 from mechanism.tables import Subject
 
@@ -55,7 +55,7 @@ def _of_table(study: Study, subject: Subject) -> Part:
             ", ".join(f"k' = {k}: {1000 * spent:.0f} ms" for k, spent in seconds.items()),
         ),
         Finding(
-            "beyond the paper",
+            BEYOND,
             f"pre-sampling is at least {WANTED:.0f} times as fast as the prototype ({subject.name})",
             min(known.values()) >= WANTED if known else None,
             ", ".join(f"k' = {k}: {ratio:.0f} times" for k, ratio in known.items()) or "the paper has no such table",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.solve.published.poka import compare_fronts
-from harness import Chart, Finding, Part, Row
+from harness import BEYOND, Chart, Finding, Part, Row
 from pareto.runs import COSTS, Case, Study, curve, figures, missed
 
 __all__ = ["shapes"]
@@ -98,7 +98,7 @@ def _findings(study: Study, cases: dict[str, Case]) -> list[Finding]:
             + (", ".join(COSTS[cost] for cost in nothing_missed) or "no cost"),
         ),
         Finding(
-            "beyond the paper",
+            BEYOND,
             f"the exact search finds what evaluating every node does, and proves it ({study.name})",
             all(not each.missed and not each.false for each in wrong.values())
             and all(case.exact.front.complete for case in cases.values()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness import Chart, Finding, Part, Row, Run
+from harness import BEYOND, Chart, Finding, Part, Row, Run
 from schemes.runs import COSTS, FASTER, KINDS, SCHEMES, K, Study, run
 from schemes.tables import FOUR, Subject
 
@@ -35,7 +35,7 @@ def _added(study: Study, subject: Subject, cost: str, kind: str) -> Part:
     seen = ", ".join(f"{scheme} {reached or 'none'}" for scheme, reached in reach.items())
     part.findings.append(
         Finding(
-            "beyond the paper",
+            BEYOND,
             f"all {sizes[-1]} quasi-identifiers are solved within {study.limit:g} s ({cost}, {kind}, {subject.name})",
             all(reached == sizes[-1] for reached in reach.values()),
             f"the most quasi-identifiers up to which all are proven optimal: {seen}",
@@ -60,7 +60,7 @@ def _single_years(study: Study, subject: Subject) -> Part:
     proven = sum(each.optimal for each in found.values())
     part.findings.append(
         Finding(
-            "beyond the paper",
+            BEYOND,
             f"single years need not be taken together beforehand ({years} ages, ordered, {subject.name})",
             proven == len(found),
             f"{proven} of {len(found)} proven optimal, in {max(each.seconds for each in found.values()):.2f} CPU "

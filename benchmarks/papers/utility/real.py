@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness import Finding, Part
+from harness import BEYOND, Finding, Part
 from utility.runs import MULTIDIM, PAPER, K, Outcome, Study, chart, methods, ratio
 
 __all__ = ["discernibility", "penalty", "query_errors", "selectivities", "times"]
@@ -123,7 +123,7 @@ def _audited(study: Study) -> Finding:
     done: list[Outcome] = [study.real_run(name, k) for name in methods() for k in study.ks]
     passed = sum(each.release.audit.passed for each in done)
     return Finding(
-        "2",
+        BEYOND,
         f"every release is k-anonymous ({study.real.name})",
         passed == len(done),
         f"{passed} of {len(done)} pass their audit",
@@ -133,7 +133,7 @@ def _audited(study: Study) -> Finding:
 def _as_known(found: Curves) -> Finding:
     compared = {key: (found[key[0]][key[1]], known) for key, known in _KNOWN.items() if key[1] in found[key[0]]}
     return Finding(
-        "Fig. 6",
+        BEYOND,
         f"the penalty on Adult is at most {100 * (_SAME - 1):.0f} % above what was found by other means",
         all(reached <= _SAME * known for reached, known in compared.values()) if compared else None,
         "; ".join(f"{name} k={k} {reached:,.0f} ({known:,})" for (name, k), (reached, known) in compared.items()),
@@ -153,7 +153,7 @@ def _lower(place: str, measure: str, found: Curves) -> Finding:
 def _below(found: Curves, better: str, other: str, ks: tuple[int, ...]) -> Finding:
     shares = [ratio(found[better][k], found[other][k]) for k in ks]
     return Finding(
-        "Fig. 6",
+        BEYOND,
         f"{better} has a lower certainty penalty than {other}",
         max(shares) < 1,
         ", ".join(f"{share:.3f} of it at k = {k}" for share, k in zip(shares, ks, strict=True)),

@@ -10,7 +10,7 @@ import click
 
 from discreet.cli._answer import end_early, warn
 from discreet.cli._job_options import job_fields, table_options
-from discreet.cli._options import job_option, job_options, json_option, privacy_models, quiet_option
+from discreet.cli._options import job_option, job_options, json_option, level_pairs, privacy_models, quiet_option
 from discreet.runtime.locations import without_password
 
 __all__ = ["pareto"]
@@ -55,10 +55,13 @@ Examples:
     "--method",
     default="exact",
     show_default=True,
-    type=click.Choice(["exact", "poka"]),
-    help="All points, proven, or the heuristic of the paper.",
+    metavar="METHOD",
+    help="All points, proven (exact), or the heuristic of the paper (poka).",
 )
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
+@click.option(
+    "--start", multiple=True, metavar="NAME=N", help="The level of a column where poka starts; the highest if left out."
+)
 @click.option("--explain", is_flag=True, help="Say what each step along the front gains and loses.")
 @click.option(
     "--release",
@@ -105,6 +108,7 @@ def pareto(
             privacy=[*options["axes"], *promises] or "k",
             method=options["method"],
             depth=options["depth"],
+            start=level_pairs("--start", options["start"]) or None,
             progress=watch,
             budget=watch.budget,
         )

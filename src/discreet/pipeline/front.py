@@ -293,6 +293,7 @@ class Front:
             fields["knee"] = {"values": knee.point.values, "reason": knee.reason}
         if self.method == "poka":
             fields["depth"] = self.stats.get("depth")
+            fields["start"] = self.stats.get("start")
             fields["compared"] = self.compared
             fields["missed"] = [point.to_dict() for point in self.missed]
             fields["false"] = [point.to_dict() for point in self.false]
@@ -338,9 +339,10 @@ class Front:
         if not self.compared:
             return "What POkA missed is not known: the search for the true front was stopped."
         true = len(self.points) - len(self.false) + len(self.missed)
+        where = " from where it started" if "start" in self.stats else ""
         return (
-            f"POkA missed {len(self.missed)} of {true} true points; {len(self.false)} of the {len(self.points)} it "
-            "reports are dominated."
+            f"POkA missed {len(self.missed)} of {true} true points{where}; "
+            f"{len(self.false)} of the {len(self.points)} it reports are dominated."
         )
 
     def __getstate__(self) -> dict[str, Any]:

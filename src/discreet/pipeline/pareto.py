@@ -17,6 +17,7 @@ from discreet.pipeline.prepare import Prepared, build_problem, interruptible, pr
 from discreet.problem import Axis, PrivacyModel, Problem, Scheme
 from discreet.problem.axes import axes_and_promises
 from discreet.problem.axes.k import K
+from discreet.runtime.text_form import parse_text
 
 if TYPE_CHECKING:
     from discreet.problem import Cost, Suppression
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["pareto"]
 
 Method = Literal["exact", "poka"]
+_METHODS: tuple[Method, ...] = ("exact", "poka")
 
 
 def pareto(
@@ -43,9 +45,10 @@ def pareto(
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
-    method: Method = "exact",
+    method: str = "exact",
     exact: bool = True,
     depth: int | None = None,
+    start: Mapping[str, int] | None = None,
     time_limit: float | None = None,
     missing: Missing = "value",
     missing_sensitive: MissingSensitive = "unknown",
@@ -84,9 +87,11 @@ def pareto(
     scheme
         ``full-domain``; with another one the front of k is found by one search for each point, which keeps the
         promises.
-    method, exact, depth
-        ``exact``: all points, proven. ``poka``: the heuristic of the paper that posed the problem, with its depth of
-        search; the front says what it misses. ``exact=False`` means the same. It supports no promises.
+    method, exact, depth, start
+        ``exact``: all points, proven. ``poka``: the heuristic of the paper that posed the problem; the front says what
+        it misses. ``exact=False`` means the same. It supports no promises. ``depth`` is how deep it searches, ``start``
+        the node it starts from, as the level of each column; columns left out are at their highest level. Both can be
+        part of the method: ``poka(depth=2, start={age: 1})``.
     time_limit
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
     engine, memory_limit, spark
@@ -103,16 +108,11 @@ def pareto(
 
     """
     arguments = dict(locals())
-    if method not in ("exact", "poka"):
-        raise UsageError(f"The method of a front is exact or poka, not '{method}'.")
-    if not exact:
-        method = "poka"
-    if depth is not None and method != "poka":
-        raise UsageError("The depth is one of the method poka; leave it out, or choose that method.")
+    way = _FrontMethod.read("poka" if method == "exact" and not exact else method, depth, start)
     if not as_list(privacy):
         raise UsageError("A front needs something on its axis of privacy, such as k.")
     axes, promises = axes_and_promises(as_list(privacy))
-    if promises and method == "poka":
+    if promises and way.name == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
     settings = JobSettings.make({**arguments, "privacy": promises})
     if settings.any_scheme:
@@ -135,11 +135,40 @@ def pareto(
         with prepared.clock("solve"):
             compiling = budget.preparing
             if all(choice.name == "full-domain" for choice in schemes):
-                front = search.over_levels(method, depth)
+                front = search.over_levels(way)
             else:
-                front = search.by_solving(method)
+                front = search.by_solving(way.name)
             prepared.clock.reassign(budget.preparing - compiling, from_stage="solve", to_stage="compile")
             return front
+
+
+@dataclass(frozen=True)
+class _FrontMethod:
+    """How a front is searched for, and what the method poka takes."""
+
+    name: Method
+    depth: int | None = None
+    start: Mapping[str, int] | None = None
+
+    @classmethod
+    def read(cls, text: str, depth: int | None, start: Mapping[str, int] | None) -> _FrontMethod:
+        """Return the method of a text form, with options that are given beside it."""
+        name, plain, options = parse_text(text)
+        if name not in _METHODS or plain:
+            raise UsageError(
+                f"The method of a front is exact, poka or poka with options as in poka(depth=2), not '{text}'."
+            )
+        given: dict[str, Any] = {"depth": depth, "start": start}
+        for option, value in options.items():
+            if option not in given:
+                raise UsageError(f"The method poka has no option '{option}'; it has a depth and a start.")
+            if given[option] is not None:
+                raise UsageError(f"The {option} of poka is given twice; leave one out.")
+            given[option] = value
+        for option, value in given.items():
+            if value is not None and name != "poka":
+                raise UsageError(f"The {option} is one of the method poka; leave it out, or choose that method.")
+        return cls(_METHODS[_METHODS.index(name)], **given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +187,7 @@ class _FrontSearch:
             self.prepared, [f"k({k})", *self.promises] if k > 1 or not self.promises else self.promises
         )
 
-    def over_levels(self, method: Method, depth: int | None) -> Front:
+    def over_levels(self, method: _FrontMethod) -> Front:
         """Search the lattice of levels."""
         from discreet.solve.front.search import exact_front
 
@@ -166,23 +195,27 @@ class _FrontSearch:
         if len(axes) > 1 or self.promises:
             from discreet.solve.front.several_axes import front_of_many
 
-            if method == "poka":
+            if method.name == "poka":
                 raise UnsupportedCombinationError("The method poka", "several axes", "choose one, or the exact method")
             found = front_of_many(problem, axes, self.budget, self.progress)
             if not found.points:
                 raise no_point(problem, found.complete, self.budget)
-            return self._front_of(problem, found, method)
-        if method == "exact":
-            return self._front_of(problem, exact_front(problem, axes, self.budget, self.progress), method)
+            return self._front_of(problem, found, method.name)
+        if method.name == "exact":
+            return self._front_of(problem, exact_front(problem, axes, self.budget, self.progress), method.name)
         from discreet.solve.published.poka import compare_fronts, poka_front
 
-        found = poka_front(problem, axes, self.budget, self.progress, depth=depth)
+        found = poka_front(problem, axes, self.budget, self.progress, depth=method.depth, start=method.start)
         truth = exact_front(problem, axes, self.budget)
-        front = self._front_of(problem, found, method)
+        front = self._front_of(problem, found, method.name)
         front.stats["depth"] = found.stats["depth"]
+        if method.start is not None:
+            front.stats["start"] = dict(zip(problem.table.names, found.points[0].levels, strict=True))
         if truth.complete:
             comparison = compare_fronts(found, truth)
-            front.missed = tuple(self._points(problem, comparison.missed)[::-1])
+            # From a node of its own, POkA looks for points with less privacy than that node has.
+            sought = [p for p in comparison.missed if method.start is None or p.values < found.points[0].values]
+            front.missed = tuple(self._points(problem, sought)[::-1])
             front.false = tuple(self._points(problem, comparison.false)[::-1])
             front.compared = True
         return front

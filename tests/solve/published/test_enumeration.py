@@ -190,6 +190,43 @@ def test_example_3_of_the_paper():
     assert children(second, second.root) == [[[1, 2]]]
 
 
+EXAMPLE = [[1], [2, 3], [4], [5, 6], [7], [8]]
+"""The partition of the work classes in Examples 4 and 5."""
+
+
+def test_example_5_of_the_paper():
+    """In OPS {7} may join {5, 6}, or {8} may join {7}; under the hierarchy only the latter, which leaves one child."""
+    ordered = make("ordered", WORK_CLASS, "bottom-up")
+    assert children(ordered, state_with(ordered, EXAMPLE)) == [
+        [[1], [2, 3], [4], [5, 6], [7, 8]],
+        [[1], [2, 3], [4], [5, 6, 7], [8]],
+    ]
+    guided = make("guided-ordered", WORK_CLASS, "bottom-up")
+    assert children(guided, state_with(guided, EXAMPLE)) == [[[1], [2, 3], [4], [5, 6], [7, 8]]]
+
+
+def test_the_order_of_steps_under_a_hierarchy():
+    """Steps that join whole groups come first: government and private, self-employed and unemployed, private and self.
+
+    What they would take along is open only where they are ruled out. Without a hierarchy, steps come by position, which
+    is the set enumeration of k-Optimize.
+    """
+    borders = [(left + 1, left + 2) for left in make("guided-ordered", WORK_CLASS, "bottom-up").applicators((0, 0))]
+    assert borders == [(3, 4), (6, 7), (4, 5), (1, 2), (2, 3), (5, 6), (7, 8)]
+    assert list(make("ordered", WORK_CLASS, "bottom-up").applicators((0, 0))) == list(range(7))
+
+
+def test_example_4_of_the_paper_as_far_as_it_can_be_read():
+    """The children under GSPS are lost in the text at hand; by section 3.3, {7} joins {5, 6} if {8} does so too."""
+    sets = make("set", WORK_CLASS, "bottom-up")
+    assert len(children(sets, state_with(sets, EXAMPLE))) == 3
+    guided = make("guided-set", WORK_CLASS, "bottom-up")
+    assert children(guided, state_with(guided, EXAMPLE)) == [
+        [[1], [2, 3], [4], [5, 6], [7, 8]],
+        [[1], [2, 3], [4], [5, 6, 7, 8]],
+    ]
+
+
 def problem_of(attributes, scheme, **parts):
     sample = random_sample(1, attributes=(len(attributes), len(attributes)), rows=(5, 5)).counts
     named = [CodedAttribute(f"q{i}", a.ancestors, a.rows) for i, a in enumerate(attributes)]

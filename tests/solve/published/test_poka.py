@@ -136,6 +136,68 @@ def test_on_tables(cost, suppression):
         assert compare_fronts(true, true).missed == compare_fronts(true, true).false == ()
 
 
+@pytest.mark.parametrize("cost", ["LM", "HDM"])
+@pytest.mark.parametrize("suppression", ["none", "budget(2)"])
+def test_every_hop_is_that_of_the_pseudo_code_with_exact_numbers(cost, suppression):
+    """Losses as fractions: sums that are equal but for their last digit are equal here too, from any base node."""
+    rng = np.random.default_rng([len(cost), len(suppression)])
+    for seed in range(12):
+        sample = random_sample(seed, rows=(20, 90), attributes=(2, 3), leaves=(3, 7), height=(1, 3), spare=0.5)
+        problem = Problem.build(sample.counts, privacy="k(1)", cost=cost, suppression=suppression)
+        nodes = naive.exact_nodes(sample.naive, problem.limit, cost)
+        vectors = list(nodes)
+        for depth, start in ((None, None), (1, None), (9, vectors[int(rng.integers(len(vectors)))])):
+            named = None if start is None else dict(zip(problem.table.names, start, strict=True))
+            found = poka_front(problem, K, Budget(), depth=depth, start=named)
+            want = naive.poka(nodes, depth or default_depth(problem), start)
+            assert [nodes[point.levels] for point in found.points] == [nodes[levels] for levels in want], seed
+        true = exact_front(problem, K, Budget())
+        best = {
+            (k, loss)
+            for k, loss in nodes.values()
+            if not any(a >= k and b <= loss and (a, b) != (k, loss) for a, b in nodes.values())
+        }
+        assert sorted(nodes[point.levels] for point in true.points) == sorted(best), seed
+
+
+def test_sums_that_differ_in_the_last_digit_are_no_gain():
+    """Two thirds of 89 rows, added up in two ways: 59.33333333333334 and 59.333333333333336."""
+    sample = random_sample(0, rows=(20, 90), attributes=(2, 4), leaves=(4, 8), height=(1, 3), spare=0.5)
+    problem = Problem.build(sample.counts, privacy="k(1)", cost="HDM")
+    found = poka_front(problem, K, Budget())
+    assert [point.values[0] for point in found.points] == [89, 18, 2]
+    losses = found.cloud[:, 1]
+    assert len({loss for loss in losses if abs(loss - 178 / 3) < 1e-9}) > 1
+
+
+def test_any_base_node_by_hand(lattice):
+    """From (2, 1): its neighbours (1, 1) and (2, 0), and what is above them with less loss than 6."""
+    problem, order = lattice(SQUARE)
+    found = poka_front(problem, K, Budget(), start={"q1": 1})
+    assert [point.levels for point in found.points] == [(2, 1), (0, 2), (2, 0), (0, 1), (1, 0)]
+    assert (2, 2) not in order[1:]
+    assert not any(point.proven for point in found.points)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ({"zip": 1}, "names 'zip', which is not a quasi-identifier"),
+        ({"q0": 3}, "a level of 'q0' from 1 to 2"),
+        ({"q0": 0}, "a level of 'q0' from 1 to 2"),
+        ({"q0": True}, "a level of 'q0'"),
+        ({"q0": "1"}, "a level of 'q0'"),
+        ("q0", "must map column names to levels"),
+    ],
+)
+def test_a_start_must_be_a_node(start, words):
+    sample = random_sample(6, rows=(30, 30), attributes=(3, 3), height=(3, 3))
+    limits = {"min_levels": {"q0": 1}, "max_levels": {"q0": 2}}
+    problem = Problem.build(sample.counts, privacy="k(1)", cost="LM", **limits)
+    with pytest.raises(UsageError, match=words):
+        poka_front(problem, K, Budget(), start=start)
+
+
 def test_level_limits_other_axes_and_an_early_stop():
     sample = random_sample(6, rows=(30, 30), attributes=(3, 3), height=(3, 3))
     limits = {"min_levels": {"q0": 1}, "max_levels": {"q1": 2}}

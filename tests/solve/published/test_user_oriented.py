@@ -57,6 +57,23 @@ def test_a_larger_p_begins_higher_by_hand():
     assert steps_of(problem, p=1)[0] == [("pre-computation", (1, 0), 4.0), ("top-down", (0, 0), 6.0)]
 
 
+def test_pre_computation_asks_for_k_and_not_for_what_other_models_need_by_hand():
+    """k = 2, l = 3: two rows of each place are enough, though no class of two rows can have three diseases.
+
+    (0, 0) breaks l = 3 all the same, so that both attributes go up; had place needed three rows by itself, sex would
+    have stayed.
+    """
+    rows = [("a1", "x", "s"), ("a1", "x", "t"), ("a2", "x", "u"), ("a2", "x", "s")]
+    rows += [("b1", "y", "s"), ("b1", "y", "t"), ("b2", "y", "u"), ("b2", "y", "s")]
+    plain = naive.Table(
+        [dict(zip(("place", "sex", "s0"), row, strict=True)) for row in rows], {"place": PLACE, "sex": SEX}
+    )
+    table = count_table(plain, {"s0": [("s", "*"), ("t", "*"), ("u", "*")]})
+    problem = Problem.build(table, privacy=["k(2)", "distinct-l(3, s0)"], cost="score")
+    assert steps_of(problem)[0] == [("pre-computation", (1, 1), 3.0), ("top-down", (1, 0), 4.0)]
+    assert steps_of(problem, p=1)[0] == [("pre-computation", (1, 0), 4.0)]
+
+
 def test_bottom_up_mends_a_step_too_far_by_hand():
     # Each place has 2 rows, so that with p = 1 place begins a level higher and sex does not: 2·2 + 2 = 6. No step down
     # keeps k = 2. The second top-down step takes place down all the same, 2·4 + 2 = 10, and taking sex up, which has
@@ -159,7 +176,7 @@ class Mechanism:
 
 
 @pytest.mark.parametrize(
-    ("model", "score"), list(itertools.product(["k", "distinct-l", "recursive-cl", "t", "two"], SCORES))
+    ("model", "score"), list(itertools.product(["k", "distinct-l", "recursive-cl", "t", "two", "three"], SCORES))
 )
 def test_every_step_is_that_of_the_pseudo_code(model, score):
     rng = np.random.default_rng([len(model), len(score), 5])
@@ -177,7 +194,8 @@ def test_every_step_is_that_of_the_pseudo_code(model, score):
             continue
         p = int(rng.integers(0, 3))
         options = plain_cost(score, privacy)[1]
-        want = Mechanism(sample, plain_models(privacy, sample), problem.smallest_class, options, low, high).run(p)
+        k = max((int(text[2:-1]) for text in privacy if text.startswith("k(")), default=1)
+        want = Mechanism(sample, plain_models(privacy, sample), k, options, low, high).run(p)
         found = UserOrientedSolver(p=p, skip=bool(rng.integers(0, 2))).solve(problem, Budget())
         if want is None:
             assert found.status == "infeasible" or not problem.union_closed, (int(seed), privacy)

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.problem import Problem
 from discreet.solve._base import Budget, Solution
 from discreet.solve._choose import choose_solver
+from discreet.solve.front.set_up import equal_losses
 
 __all__ = ["Solved", "front_by_solves"]
 
@@ -21,9 +22,6 @@ _FINE = 20
 """Up to this k no value is left out."""
 _COARSE = 1.15
 """Beyond, k grows by this factor at least."""
-
-_EQUAL = 1e-12
-"""Losses closer than this, relatively, count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,8 @@ def front_by_solves(
         reached = _smallest_class(problem, solution)
         if reached == 0:  # everything is suppressed
             break
-        while found and found[-1].solution.cost >= solution.cost * (1 - _EQUAL):
+        absolute, relative = equal_losses(problem)
+        while found and found[-1].solution.cost >= solution.cost - absolute - relative * abs(solution.cost):
             found.pop()
         found.append(Solved(reached, problem, solution, min(bound, solution.cost)))
         if progress is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import Any, ClassVar
@@ -13,21 +13,19 @@ from discreet.counts import IntArray
 from discreet.errors import UsageError
 from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
-from discreet.problem.suppression.class_records import ClassRecords
 from discreet.runtime.arguments import one_of, switch
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import five_rows, two_rows, warm_up
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.partitions.bounds import price_kind
-from discreet.solve.partitions.search import PartitionSearch, all_partitions, original_values
+from discreet.solve.partitions.search import PartitionSearch, all_partitions
+from discreet.solve.published.li_li.base import Direction
 from discreet.solve.published.li_li.search import LiLiTechniques, check_li_li, li_li_search
 
 __all__ = ["PartitionsSolver", "compile_ahead"]
 
 _ROUNDING = 1e-11
-_FEW = 0.05
-"""With a smaller share of rows in invalid classes, the published search is quicker from the original values."""
 _TECHNIQUES = ("node_pruning", "useless", "useful", "seeding", "modified_bfs", "node_order", "applicator_order")
 
 
@@ -44,9 +42,9 @@ class PartitionsSolver(Solver):
     ``direction`` says which branch is examined first: the more specific one (``bottom-up``), the more general one
     (``top-down``), or the one with the smaller bound (``auto``).
 
-    ``bounds=paper`` searches as Li and Li do (see :mod:`discreet.solve.published.li_li`): in one direction, one merge
-    or split at a time, from the original values or from the most general recoding; ``auto`` starts where the optimum is
-    likely to be nearer. Their techniques are switches then: ``node_pruning``, ``useless``, ``useful``, ``seeding``,
+    ``bounds=paper`` searches as Li and Li do (see :mod:`discreet.solve.published.li_li`): bottom-up, one merge at a
+    time from the original values, or with ``direction=top-down`` one split at a time from the most general recoding.
+    Their techniques are switches then: ``node_pruning``, ``useless``, ``useful``, ``seeding``,
     ``modified_bfs``, ``node_order`` and ``applicator_order``.
 
     >>> PartitionsSolver(direction="bottom-up").text
@@ -118,10 +116,8 @@ class PartitionsSolver(Solver):
 
     def _as_published(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _SearchResult:
         check_li_li(problem)
-        direction = _nearer_end(problem) if self.direction == "auto" else self.direction
-        techniques = LiLiTechniques(
-            "top-down" if direction == "top-down" else "bottom-up", *(getattr(self, name) for name in _TECHNIQUES)
-        )
+        direction: Direction = "top-down" if self.direction == "top-down" else "bottom-up"
+        techniques = LiLiTechniques(direction, *(getattr(self, name) for name in _TECHNIQUES))
         outcome = li_li_search(problem, techniques, budget, progress)
         pruned = {name: outcome.counters[name] for name in ("infeasible", "bound", "reconsidered", "useless", "useful")}
         stats = {
@@ -143,13 +139,6 @@ class _SearchResult:
     complete: bool
     stats: dict[str, Any]
     trace: list[Progress]
-
-
-def _nearer_end(problem: Problem) -> str:
-    """Return the direction that starts nearer to the optimum: bottom-up if few original classes are invalid."""
-    easier = Recoder(replace(problem, suppression=ClassRecords()))
-    rows = easier.evaluate(original_values(problem.table)).suppressed_rows
-    return "bottom-up" if rows <= _FEW * problem.table.n else "top-down"
 
 
 def _space(problem: Problem) -> dict[str, Any]:

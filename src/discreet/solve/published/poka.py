@@ -10,6 +10,13 @@ privacy and loss are assumed to grow with every step up. Where the loss does not
 either stays the same along a step, points are missed, and others reported that are not on the front. So POkA proves
 nothing, and no point is marked as proven.
 
+Losses are sums of fractions, and equal sums may differ in the last digit. They are compared with the tolerance of the
+exact front (:func:`discreet.solve.front.set_up.equal_losses`), so that a node as costly as the base node ends a height
+search, as the paper's "L_H ≥ L_N" asks.
+
+The first base node is the top of the lattice or any other (section 6: "POkA can very well be started from a sub-optimal
+node"); points with less privacy than that are looked for.
+
 Where the paper is silent: the bottom of the lattice is a ground node if it is fewer than d steps away; with d = 1,
 ground nodes are immediate neighbours, and evaluated. The search ends at k ≤ 2, so that the point at k = 1 is only
 reported if there is none at k = 2; on other axes it ends where nothing more is found.
@@ -17,7 +24,7 @@ reported if there is none at k = 2; on other axes it ends where nothing more is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isclose, prod
 from operator import le
@@ -30,7 +37,7 @@ from discreet.problem.axes.k import K
 from discreet.solve._base import Budget
 from discreet.solve.front.evaluate import CompiledFrontEvaluator, FrontEvaluator, has_compiled_front
 from discreet.solve.front.search import FoundFront, FoundPoint, FrontCallback, FrontProgress
-from discreet.solve.front.set_up import space_of
+from discreet.solve.front.set_up import equal_losses, space_of
 
 __all__ = ["FrontComparison", "compare_fronts", "default_depth", "poka_front"]
 
@@ -48,9 +55,6 @@ class PokaNode:
     node: Node
     suppressed: int = 0
     classes: int = 0
-
-    def beats(self, other: PokaNode) -> bool:
-        return self.value > other.value or (self.value == other.value and self.loss < other.loss)
 
 
 _NOTHING = PokaNode(-inf, inf, ())
@@ -73,13 +77,18 @@ def poka_front(
     progress: FrontCallback | None = None,
     *,
     depth: int | None = None,
+    start: Mapping[str, int] | None = None,
 ) -> FoundFront:
-    """Return the points POkA reports, dominated ones included; ``depth`` is d in the paper."""
+    """Return the points POkA reports, dominated ones included.
+
+    ``depth`` is d in the paper, ``start`` the level of each attribute in the first base node; attributes it does not
+    name are at their highest level, and without it the first base node is the top of the lattice.
+    """
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
         raise UsageError("The depth of POkA must be a whole number from 1 on.")
     steps = default_depth(problem) if depth is None else depth
     search = PokaSearch(problem, axes[0], budget, steps)
-    base = search.evaluate(tuple(search.highest))
+    base = search.evaluate(_base_node(problem, start or {}))
     found, finished = [base], False
     try:
         while base.value > _LAST or type(axes[0]) is not K:
@@ -98,6 +107,29 @@ def poka_front(
     return search.found(found, finished=finished)
 
 
+def _base_node(problem: Problem, start: Mapping[str, int]) -> Node:
+    """Return the node with the levels given, and the highest ones of all other attributes."""
+    if not isinstance(start, Mapping):
+        raise UsageError("The start of POkA must map column names to levels, as in {age: 2}.", topic="level-limits")
+    names = problem.table.names
+    for name in start:
+        if name not in names:
+            raise UsageError(
+                f"The start of POkA names '{name}', which is not a quasi-identifier; leave it out.", column=str(name)
+            )
+    levels = []
+    for name, low, high in zip(names, problem.lowest, problem.highest, strict=True):
+        level = start.get(name, high)
+        if isinstance(level, bool) or not isinstance(level, int) or not low <= level <= high:
+            raise UsageError(
+                f"The start of POkA must be a level of '{name}' from {low} to {high}.",
+                column=name,
+                topic="level-limits",
+            )
+        levels.append(level)
+    return tuple(levels)
+
+
 class PokaSearch:
     """Depth and height searches from one base node after the other."""
 
@@ -111,6 +143,7 @@ class PokaSearch:
         self.evaluator = CompiledFrontEvaluator(problem, np.zeros(0)) if compiled else FrontEvaluator(problem, [axis])
         with budget.paused():
             self.evaluator.evaluate(np.array(self.highest))
+        self.absolute, self.relative = equal_losses(problem)
         self.seen: dict[Node, PokaNode] = {}
         self.base = _NOTHING
         self.best_above: dict[Node, PokaNode] = {}
@@ -127,6 +160,14 @@ class PokaSearch:
             look = self.evaluator.evaluate(np.array(node))
             known = self.seen[node] = PokaNode(look.values[0], look.loss, node, look.lost, look.classes)
         return known
+
+    def _costs_less(self, one: PokaNode, other: PokaNode) -> bool:
+        """Whether a node costs less than another, by more than sums of the same fractions may differ."""
+        return one.loss < other.loss - self.absolute - self.relative * abs(other.loss)
+
+    def _beats(self, one: PokaNode, other: PokaNode) -> bool:
+        """Whether a node has more privacy than another, or as much and less loss."""
+        return one.value > other.value or (one.value == other.value and self._costs_less(one, other))
 
     def next_to(self, base: PokaNode) -> PokaNode:
         """Return the node found with less privacy and less loss than the base node that has the most privacy."""
@@ -147,7 +188,7 @@ class PokaSearch:
             child = (*node[:i], level - 1, *node[i + 1 :])
             ground = depth + 1 == self.depth or child == self.lowest
             found = self._height_search(child) if ground else self._depth_search(child, depth + 1)
-            if found.beats(best):
+            if self._beats(found, best):
                 best = found
         self.best_below[node] = best
         return best
@@ -158,7 +199,7 @@ class PokaSearch:
         if known is not None:
             return known
         best = _NOTHING if self._far_below(node) else self.evaluate(node)
-        if best.value >= self.base.value or self.base.loss <= best.loss < inf:
+        if best is not _NOTHING and (best.value >= self.base.value or not self._costs_less(best, self.base)):
             self.best_above[node] = _NOTHING
             return _NOTHING
         for i, level in enumerate(node):
@@ -166,7 +207,7 @@ class PokaSearch:
                 continue
             child = (*node[:i], level + 1, *node[i + 1 :])
             found = self.best_above.get(child) or self._height_search(child)
-            if found.beats(best):
+            if self._beats(found, best):
                 best = found
         self.best_above[node] = best
         return best

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from discreet.problem import Cost, Problem
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes.full_domain import FullDomain
 from discreet.runtime.arguments import number, switch, whole_number
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
@@ -24,13 +25,13 @@ __all__ = ["UserOrientedSolver", "best_of_all", "search"]
 class UserOrientedSolver(Solver):
     """Looks for the level vector with the highest score step by step, as in the appendix of the paper.
 
-    *Pre-computation* generalizes each attribute until every value of it has ``k + p`` rows, then all attributes level
-    by level until the requirement holds. *Top-down* specializes the attribute that gives the highest score among those
-    with which the requirement holds, as long as the score rises; with ``skip``, steps that could not reach the best
-    score even if every value of the level occurred are skipped. Then, as long as that finds a higher score, a *second
-    top-down* step violates the requirement for the highest score and *bottom-up* steps restore it. Under the scheme
-    ``local`` every class is then specialized by itself (*partial-domain de-generalization*). If pre-computation finds
-    nothing valid, the exact search decides.
+    *Pre-computation* generalizes each attribute until every value of it has ``k + p`` rows, where k is that of
+    k-anonymity (1 if it is not required), then all attributes level by level until the requirement holds. *Top-down*
+    specializes the attribute that gives the highest score among those with which the requirement holds, as long as the
+    score rises; with ``skip``, steps that could not reach the best score even if every value of the level occurred are
+    skipped. Then, as long as that finds a higher score, a *second top-down* step violates the requirement for the
+    highest score and *bottom-up* steps restore it. Under the scheme ``local`` every class is then specialized by itself
+    (*partial-domain de-generalization*). If pre-computation finds nothing valid, the exact search decides.
 
     Where the printed pseudo-code contradicts the text, the text is followed: pre-computation respects the level limits
     and goes on with the other attributes when one has reached its own; the second top-down step takes the highest
@@ -169,10 +170,11 @@ def search(nodes: ScoredLattice, p: int, skip: bool, budget: Budget) -> Mechanis
 def _pre_computation(nodes: ScoredLattice, p: int) -> Node | None:
     """Generalize each attribute until it alone is (k + p)-anonymous, then all until the requirement holds."""
     problem = nodes.problem
+    k = max((model.k for model in problem.privacy if isinstance(model, KAnonymity)), default=1)
     levels = []
     for attribute, low, high in zip(nodes.table.attributes, problem.lowest, problem.highest, strict=True):
         smallest = [int(rows[rows > 0].min()) for rows in attribute.block_rows]
-        fine = (level for level in range(low, high) if smallest[level] >= problem.smallest_class + p)
+        fine = (level for level in range(low, high) if smallest[level] >= k + p)
         levels.append(next(fine, high))
     node = tuple(levels)
     while not nodes.check(node):

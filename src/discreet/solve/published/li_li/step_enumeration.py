@@ -27,6 +27,8 @@ class SchemeSteps:
     made: int
     barred: int
     blocks: Callable[[int], IntArray]
+    widest_first: bool = False
+    """Bottom-up, a step comes before those it implies, so that it is ruled out where they are made alone."""
 
 
 class StepEnumeration(Enumeration):
@@ -44,11 +46,12 @@ class StepEnumeration(Enumeration):
         implying = [mask_of(b for b in range(count) if steps.implied[b] >> a & 1) for a in range(count)]
         self._implied: Sequence[int] = steps.implied if self._upward else implying
         self._implying: Sequence[int] = implying if self._upward else steps.implied
-        self._order = sorted(range(count), key=lambda a: (self._implied[a].bit_count(), a))
+        sign = -1 if steps.widest_first and self._upward else 1
+        self._order = sorted(range(count), key=lambda a: (sign * self._implied[a].bit_count(), a))
         self.root = (steps.made, steps.barred) if self._upward else (steps.barred, steps.made)
 
     def applicators(self, state: State) -> Iterator[int]:
-        """Yield the open steps, those that imply few others first."""
+        """Yield the open steps, those that imply few others first (or last, see ``widest_first``)."""
         return (step for step in self._order if self.is_open(state, step))
 
     def is_open(self, state: State, applicator: int) -> bool:
@@ -80,7 +83,9 @@ def steps(scheme: str, attribute: CodedAttribute, lowest: int, highest: int) -> 
     """Return the steps of a scheme between two levels.
 
     A step of ``ordered`` removes the border between two neighbours, of ``guided-ordered`` also all borders within the
-    two groups it joins. A step of ``subtree`` makes a node one block, of ``full-domain`` goes up one level.
+    two groups it joins. Those that join larger groups come first: so ⟨{1},{2,3},{4},{5,6},{7},{8}⟩ of the paper's
+    Example 5 has one child, in which {7} and {8} are merged. A step of ``subtree`` makes a node one block, of
+    ``full-domain`` goes up one level.
     """
     return _STEPS[scheme](attribute, lowest, highest)
 
@@ -121,7 +126,7 @@ def _borders(attribute: CodedAttribute, implied: Sequence[int], lowest: int, hig
         stays = [not removed >> border & 1 for border in range(attribute.leaves - 1)]
         return np.concatenate([[0], np.cumsum(stays, dtype=np.int64)]).astype(np.int64)
 
-    return SchemeSteps(implied, made, barred, blocks)
+    return SchemeSteps(implied, made, barred, blocks, widest_first=True)
 
 
 def _subtree(attribute: CodedAttribute, lowest: int, highest: int) -> SchemeSteps:
