@@ -28,9 +28,7 @@ Examples:
     help="How many people.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other people.")
-@click.option(
-    "-o", "--output", required=True, metavar="FILE", help="Where to write: a file, a folder/ or a table."
-)
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write: a file, a folder/ or a table.")
 @click.option("--hierarchies", metavar="DIR", help="Also write hierarchies for the columns into this folder.")
 @quiet_option
 def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bool) -> None:
