@@ -60,7 +60,9 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 def help_text(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
     """Yield what a command does, takes and shows."""
-    context = click.Context(command, info_name=f"discreet {' '.join(path)}")
+    from discreet.cli import program
+
+    context = click.Context(command, info_name=f"discreet {' '.join(path)}", **program.context_settings)
     yield re.sub(r"\b([A-Z]{2,})\b", r"`\1`", " ".join((command.help or "").split()))
     yield ""
     yield "```text"
