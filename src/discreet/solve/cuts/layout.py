@@ -13,6 +13,7 @@ from discreet.problem import Problem, Separable
 from discreet.problem.privacy import TOLERANCE, ThresholdModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.privacy.l_diversity import LDiversity
+from discreet.problem.suppression.violating_values import ViolatingValues
 from discreet.solve._class_arrays import dense
 from discreet.solve.cuts.kernels.moves import step_down
 from discreet.solve.cuts.kernels.state import (
@@ -122,6 +123,7 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
         limit=float(problem.limit),
         penalty=float(pricing.penalty),
         value_penalty=float(problem.cost.value_penalty(table) or 0.0),
+        ambiguous=isinstance(problem.suppression, ViolatingValues) and problem.suppression.hide == "ambiguous",
         labels=int(labels),
         tight=bool(tight),
         update=bool(techniques.update),
@@ -208,7 +210,8 @@ def _thresholds(problem: Problem, histogram: Histogram | None, labels: int) -> t
     for model in problem.privacy:
         if isinstance(model, ThresholdModel):
             own = problem.table.sensitive[model.column]
-            theta = np.minimum(theta, model.thetas(own.totals, own.labels) * (1 + TOLERANCE))
+            thetas = np.where(own.totals > 0, model.thetas(own.totals, own.labels) * (1 + TOLERANCE), _UNLIMITED)
+            theta = np.minimum(theta, thetas)
     return theta, (np.arange(histogram.cardinality) // labels).astype(np.int32)
 
 

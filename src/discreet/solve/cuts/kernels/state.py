@@ -226,6 +226,8 @@ class CutRules(NamedTuple):
     limit: float
     penalty: float
     value_penalty: float
+    ambiguous: bool
+    """Further values are hidden where it would be clear which they are (violating values only)."""
     labels: int
     tight: bool
     """Knapsack bounds and look-ahead instead of the bounds of the paper alone."""
