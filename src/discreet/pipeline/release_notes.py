@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
     from discreet.counts import CountTable, IntArray
     from discreet.engines import Counted, Source, Weighed
+    from discreet.pipeline.audit import Audit
     from discreet.pipeline.output import Target
     from discreet.problem import Problem, Scheme
     from discreet.schema import Domain, Schema
     from discreet.solve import Solution
 
-__all__ = ["KEPT_ORDER", "about_promises", "about_values", "notes", "population_text"]
+__all__ = ["KEPT_ORDER", "about_hidden", "about_promises", "about_values", "notes", "population_text"]
 
 KEPT_ORDER = (
     "Rows leave in their original order, which may identify people: whoever has a list in the same order can go "
@@ -106,6 +107,17 @@ def _rows_without_value(name: str, counted: Counted, kept: IntArray | None) -> i
         return None
     number, leaf = counted.table.names.index(name), counted.domains[name].ancestors.shape[1] - 1
     return int(kept[counted.table.codes[number] == leaf].sum())
+
+
+def about_hidden(verdict: Audit) -> Iterator[str]:
+    """Yield a warning for each sensitive column some of whose hidden values are none."""
+    for column, found in verdict.hidden.items():
+        if found.known:
+            classes = "1 class" if found.known_classes == 1 else f"{found.known_classes:,} classes"
+            yield Caution(
+                f"In {classes} a hidden value of '{column}' can only be one value, because all others that it could be "
+                "are shown; choose the suppression violating-values(hide=ambiguous) or class-values."
+            )
 
 
 def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:

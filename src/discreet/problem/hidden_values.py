@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.problem.privacy import TOLERANCE, Groups, PrivacyModel, ThresholdModel
+from discreet.runtime.plurals import amount
 
-__all__ = ["HiddenValues", "candidates", "hidden_values", "thresholds"]
+__all__ = ["HiddenValues", "HidingClasses", "candidates", "hiding_classes", "thresholds"]
 
 _MOST_COUNTS = 1 << 22
 """Classes times values looked at at once."""
@@ -64,6 +65,17 @@ class HiddenValues:
 
     ``violating-values(hide=ambiguous)`` leaves none. 0 where no thresholds are known."""
 
+    def lines(self) -> list[str]:
+        """Return what an attacker can infer, in two lines."""
+        known = (
+            f"in {amount(self.known_classes, 'class', 'classes')} they can only be one value ({self.known:,} of them)"
+        )
+        return [
+            f"{self.values:,} in {amount(self.classes, 'class', 'classes')}; "
+            f"{known if self.known else f'each can be {self.fewest:,} values or more'}",
+            f"guessed with a confidence of up to {self.confidence:.1%}, {self.guessed:.1%} on average",
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, ready for JSON."""
         return asdict(self)
@@ -77,8 +89,44 @@ def thresholds(models: Sequence[PrivacyModel], column: str, groups: Groups) -> N
     return np.asarray(np.min([model.thetas(groups.whole, groups.names) for model in own], axis=0))
 
 
-def hidden_values(groups: Groups, thetas: NDArray[np.float64] | None = None) -> HiddenValues | None:
-    """Measure what the hidden values of classes can be; None if no value is hidden.
+@dataclass(frozen=True, eq=False)
+class HidingClasses:
+    """The classes that hide values, and what these can be."""
+
+    where: NDArray[np.int64]
+    """Their numbers."""
+    hidden: NDArray[np.int64]
+    """The values each hides."""
+    candidates: NDArray[np.int64]
+    """The number of values that a hidden one can be."""
+    clear: NDArray[np.bool_]
+    """Whether the class shows a value although some candidate is likelier than its threshold allows."""
+
+    def expected(self, classes: int) -> NDArray[np.float64]:
+        """Return how often a guess among the candidates is right in each of all classes."""
+        right = np.zeros(classes)
+        right[self.where] = self.hidden / self.candidates
+        return right
+
+    def summed_up(self) -> HiddenValues | None:
+        """Return the figures of all classes together; None if no value is hidden."""
+        if not self.where.size:
+            return None
+        alone = self.candidates == 1
+        return HiddenValues(
+            values=int(self.hidden.sum()),
+            classes=int(self.where.size),
+            fewest=int(self.candidates.min()),
+            known=int(self.hidden[alone].sum()),
+            known_classes=int(alone.sum()),
+            confidence=float(1 / self.candidates.min()),
+            guessed=float((self.hidden / self.candidates).sum() / self.hidden.sum()),
+            clear_classes=int(self.clear.sum()),
+        )
+
+
+def hiding_classes(groups: Groups, thetas: NDArray[np.float64] | None = None) -> HidingClasses:
+    """Return the classes that hide values, and what these can be.
 
     With ``thetas``, a value is hidden only where it is too frequent. Without, it may be any that the class does not
     show. A class without a candidate hides a value that the table shows nowhere, which is one.
@@ -86,29 +134,22 @@ def hidden_values(groups: Groups, thetas: NDArray[np.float64] | None = None) -> 
     known = groups.sizes if groups.known is None else groups.known
     hidden = known - np.bincount(groups.group, weights=groups.count, minlength=known.size).astype(np.int64)
     where = np.flatnonzero(hidden > 0)
-    if not where.size:
-        return None
-    number, clear = np.ones(where.size, dtype=np.int64), 0
+    number, clear = np.ones(where.size, dtype=np.int64), np.zeros(where.size, dtype=np.bool_)
     for part, shown in _shown(groups, where):
         caps = np.zeros(shown.shape, dtype=np.int64)
         if thetas is not None:
-            caps = np.floor(known[where[part], np.newaxis] * thetas * (1 + TOLERANCE)).astype(np.int64)
+            caps = _caps(known[where[part]], thetas)
         possible = candidates(groups.whole > 0, shown, hidden[where[part]], caps)
         number[part] = np.maximum(possible.sum(axis=1), 1)
         if thetas is not None:
-            likely = np.floor(number[part, np.newaxis] * thetas * (1 + TOLERANCE)) < 1
-            clear += int(((possible & likely).any(axis=1) & shown.any(axis=1)).sum())
-    hides, alone = hidden[where], number == 1
-    return HiddenValues(
-        values=int(hides.sum()),
-        classes=int(where.size),
-        fewest=int(number.min()),
-        known=int(hides[alone].sum()),
-        known_classes=int(alone.sum()),
-        confidence=float(1 / number.min()),
-        guessed=float((hides / number).sum() / hides.sum()),
-        clear_classes=clear,
-    )
+            likely = (possible & (_caps(number[part], thetas) < 1)).any(axis=1) | ~possible.any(axis=1)
+            clear[part] = likely & shown.any(axis=1)
+    return HidingClasses(where, hidden[where], number, clear)
+
+
+def _caps(sizes: NDArray[np.int64], thetas: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the most rows of each value in classes of these sizes, (c, v)."""
+    return np.floor(sizes[:, np.newaxis] * (thetas * (1 + TOLERANCE))).astype(np.int64)
 
 
 def _shown(groups: Groups, where: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.bool_]]]:

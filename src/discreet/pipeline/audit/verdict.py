@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
 from discreet.report.numbers import number_text
@@ -36,6 +37,8 @@ class Audit:
     quasi_identifiers: tuple[str, ...]
     sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
     """The distribution of class sizes."""
+    hidden: Mapping[str, HiddenValues] = field(default_factory=dict, repr=False)
+    """For each sensitive column with suppressed values, what these can be."""
 
     @property
     def passed(self) -> bool:

@@ -53,6 +53,7 @@ class ViolatingValues(Suppression):
     sentence = "Sensitive values that are too frequent in their class become unknown."
     whole_classes = False
     hides_values = True
+    hides_too_frequent = True
 
     hide: str = "violating"
 
@@ -62,8 +63,13 @@ class ViolatingValues(Suppression):
     @property
     def words(self) -> str:
         """The choice as a sentence."""
-        more = " Where it would be clear which they are, others become unknown too." if self.hide == "ambiguous" else ""
+        more = " Where it would be clear which they are, others become unknown too." if self.keeps_ambiguous else ""
         return f"{super().words}{more}"
+
+    @property
+    def keeps_ambiguous(self) -> bool:
+        """Whether further values are hidden so that it is not clear what they are."""
+        return self.hide == "ambiguous"
 
     def budget(self, n: int) -> int:
         """No record may be suppressed."""
@@ -90,7 +96,7 @@ class ViolatingValues(Suppression):
         counts = classes.sensitive[attribute].astype(np.int64)
         limits = [model for model in models if model.limits_values]
         hidden = counts > _caps(limits, classes, counts.sum(axis=1))
-        if self.hide == "ambiguous":
+        if self.keeps_ambiguous:
             bad = np.flatnonzero(hidden.any(axis=1))
             hidden[bad] = _ambiguous(classes, attribute, limits, counts[bad], hidden[bad])
         removed = np.where(hidden, counts, 0)

@@ -13,7 +13,6 @@ from discreet.problem import Problem, Separable
 from discreet.problem.privacy import TOLERANCE, ThresholdModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.privacy.l_diversity import LDiversity
-from discreet.problem.suppression.violating_values import ViolatingValues
 from discreet.solve._class_arrays import dense
 from discreet.solve.cuts.kernels.moves import step_down
 from discreet.solve.cuts.kernels.state import (
@@ -123,7 +122,7 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
         limit=float(problem.limit),
         penalty=float(pricing.penalty),
         value_penalty=float(problem.cost.value_penalty(table) or 0.0),
-        ambiguous=isinstance(problem.suppression, ViolatingValues) and problem.suppression.hide == "ambiguous",
+        ambiguous=problem.suppression.keeps_ambiguous,
         labels=int(labels),
         tight=bool(tight),
         update=bool(techniques.update),
