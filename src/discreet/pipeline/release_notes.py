@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engines import index_of
 from discreet.report.columns import kept_rows
-from discreet.report.notes import Caution
+from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import few
+from discreet.runtime.plurals import amount, either
 from discreet.schema import Type, near_duplicates, suggest_diversity
 
 if TYPE_CHECKING:
@@ -87,10 +88,32 @@ def notes(
     yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
         yield "It is not proven that nothing better exists; the gap says how far from optimal this can be at most."
+    if "precaution" in solution.stats:
+        yield Private(_about_precaution(solution.stats["precaution"], solution.cost))
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
         yield "The index of the frame was not written."
+
+
+def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:
+    """Return what was drawn so that the release is not the best one."""
+    made = [
+        amount(drawn["generalized"], "value generalized", "values generalized"),
+        amount(drawn["suppressed_classes"], "class suppressed", "classes suppressed"),
+    ]
+    before = cost - drawn["extra_cost"]
+    share, most = (part / before if before else 0.0 for part in (drawn["extra_cost"], drawn["most_extra_cost"]))
+    steps, were = amount(drawn["steps_drawn"], "step"), either(drawn["steps_drawn"], "was", "were")
+    if not drawn["generalized"] + drawn["suppressed_classes"]:
+        return (
+            f"As a precaution against minimality attacks {steps} {were} drawn, but none costs at most {most:.1%} more: "
+            "the best cut is released as it is; raise extra_loss."
+        )
+    return (
+        f"As a precaution against minimality attacks {steps} {were} drawn: {made[0]} and {made[1]}, at {share:.1%} of "
+        f"the least cost, which may be {most:.1%} at most."
+    )
 
 
 def _is_free_text(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:

@@ -129,7 +129,8 @@ def hiding_classes(groups: Groups, thetas: NDArray[np.float64] | None = None) ->
     """Return the classes that hide values, and what these can be.
 
     With ``thetas``, a value is hidden only where it is too frequent. Without, it may be any that the class does not
-    show. A class without a candidate hides a value that the table shows nowhere, which is one.
+    show. A class that shows all values there are hides one that is not among them; about a class that shows nothing in
+    a table without a known value nothing can be said, and it is left out.
     """
     known = groups.sizes if groups.known is None else groups.known
     hidden = known - np.bincount(groups.group, weights=groups.count, minlength=known.size).astype(np.int64)
@@ -140,11 +141,12 @@ def hiding_classes(groups: Groups, thetas: NDArray[np.float64] | None = None) ->
         if thetas is not None:
             caps = _caps(known[where[part]], thetas)
         possible = candidates(groups.whole > 0, shown, hidden[where[part]], caps)
-        number[part] = np.maximum(possible.sum(axis=1), 1)
+        number[part] = np.maximum(possible.sum(axis=1), shown.any(axis=1))
         if thetas is not None:
             likely = (possible & (_caps(number[part], thetas) < 1)).any(axis=1) | ~possible.any(axis=1)
             clear[part] = likely & shown.any(axis=1)
-    return HidingClasses(where, hidden[where], number, clear)
+    kept = number > 0
+    return HidingClasses(where[kept], hidden[where[kept]], number[kept], clear[kept])
 
 
 def _caps(sizes: NDArray[np.int64], thetas: NDArray[np.float64]) -> NDArray[np.int64]:

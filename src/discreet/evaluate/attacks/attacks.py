@@ -88,7 +88,7 @@ def attacks(
     columns = given.sensitive_columns(after, unknown, missing_sensitive, hiding)
     values = [match_values(before, after, column) for column in columns.values()]
     found: dict[str, tuple[Minimality, ...]] = {}
-    notes = [] if unknown is not None else list(marks_assumed(after, columns, hiding))
+    notes = []
     for name, column in columns.items():
         if not any(model.looks_at_sensitive for model in models):
             notes.append(f"Minimality was not tried on '{name}': no promise about it was named.")
@@ -110,7 +110,7 @@ def attacks(
             for matched in values
         },
         minimality=found,
-        notes=tuple(notes),
+        notes=(*notes, *([] if unknown is not None else marks_assumed(after, columns, hiding))),
     )
 
 
