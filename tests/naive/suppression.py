@@ -66,7 +66,7 @@ def violating_values(counts, thetas):
 def star_candidates(counts, hidden, thetas, values):
     """The values that ``*`` can be: not shown, and with all hidden occurrences together too frequent."""
     size = sum(known(counts).values())
-    h = sum(counts[value] for value in hidden)
+    h = sum(counts.get(value, 0) for value in hidden)
     shown = {value for value in known(counts) if value not in hidden}
     return [value for value in values if value not in shown and h / size > thetas[value] * (1 + TOLERANCE)]
 

@@ -71,7 +71,7 @@ class CutsSolver(Solver):
 
     Each technique can be switched off to measure it: ``order=descending`` (or ``ascending``) decides values by their
     rows, ``bounds=paper`` uses the bounds of section V and no look-ahead, ``update=false`` keeps bounds as they are
-    when a value is locked, ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with
+    until a class is split, ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with
     a single child for a choice of its own.
 
     An optimal release invites a minimality attack: whoever knows that it is optimal knows that finer ones are invalid.

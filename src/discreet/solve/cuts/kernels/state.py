@@ -232,7 +232,7 @@ class CutRules(NamedTuple):
     tight: bool
     """Knapsack bounds and look-ahead instead of the bounds of the paper alone."""
     update: bool
-    """Whether bounds are renewed when a value is locked (section VI-B)."""
+    """Whether bounds are renewed when a value is locked (section VI-B), and not only when a part is split."""
     exact_keys: bool
     """Whether different codes always have different keys."""
     look_ahead: int
