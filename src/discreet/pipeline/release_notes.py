@@ -133,13 +133,18 @@ def _rows_without_value(name: str, counted: Counted, kept: IntArray | None) -> i
 
 
 def about_hidden(verdict: Audit) -> Iterator[str]:
-    """Yield a warning for each sensitive column some of whose hidden values are none."""
+    """Yield a warning for each sensitive column with hidden values that are easy to guess."""
     for column, found in verdict.hidden.items():
+        way_out = "choose the suppression violating-values(hide=ambiguous) or class-values"
         if found.known:
-            classes = "1 class" if found.known_classes == 1 else f"{found.known_classes:,} classes"
             yield Caution(
-                f"In {classes} a hidden value of '{column}' can only be one value, because all others that it could be "
-                "are shown; choose the suppression violating-values(hide=ambiguous) or class-values."
+                f"In {amount(found.known_classes, 'class', 'classes')} a hidden value of '{column}' can only be one "
+                f"value, because all others that it could be are shown; {way_out}."
+            )
+        elif found.clear_classes:
+            yield Caution(
+                f"In {amount(found.clear_classes, 'class', 'classes')} a hidden value of '{column}' can be so few "
+                f"values that a guess is likelier than its threshold allows; {way_out}."
             )
 
 
