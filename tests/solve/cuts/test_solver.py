@@ -10,6 +10,7 @@ from cases import built
 from discreet.errors import InfeasibleError, InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget, choose_solver
+from discreet.solve.cuts.layout import CutTechniques, lay_out_cuts
 from discreet.solve.cuts.solver import CutsSolver
 from tables import random_sample
 
@@ -149,6 +150,18 @@ def test_no_step_is_cheap_enough():
 def test_the_best_cut_is_not_called_so_if_it_was_drawn():
     statuses = {CutsSolver(top=2).solve(problem_of(3), Budget(seed=seed)).status for seed in range(8)}
     assert statuses == {"feasible"}
+
+
+def test_ties_are_decided_in_the_order_of_the_columns():
+    """All roots have equally many rows; the figures of the paper depend on which comes first."""
+    tree = lay_out_cuts(problem_of(1), CutTechniques(order="descending")).cut_tree
+    by_rank = np.argsort(-tree.tree.rank)
+    assert by_rank[:3].tolist() == sorted(tree.roots.tolist())
+    rows = tree.rows[by_rank]
+    assert (np.diff(rows) <= 0).all()
+    assert (np.diff(by_rank)[np.diff(rows) == 0] > 0).all()
+    reverse = lay_out_cuts(problem_of(1), CutTechniques(order="ascending")).cut_tree
+    assert np.argsort(-reverse.tree.rank).tolist() == by_rank[::-1].tolist()
 
 
 def test_the_trace_ends_with_the_proof():
