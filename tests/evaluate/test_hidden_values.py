@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import polars as pl
@@ -76,6 +77,13 @@ def test_marks_in_a_plain_table_are_taken_for_hidden_values():
     assert risk(SIX, **asked).notes == ()
 
 
+def test_a_release_that_was_pickled_still_knows_what_is_hidden():
+    """Its job only counts the values that thresholds name, so that the thresholds are not known any more."""
+    asked = {**ASKED, "privacy": "l+({a: 0.5, b: 0.9}, ill)", "suppression": "violating-values"}
+    release = pickle.loads(pickle.dumps(dc.anonymize(SIX, **asked)))
+    assert risk(release).disclosure["ill"].hidden.values == release.risk(SIX).disclosure["ill"].hidden.values == 4
+
+
 def test_a_release_without_hidden_values_may_have_the_mark_as_a_value():
     table = pl.DataFrame({"zip": ["11"] * 4, "ill": list("**ab")})
     release = dc.anonymize(table, **{**ASKED, "suppression": "none"})
@@ -109,6 +117,21 @@ def test_the_command_line_and_a_job(tmp_path, monkeypatch):
     again = run(program, ["anonymize", "six.csv", "-o", "again.csv", *options, "--suppression", kind])
     assert again.exit_code == 0, again.output
     assert pl.read_csv("again.csv").sort("ill").equals(pl.read_csv("safe.csv").sort("ill"))
+    audited = [
+        "--qi",
+        "zip",
+        "--sensitive",
+        "ill",
+        "--privacy",
+        "l+(0.5, ill)",
+        "--unknown",
+        "*",
+        "--reference",
+        "six.csv",
+    ]
+    assert run(program, ["audit", "safe.csv", *audited, "--suppression", kind]).exit_code == 0
+    (tmp_path / "clear.csv").write_text((tmp_path / "safe.csv").read_text().replace("*", "b", 1))
+    assert run(program, ["audit", "clear.csv", *audited, "--suppression", kind]).exit_code == 5
     named = ["--privacy", "l+(0.5, ill)", "--suppression", "violating-values", "--json"]
     shown = run(program, ["risk", "safe.csv", "--qi", "zip", "--sensitive", "ill", *named])
     assert json.loads(shown.stdout)["disclosure"]["ill"]["hidden"]["values"] == 5

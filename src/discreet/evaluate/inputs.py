@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,11 +83,19 @@ class EvaluationInput:
 
     def hiding(self, privacy: Any, suppression: Any) -> Hiding:
         """Return what is known about how values were hidden; a release knows what is not given."""
-        promises = self.job.get("privacy", ()) if privacy is None else privacy
+        promises = self._promises() if privacy is None else privacy
         chosen = [promises] if isinstance(promises, str | PrivacyModel) else list(promises)
         kind = self.job.get("suppression") if suppression is None else suppression
         models = tuple(PRIVACY.make(model).resolve(self.secrets) for model in chosen)
         return Hiding(models, None if kind is None else SUPPRESSION.make(kind))
+
+    def _promises(self) -> list[PrivacyModel]:
+        """Return the promises of a release, without those whose values a pickled one only counts."""
+        known = []
+        for model in self.job.get("privacy", ()):
+            with suppress(UsageError):
+                known.append(PRIVACY.make(model))
+        return known
 
     @property
     def names(self) -> tuple[str, ...]:
