@@ -41,7 +41,21 @@ COSTS = [
     "ambiguity",
 ]
 SCORES = ["score", "score(weights={q0: 2.5})", "score(eta, d=2)", "score(log)"]
-KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "violating-records", "class-values", "violating-values"]
+KINDS = [
+    "none",
+    "class-records",
+    "budget(0.2)",
+    "budget(2)",
+    "violating-records",
+    "class-values",
+    "violating-values",
+    "violating-values(hide=ambiguous)",
+]
+
+
+def plain_kind(text):
+    """The name of a suppression kind in the plain form."""
+    return text if "hide=" in text else text.split("(")[0]
 
 
 def plain_models(privacy, sample):

@@ -247,7 +247,9 @@ def test_unknown_values():
     shown = people.with_columns(ill=pl.Series(["a", "*", "*", "*"]))
     report = attacks(people, shown, quasi_identifiers=["sex"], sensitive=["ill"], unknown="*")
     assert report.homogeneity["ill"].certain == 0.0
-    assert report.homogeneity["ill"].success == 0.25
+    assert report.homogeneity["ill"].success == 0.5  # b of the first class, and any of two values in the second
+    hidden = report.homogeneity["ill"].hidden
+    assert (hidden.values, hidden.known, hidden.known_classes, hidden.confidence) == (3, 1, 1, 1.0)
     assert report.linkage.values["ill"] == 0.25
 
 

@@ -259,6 +259,7 @@ DRAWN = {
         },
     },
     "suppression": {
+        "violating-values": lambda rng, case: {"hide": rng.choice(("violating", "ambiguous"))},
         "budget": lambda rng, case: {"limit": rng.choice((0, 1, 2, case["n"], 0.05, 0.1, 0.3, 1.0))},
         "pre-sampling": _pre_sampling,
     },

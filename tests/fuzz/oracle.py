@@ -146,6 +146,8 @@ def best(made, most=200):
     """The least cost of all recodings, ``inf`` if none is feasible; None if there are too many."""
     if made.unknown_members():
         return None
+    if made.case.suppression.arguments.get("hide") == "ambiguous":
+        return None  # of equally frequent values the first is hidden, and the plain form orders numbers as texts
     if made.kind == "violating-records" and len(made.rows) > _MOST_ROWS:
         return None  # all choices of suppressed records are tried
     each = choices(made, most)

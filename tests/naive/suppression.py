@@ -63,6 +63,31 @@ def violating_values(counts, thetas):
     return {value: n if value in above else 0 for value, n in counts.items()}
 
 
+def star_candidates(counts, hidden, thetas, values):
+    """The values that ``*`` can be: not shown, and with all hidden occurrences together too frequent."""
+    size = sum(known(counts).values())
+    h = sum(counts.get(value, 0) for value in hidden)
+    shown = {value for value in known(counts) if value not in hidden}
+    return [value for value in values if value not in shown and h / size > thetas[value] * (1 + TOLERANCE)]
+
+
+def is_ambiguous(counts, hidden, thetas, values):
+    """Whether a guess among the candidates is within the threshold of each of them."""
+    found = star_candidates(counts, hidden, thetas, values)
+    return all(1 / len(found) <= thetas[value] * (1 + TOLERANCE) for value in found)
+
+
+def ambiguous_values(counts, thetas, values):
+    """How many occurrences become unknown if ``*`` must stay ambiguous; ``values`` are those of the table, sorted."""
+    hidden = [value for value, n in violating_values(counts, thetas).items() if n]
+    while hidden and not is_ambiguous(counts, hidden, thetas, values):
+        shown = sorted(value for value in known(counts) if value not in hidden)
+        if not shown:
+            break
+        hidden.append(min(shown, key=lambda value: counts[value]))
+    return {value: n if value in hidden else 0 for value, n in counts.items()}
+
+
 class Model(NamedTuple):
     """A privacy model as a condition on counts; with thresholds if it is one of thresholds."""
 
@@ -80,7 +105,7 @@ class Outcome(NamedTuple):
 def suppress(table, levels, models, kind, limit, cost, column, **options):
     """What a recoding costs and suppresses; ``limit`` is the most rows that may go, ``column`` the sensitive one."""
     found = classes(table, levels)
-    if kind in ("class-values", "violating-values"):
+    if kind in ("class-values", "violating-values", "violating-values(hide=ambiguous)"):
         return suppress_values(table, levels, found, models, kind, cost, column, **options)
     published, suppressed = [], []
     for members in found:
@@ -107,9 +132,13 @@ def suppress_values(table, levels, found, models, kind, cost, column, **options)
         looking = [model for model in models if model.looks_at_sensitive]
         if kind == "class-values":
             unknown += sum(class_values(own, lambda counts, looking=looking: all_ok(looking, counts)).values())
-        else:
+        elif kind == "violating-values":
             each = [violating_values(own, model.thetas) for model in looking]
             unknown += sum(max((gone[value] for gone in each), default=0) for value in own)
+        elif looking:
+            values = sorted({row[column] for row in table.rows} - {None})
+            thetas = {value: min(model.thetas[value] for model in looking) for value in values}
+            unknown += sum(ambiguous_values(own, thetas, values).values())
     penalty = value_penalty(table, cost, **options) * unknown if unknown else 0
     return Outcome(COSTS[cost](table, levels, found, [], **options) + penalty, 0, unknown)
 

@@ -93,7 +93,7 @@ KINDS = {
     "pre-sampling": ["pre-sampling(1)", "pre-sampling(3, level=1)", "pre-sampling(2, levels={q0: 1})"],
     "violating-records": ["violating-records"],
     "class-values": ["class-values"],
-    "violating-values": ["violating-values"],
+    "violating-values": ["violating-values", "violating-values(hide=ambiguous)"],
 }
 
 

@@ -176,6 +176,49 @@ def test_values_become_unknown():
     assert not some.records.any()
 
 
+def test_what_everybody_could_guess_is_hidden_with_others():
+    """a a a a b c under one half: the hidden value can only be a, until b is hidden too."""
+    table = random_table(np.random.default_rng(0))
+    table = replace(table, sensitive={SECRET: replace(table.sensitive[SECRET], whole=np.array([4, 1, 1, 0]))})
+    classes = as_classes(table, np.array([[4, 1, 1, 0]]))
+    models = models_of(["l+(0.5)"])
+    assert SUPPRESSION.make("violating-values").apply(classes, models).removed.tolist() == [[4, 0, 0, 0]]
+    hidden = SUPPRESSION.make("violating-values(hide=ambiguous)").apply(classes, models)
+    assert hidden.removed.tolist() == [[4, 1, 0, 0]]
+    # a fourth value in the table makes two candidates without hiding anything else
+    table = replace(table, sensitive={SECRET: replace(table.sensitive[SECRET], whole=np.array([4, 1, 1, 9]))})
+    hidden = SUPPRESSION.make("violating-values(hide=ambiguous)").apply(replace(classes, table=table), models)
+    assert hidden.removed.tolist() == [[4, 0, 0, 0]]
+
+
+def test_hidden_values_stay_ambiguous():
+    """Against the definition, for every class with up to four rows of each value and many thresholds."""
+    histograms = all_histograms(4, 4)
+    kind = SUPPRESSION.make("violating-values(hide=ambiguous)")
+    more = whole = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng)
+        totals = np.maximum(table.sensitive[SECRET].totals, 1) * rng.integers(0, 2, 4)
+        present = totals[np.newaxis] > 0
+        table = replace(table, sensitive={SECRET: replace(table.sensitive[SECRET], whole=totals)})
+        own = histograms[((histograms > 0) <= present).all(axis=1)]
+        if not totals.any() or not own.size:
+            continue
+        theta = {n: float(t) for n, t in zip(NAMES, rng.choice([0, 0.2, 1 / 3, 0.5, 0.7, 1], 4), strict=True)}
+        theta = theta if seed % 2 else float(rng.choice([0.25, 1 / 3, 0.5, 0.8]))
+        thetas = naive.thetas(whole_of(table), theta)
+        done = kind.apply(as_classes(table, own), [PRIVACY.members()["l+"](theta, SECRET)])
+        values = [name for name, n in whole_of(table).items() if n]
+        for histogram, gone in zip(own, done.removed.tolist(), strict=True):
+            expected = naive.ambiguous_values(as_counts(histogram), thetas, values)
+            assert dict(zip(NAMES, gone, strict=True)) == dict.fromkeys(NAMES, 0) | expected
+            violating = sum(naive.violating_values(as_counts(histogram), thetas).values())
+            more += sum(gone) > violating
+            whole += 0 < sum(gone) == histogram.sum()
+    assert min(more, whole) > 100
+
+
 def test_value_kinds_without_a_sensitive_attribute_only_judge():
     classes = as_classes(random_table(np.random.default_rng(0)), all_histograms(4, 2))
     for kind in ("class-values", "violating-values"):

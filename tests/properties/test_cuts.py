@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
+from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_kind, plain_models
 from depth import cases, enough
 from discreet.problem import SCHEMES
 from discreet.solve import Budget
@@ -36,7 +36,7 @@ def instance(rng, seed, kind, **shape):
     if problem is None or not problem.cost.additive:
         return None
     models, (name, options) = plain_models(privacy, sample), plain_cost(cost, privacy)
-    return sample, problem, (models, kind.split("(")[0], problem.limit, name, "s0"), options, (int(seed), privacy, cost)
+    return sample, problem, (models, plain_kind(kind), problem.limit, name, "s0"), options, (int(seed), privacy, cost)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +96,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, monkeypatch):
         for earlier, later in zip(found.trace, found.trace[1:], strict=False):
             assert later.best <= earlier.best
             assert later.bound <= best.cost * (1 + 1e-9) + 1e-9, context
-    assert stopped > enough(5)
+    assert stopped >= enough(5)
 
 
 def test_the_best_cuts_are_kept():

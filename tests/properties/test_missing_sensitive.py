@@ -77,6 +77,26 @@ def test_the_best_release_is_that_of_the_definitions(scheme: str) -> None:
     assert tried > enough(150)
 
 
+def test_hidden_values_stay_ambiguous_beside_missing_ones() -> None:
+    """A missing value is in no share, and is no value that a hidden one can be."""
+    tried = more = 0
+    kind = "violating-values(hide=ambiguous)"
+    for seed in range(150):
+        rows, _, k, _, _ = draw(seed)
+        text = [name for name in MODELS if name.startswith("l+")][seed % 2]
+        if not naive.known(counts_in_order(rows)):
+            continue
+        table = naive.Table(rows, {"age": AGES, "sex": SEXES}, frozenset({"age"}))
+        models = promises(text, k, rows)
+        best = naive.search_cuts(table, models, kind, len(rows), "LM", "s", "subtree")
+        release = solved(rows, text, k, kind, "subtree", "LM")
+        assert same_cost(best.cost, release), (seed, text, k)
+        less = naive.search_cuts(table, models, "violating-values", len(rows), "LM", "s", "subtree")
+        tried, more = tried + 1, more + (best.cost is not None and best.cost > less.cost)
+    assert tried > 80
+    assert more > 5
+
+
 def test_local_releases_keep_the_promises() -> None:
     """Groups of local recoding are counted by the same definition; infeasible is only said where it is so."""
     made = 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
+from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.runtime import integer_codes as _numbers
@@ -80,7 +80,7 @@ def test_equals_the_definition(kind, cost):
         levels, blocks = random_recoding(int(seed), sample)
         models = plain_models(privacy, sample)
         name, options = plain_cost(cost, privacy)
-        want = naive.suppress(sample.naive, levels, models, kind.split("(")[0], problem.limit, name, "s0", **options)
+        want = naive.suppress(sample.naive, levels, models, plain_kind(kind), problem.limit, name, "s0", **options)
         found = evaluate_blocks(problem, blocks)
         context = (int(seed), privacy, cost, kind)
         assert Recoder(problem).cost(Released.by_blocks(sample.counts, blocks)) == found.cost, context

@@ -47,11 +47,9 @@ class Subject:
         """Return the table with some hierarchies cut down to the root and the level below it, as in VIII-C-1."""
         frame, trees = self.frame, dict(self.hierarchies)
         for column in columns:
-            tree = trees[column]
-            names = tree.levels[-2]
-            where = {leaf: names[block] for leaf, block in zip(tree.leaves, tree.ancestors[-2], strict=True)}
+            where = {row[0]: row[-2] for row in trees[column].rows()}
             frame = frame.with_columns(pl.col(column).cast(pl.String).replace_strict(where))
-            trees[column] = dc.Hierarchy.from_rows([[name, "*"] for name in names])
+            trees[column] = dc.Hierarchy.from_rows([[name, "*"] for name in dict.fromkeys(where.values())])
         return replace(self, name=f"{self.name}, reduced", frame=frame, hierarchies=trees)
 
     def amplified(self, rows: int, *, seed: int = 1) -> Subject:

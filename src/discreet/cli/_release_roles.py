@@ -22,12 +22,14 @@ release_options = job_options(
 
 @dataclass
 class ReleaseRoles:
-    """Quasi-identifiers and sensitive columns with their hierarchies, types and the class attribute."""
+    """Quasi-identifiers and sensitive columns with their hierarchies, types, the class attribute, and promises."""
 
     quasi_identifiers: dict[str, Any] = field(default_factory=dict)
     sensitive: dict[str, Any] = field(default_factory=dict)
     types: dict[str, Any] = field(default_factory=dict)
     class_attribute: str | None = None
+    privacy: list[str] = field(default_factory=list)
+    suppression: str | None = None
 
 
 def named_roles(options: Mapping[str, Any]) -> ReleaseRoles:
@@ -40,6 +42,8 @@ def named_roles(options: Mapping[str, Any]) -> ReleaseRoles:
         {name: known.sensitive.get(name) for name in sensitive},
         {**known.types, **pairs("--type", options["types"])},
         known.class_attribute,
+        known.privacy,
+        known.suppression,
     )
 
 
@@ -68,5 +72,7 @@ def _known_roles(job: str | None, mapping: str | None) -> ReleaseRoles:
             dict(arguments["sensitive"]),
             dict(arguments["types"]),
             known.class_attribute,
+            list(known.privacy),
+            known.suppression,
         )
     return ReleaseRoles()

@@ -59,6 +59,11 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
     help="The mark of a suppressed sensitive value, as in '*'; by default there is none.",
 )
 @click.option(
+    "--suppression",
+    metavar="KIND",
+    help="How they were suppressed; violating-values(hide=ambiguous) is a promise that is checked too.",
+)
+@click.option(
     "--hierarchy",
     "forms",
     multiple=True,
@@ -97,7 +102,17 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
 
     from discreet.pipeline.audit import audit as audit_table
 
-    same = ("reference", "unknown", "missing_sensitive", "weights", "population", "engine", "memory_limit", "spark")
+    same = (
+        "reference",
+        "unknown",
+        "suppression",
+        "missing_sensitive",
+        "weights",
+        "population",
+        "engine",
+        "memory_limit",
+        "spark",
+    )
     return audit_table(
         file,
         quasi_identifiers={name: trees.get(name) for name in once("--qi", quasi)},
@@ -109,7 +124,17 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
 
 def _verify(file: str, options: Mapping[str, Any]) -> Verification:
     """Check a file against its certificate."""
-    said_twice = ("quasi_identifiers", "sensitive", "k", "ell", "privacy", "reference", "unknown", "weights")
+    said_twice = (
+        "quasi_identifiers",
+        "sensitive",
+        "k",
+        "ell",
+        "privacy",
+        "reference",
+        "unknown",
+        "suppression",
+        "weights",
+    )
     if any(options[name] for name in said_twice):
         raise UsageError("The certificate says what was promised; leave out the options that say it again.")
 

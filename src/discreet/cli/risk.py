@@ -50,6 +50,11 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     help="What the release promises, such as 'distinct-l(3, disease)', for the minimality attack. Repeatable.",
 )
 @click.option(
+    "--suppression",
+    metavar="KIND",
+    help="How values were suppressed, such as violating-values: what a suppressed one can be depends on it.",
+)
+@click.option(
     "--hierarchy",
     "forms",
     multiple=True,
@@ -58,7 +63,11 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
 )
 @job_options("types")
 @release_options
-@click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
+@click.option(
+    "--unknown",
+    metavar="TEXT",
+    help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
+)
 @job_option(
     "missing_sensitive",
     help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
@@ -83,6 +92,8 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
         "quasi_identifiers": {**roles.quasi_identifiers, **_only(trees, roles.quasi_identifiers)},
         "sensitive": {**roles.sensitive, **_only(trees, roles.sensitive)},
         "types": roles.types,
+        "privacy": list(options["privacy"]) or roles.privacy or None,
+        "suppression": options["suppression"] or roles.suppression,
         **{name: options[name] for name in ("mapping", "unknown", "missing_sensitive")},
     }
 
@@ -92,7 +103,7 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     people = int(population) if population is not None and population.isdecimal() else population
     measured = {name: options[name] for name in ("weights", "threshold", "depth")}
     report = measure(file, population=people, original=original, **measured, **columns)
-    attacked = None if original is None else attacks(original, file, privacy=options["privacy"], **columns)
+    attacked = None if original is None else attacks(original, file, **columns)
     if as_json:
         echo_json(report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()}))
         return

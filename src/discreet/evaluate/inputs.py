@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.engines import open_source
+from discreet.engines import UNKNOWN, open_source
 from discreet.errors import UsageError
+from discreet.evaluate.classes import CountedClasses
 from discreet.evaluate.released_as import split
 from discreet.evaluate.sensitive import SensitiveColumn
+from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
+from discreet.problem.hidden_values import HidingClasses, hiding_classes, thresholds
 from discreet.runtime.read_options import check_missing_sensitive
 from discreet.schema import Schema
 
-__all__ = ["Columns", "EvaluationInput"]
+__all__ = ["Columns", "EvaluationInput", "Hiding", "marks_assumed"]
 
 _NO_HIERARCHY = ("local", "ordered", "set")
 """Schemes under which a column needs no hierarchy."""
@@ -60,14 +64,38 @@ class EvaluationInput:
             job,
         )
 
-    def sensitive_columns(self, unknown: str | None, missing: str | None) -> dict[str, SensitiveColumn]:
-        """Return how the sensitive columns are read; ``missing`` defaults to the setting of the release."""
+    def sensitive_columns(
+        self, classes: CountedClasses, unknown: str | None, missing: str | None, hiding: Hiding
+    ) -> dict[str, SensitiveColumn]:
+        """Return how the sensitive columns are read; ``missing`` defaults to the setting of the release.
+
+        What stands for a hidden value is ``unknown``. If that is not given, it is ``*`` where the suppression hides
+        values or, if nothing is known about that, where a column has it.
+        """
         choice = str(self.job.get("missing_sensitive", "unknown")) if missing is None else missing
         check_missing_sensitive(choice)
         return {
-            name: SensitiveColumn(name, hierarchy, self.types.get(name), unknown, choice == "value")
+            name: SensitiveColumn(
+                name, hierarchy, self.types.get(name), hiding.mark(classes, name, unknown), choice == "value"
+            )
             for name, hierarchy in self.sensitive.items()
         }
+
+    def hiding(self, privacy: Any, suppression: Any) -> Hiding:
+        """Return what is known about how values were hidden; a release knows what is not given."""
+        promises = self._promises() if privacy is None else privacy
+        chosen = [promises] if isinstance(promises, str | PrivacyModel) else list(promises)
+        kind = self.job.get("suppression") if suppression is None else suppression
+        models = tuple(PRIVACY.make(model).resolve(self.secrets) for model in chosen)
+        return Hiding(models, None if kind is None else SUPPRESSION.make(kind))
+
+    def _promises(self) -> list[PrivacyModel]:
+        """Return the promises of a release, without those whose values a pickled one only counts."""
+        known = []
+        for model in self.job.get("privacy", ()):
+            with suppress(UsageError):
+                known.append(PRIVACY.make(model))
+        return known
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,6 +106,42 @@ class EvaluationInput:
     def secrets(self) -> tuple[str, ...]:
         """The names of the sensitive columns."""
         return tuple(self.sensitive)
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """What is known about how the sensitive values of a table were hidden."""
+
+    models: tuple[PrivacyModel, ...] = ()
+    suppression: Suppression | None = None
+    """None if nothing is known."""
+
+    def mark(self, classes: CountedClasses, column: str, unknown: str | None) -> str | None:
+        """Return what stands for a hidden value in a column; None if nothing does."""
+        if unknown is not None:
+            return unknown or None
+        if self.suppression is not None:
+            return UNKNOWN if self.suppression.hides_values else None
+        return UNKNOWN if self.assumed(classes, column) else None
+
+    def assumed(self, classes: CountedClasses, column: str) -> bool:
+        """Whether a mark is taken for hidden values only because a column has it."""
+        return self.suppression is None and UNKNOWN in classes.texts(column)
+
+    def classes(self, groups: Groups, column: str) -> HidingClasses:
+        """Return the classes that hide values of a column, and what these can be."""
+        by_share = self.suppression is not None and self.suppression.hides_too_frequent
+        return hiding_classes(groups, thresholds(self.models, column, groups) if by_share else None)
+
+
+def marks_assumed(classes: CountedClasses, columns: Iterable[str], hiding: Hiding) -> tuple[str, ...]:
+    """Return a note for each column in which a mark is taken for hidden values without being asked."""
+    return tuple(
+        f"'{UNKNOWN}' in the sensitive column '{name}' was taken for suppressed values; if it is a value of its own, "
+        "say that nothing marks them (unknown='')."
+        for name in columns
+        if hiding.assumed(classes, name)
+    )
 
 
 def _automatic(job: Mapping[str, Any], column: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +20,7 @@ from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
 from discreet.pipeline.recode import make_recoding
 from discreet.pipeline.release import Release
-from discreet.pipeline.release_notes import about_promises, about_values, notes, population_text
+from discreet.pipeline.release_notes import about_hidden, about_promises, about_values, notes, population_text
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
 from discreet.problem import Problem
 from discreet.report.class_sizes import ClassSizes
@@ -84,7 +84,7 @@ def make_release(
         levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
         audit=verdict,
         job=job,
-        notes=_notes(prepared, problem, solution, counted, _recorded(prepared, choices)),
+        notes=_notes(prepared, problem, solution, counted, [*_recorded(prepared, choices), *about_hidden(verdict)]),
         kept=prepared.undecided.kept,
         stats=cast(
             "ReleaseStats",
@@ -141,6 +141,7 @@ def _promises(
         made_for=prepared.written_as,
         certainty_of=_unpromised(problem, counted),
         values=_released_values(counted, recoding),
+        suppression=problem.suppression,
     )
 
 
@@ -184,23 +185,24 @@ def _recounted_population(prepared: Prepared, problem: Problem, counted: Counted
     return {"counted": counted.people if fresh is None else fresh}
 
 
-def _recorded(prepared: Prepared, choices: str) -> str | None:
+def _recorded(prepared: Prepared, choices: str) -> list[str]:
     """Record a release that was written in the ledger; return a warning if the table was released before."""
     if prepared.secret is None or prepared.target is None:
-        return None
+        return []
     data, location = prepared.settings.data, prepared.target.location
     entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
-    return None if entry is None else two_releases(record(prepared.secret, entry))
+    second = None if entry is None else two_releases(record(prepared.secret, entry))
+    return [] if second is None else [PrivateCaution(second)]
 
 
 def _notes(
-    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, second: str | None
+    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, measured: Sequence[str]
 ) -> tuple[str, ...]:
     schema = prepared.schema
     suppressed = solution.suppressed_rows + counted.dropped
     return cautions_first(
         [
-            *([] if second is None else [PrivateCaution(second)]),
+            *measured,
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *about_promises(schema, problem, counted),

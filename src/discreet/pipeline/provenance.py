@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 __all__ = [
     "OriginalTable",
     "Provenance",
+    "hiding",
     "job_hierarchies",
     "known_recoding",
     "recoded",
     "released_people",
     "released_row_numbers",
     "roles",
-    "unknown",
 ]
 
 
@@ -208,9 +208,14 @@ def recoded(release: Release, original: Any) -> pl.DataFrame:
     return recode(to_lazy(original), release.provenance.recoding).collect()
 
 
-def unknown(release: Release) -> str | None:
-    """Return the text of suppressed sensitive values, if there are any."""
-    return UNKNOWN if release.suppressed_values else None
+def hiding(release: Release) -> dict[str, Any]:
+    """Return what is known about suppressed values, as arguments of the evaluations."""
+    job = release.job
+    return {
+        "unknown": UNKNOWN if release.suppressed_values else "",
+        "suppression": job["suppression"],
+        "privacy": [model for model in job["privacy"] if not is_counted(model)],
+    }
 
 
 def is_at_hand(data: Any) -> bool:

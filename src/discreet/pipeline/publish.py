@@ -34,7 +34,7 @@ from discreet.pipeline.audit import Audit, AuditRequest, scan
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.output import Output, SparkOutput, TableOutput, Target, Written, like_input
 from discreet.pipeline.staging import ReadBack, Staged, StagedInDatabase, staging
-from discreet.problem import PrivacyModel
+from discreet.problem import PrivacyModel, Suppression
 from discreet.report.numbers import number_text
 
 __all__ = ["Promises", "RowsToWrite", "kind_of", "publish", "write_rows"]
@@ -69,6 +69,8 @@ class Promises:
     """Sensitive columns that no model is about, but that the verdict on the release weighs."""
     values: Mapping[str, pl.Series] = field(default_factory=dict)
     """All values a quasi-identifier or sensitive column may be released with, where they are known."""
+    suppression: Suppression | None = None
+    """How rows or values were suppressed."""
 
     @property
     def secrets(self) -> list[str]:
@@ -101,6 +103,7 @@ class Promises:
             types=self.types,
             reference=self.reference,
             unknown=self.unknown,
+            suppression=self.suppression,
             missing_sensitive=self.missing_sensitive,
             rows=self.rows,
             weights=self.weights,

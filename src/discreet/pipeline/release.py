@@ -27,13 +27,13 @@ from discreet.pipeline.pickling import pickled_release, unpickled
 from discreet.pipeline.provenance import (
     OriginalTable,
     Provenance,
+    hiding,
     is_at_hand,
     known_recoding,
     recoded,
     released_people,
     released_row_numbers,
     roles,
-    unknown,
 )
 from discreet.pipeline.publish import RowsToWrite, write_rows
 from discreet.pipeline.release_notes import KEPT_ORDER
@@ -282,7 +282,7 @@ class Release:
         from discreet.evaluate import risk
 
         table, released, columns = self._measured_tables(original, only_released)
-        return risk(released, original=table, **{"unknown": unknown(self), **columns, **options})
+        return risk(released, original=table, **{**hiding(self), **columns, **options})
 
     def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
         """Measure the utility of the release, compared with the original table.
@@ -310,7 +310,7 @@ class Release:
         released: Any = self
         if only_released and LeftOut.of(self).total:  # minimality is about releases that suppress nobody
             table, released, columns = released_people(self, columns, table)
-        return attacks(table, released, **{"unknown": unknown(self), **columns, **options})
+        return attacks(table, released, **{**hiding(self), **columns, **options})
 
     def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
         """Return the original table, the released one, and the roles of their columns."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engines import index_of
 from discreet.report.columns import kept_rows
-from discreet.report.notes import Caution
+from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import few
+from discreet.runtime.plurals import amount, either
 from discreet.schema import Type, near_duplicates, suggest_diversity
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
     from discreet.counts import CountTable, IntArray
     from discreet.engines import Counted, Source, Weighed
+    from discreet.pipeline.audit import Audit
     from discreet.pipeline.output import Target
     from discreet.problem import Problem, Scheme
     from discreet.schema import Domain, Schema
     from discreet.solve import Solution
 
-__all__ = ["KEPT_ORDER", "about_promises", "about_values", "notes", "population_text"]
+__all__ = ["KEPT_ORDER", "about_hidden", "about_promises", "about_values", "notes", "population_text"]
 
 KEPT_ORDER = (
     "Rows are in their original order, which may identify people: anyone with a list in the same order can match the "
@@ -86,10 +88,32 @@ def notes(
     yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
         yield "Optimality is not proven; the gap is the largest possible distance from the optimum."
+    if "precaution" in solution.stats:
+        yield Private(_about_precaution(solution.stats["precaution"], solution.cost))
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
         yield "The index of the frame was not written."
+
+
+def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:
+    """Return what was drawn so that the release is not the best one."""
+    made = [
+        amount(drawn["generalized"], "value generalized", "values generalized"),
+        amount(drawn["suppressed_classes"], "class suppressed", "classes suppressed"),
+    ]
+    before = cost - drawn["extra_cost"]
+    share, most = (part / before if before else 0.0 for part in (drawn["extra_cost"], drawn["most_extra_cost"]))
+    steps, were = amount(drawn["steps_drawn"], "step"), either(drawn["steps_drawn"], "was", "were")
+    if not drawn["generalized"] + drawn["suppressed_classes"]:
+        return (
+            f"As a precaution against minimality attacks {steps} {were} drawn, but none costs at most {most:.1%} more: "
+            "the best cut is released as it is; raise extra_loss."
+        )
+    return (
+        f"As a precaution against minimality attacks {steps} {were} drawn: {made[0]} and {made[1]}, at {share:.1%} of "
+        f"the least cost, which may be {most:.1%} at most."
+    )
 
 
 def _is_free_text(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:
@@ -106,6 +130,22 @@ def _rows_without_value(name: str, counted: Counted, kept: IntArray | None) -> i
         return None
     number, leaf = counted.table.names.index(name), counted.domains[name].ancestors.shape[1] - 1
     return int(kept[counted.table.codes[number] == leaf].sum())
+
+
+def about_hidden(verdict: Audit) -> Iterator[str]:
+    """Yield a warning for each sensitive column with hidden values that are easy to guess."""
+    for column, found in verdict.hidden.items():
+        way_out = "choose the suppression violating-values(hide=ambiguous) or class-values"
+        if found.known:
+            yield Caution(
+                f"In {amount(found.known_classes, 'class', 'classes')} a hidden value of '{column}' can only be one "
+                f"value, because all others that it could be are shown; {way_out}."
+            )
+        elif found.clear_classes:
+            yield Caution(
+                f"In {amount(found.clear_classes, 'class', 'classes')} a hidden value of '{column}' can be so few "
+                f"values that a guess is likelier than its threshold allows; {way_out}."
+            )
 
 
 def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Recoder:
         gone = np.zeros(grouping.sizes.size, dtype=np.bool_)
         rows, values, feasible, total = 0, 0, True, 0.0
         entries: list[list[IntArray]] = []
-        for part, classes, done in self._portions(grouping, released):
+        for part, classes, done in self.portions(grouping, released):
             rows, values = rows + int(done.records.sum()), values + int(done.values.sum())
             gone[part] = done.records == classes.sizes
             feasible &= bool(done.feasible.all())
@@ -112,7 +112,7 @@ class Recoder:
             return 0.0
         return float(cost.floor(classes, 1 if hides else problem.smallest_class).sum())
 
-    def _portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
+    def portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
         """Yield the classes in portions, with what is suppressed in them."""
         problem = self.problem
         rolled = roll_up(self.gatherer.tuples, grouping.ids, grouping.sizes.size)

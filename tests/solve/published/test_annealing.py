@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_models
+from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_kind, plain_models
 from discreet.errors import InterruptedRun, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
@@ -36,7 +36,7 @@ def test_against_all_cuts(kind):
         if problem is None:
             continue
         models, (name, options) = plain_models(privacy, sample), plain_cost(cost, privacy)
-        arguments = (models, kind.split("(")[0], problem.limit, name, "s0")
+        arguments = (models, plain_kind(kind), problem.limit, name, "s0")
         want = naive.search_cuts(sample.naive, *arguments, **options)
         context = (int(seed), privacy, cost, kind)
         try:

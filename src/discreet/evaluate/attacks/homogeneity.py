@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.evaluate.classes import CountedClasses
 from discreet.evaluate.sensitive import MatchedValues
+from discreet.problem.hidden_values import HiddenValues, HidingClasses
 
 __all__ = ["Homogeneity", "homogeneity"]
 
@@ -25,16 +26,21 @@ class Homogeneity:
     """The share of released rows that have the most frequent value of their class."""
     naive: float
     """The share of released rows that have the most frequent value of the whole release."""
+    hidden: HiddenValues | None = None
+    """What the suppressed values can be; None if there are none."""
 
 
-def homogeneity(released: CountedClasses, matched: MatchedValues) -> Homogeneity:
+def homogeneity(released: CountedClasses, matched: MatchedValues, hiding: HidingClasses | None = None) -> Homogeneity:
     """Run the attack. Confidence is the share of a value among the known values of a class.
 
-    Rows whose value is missing or suppressed count as rows, and nobody is sure of them.
+    Nobody is sure of a missing value. For suppressed ones the attacker guesses one of the values they can be, so that
+    among h of them with c candidates h/c rows are expected to have it: all, if there is a single candidate.
     """
     group, value, count = matched.released
-    top = np.zeros(released.sizes.size, dtype=np.int64)
+    top = np.zeros(released.sizes.size)
     np.maximum.at(top, group, count)
+    if hiding is not None:
+        top = np.maximum(top, hiding.expected(released.sizes.size))
     share, rows = top / np.maximum(matched.known, 1), released.rows
 
     def sure(least: float) -> float:
@@ -46,4 +52,5 @@ def homogeneity(released: CountedClasses, matched: MatchedValues) -> Homogeneity
         at_least_50=sure(0.5),
         success=float(top.sum() / rows),
         naive=float(count[value == 0].sum() / rows),
+        hidden=None if hiding is None else hiding.summed_up(),
     )

@@ -72,6 +72,11 @@ class AttackReport:
             f"{each.at_least_80:.1%}, at least 50 % for {each.at_least_50:.1%}."
             for column, each in self.homogeneity.items()
         ]
+        lines += [
+            f"Hidden values of '{column}': {line}."
+            for column, each in self.homogeneity.items()
+            for line in ([] if each.hidden is None else each.hidden.lines())
+        ]
         for column, found in self.minimality.items():
             best = max(found, key=lambda each: each.credibility)
             lines.append(

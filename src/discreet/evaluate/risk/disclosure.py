@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.evaluate.classes import CountedClasses
+from discreet.evaluate.inputs import Hiding
 from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
 from discreet.problem import PrivacyModel
+from discreet.problem.hidden_values import HiddenValues
 from discreet.problem.privacy.beta_likeness import BetaLikeness
 from discreet.problem.privacy.delta_disclosure import DeltaDisclosure
 from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity
@@ -51,6 +53,8 @@ class Disclosure:
     """The same; infinite if a value gains more than -ln p, the most that enhanced β-likeness allows."""
     delta: float
     """δ-disclosure: the largest |ln(q / p)| of a value that occurs in a class."""
+    hidden: HiddenValues | None = None
+    """What the suppressed values can be; None if there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as plain data, ready for JSON."""
@@ -58,8 +62,11 @@ class Disclosure:
         return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in known.items()}
 
 
-def disclosure(classes: CountedClasses, column: SensitiveColumn, original: Any) -> Disclosure:
-    """Measure what the classes give away about a column, compared with the original table if there is one."""
+def disclosure(classes: CountedClasses, column: SensitiveColumn, original: Any, hiding: Hiding) -> Disclosure:
+    """Measure what the classes give away about a column, compared with the original table if there is one.
+
+    What a suppressed value can be is inferred from the values of the original table, or else of the classes.
+    """
     groups = sensitive_groups(classes, column, original)
 
     def reached(model: PrivacyModel) -> float:
@@ -83,4 +90,5 @@ def disclosure(classes: CountedClasses, column: SensitiveColumn, original: Any) 
         beta=reached(BetaLikeness(1, name)),
         enhanced_beta=reached(BetaLikeness(1, name, "enhanced")),
         delta=reached(DeltaDisclosure(1, name)),
+        hidden=hiding.classes(groups, name).summed_up() if groups.hides else None,
     )

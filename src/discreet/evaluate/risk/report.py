@@ -51,6 +51,8 @@ class RiskReport:
     """Columns that may be direct identifiers."""
     original_rows: int | None = None
     """The rows of the original table it was compared with; None without one."""
+    notes: tuple[str, ...] = ()
+    """What was assumed."""
 
     @property
     def histogram(self) -> tuple[IntArray, IntArray]:
@@ -74,6 +76,7 @@ class RiskReport:
             "columns": self.columns.to_dict(),
             "disclosure": {column: measured.to_dict() for column, measured in self.disclosure.items()},
             "warnings": [warning.to_dict() for warning in self.warnings],
+            "notes": list(self.notes),
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -102,6 +105,7 @@ class RiskReport:
             lines.append(_risk_line("journalist", self.journalist))
         lines += [f"{'marketer':<18}{'':>9}{self.marketer:>9.2%}", *self._about_population(), *self._about_columns()]
         lines += [*self._about_sensitive(), *self._about_identifiers()]
+        lines += ["", *self.notes] if self.notes else []
         return "\n".join(line.rstrip() for line in lines)
 
     def _about_population(self) -> list[str]:
@@ -157,6 +161,8 @@ class RiskReport:
                 f"  β-likeness     {_number(measured.beta)}{enhanced}",
                 f"  δ-disclosure   {_number(measured.delta)}",
             ]
+            if measured.hidden is not None:
+                lines += [f"  hidden values  {line}" for line in measured.hidden.lines()]
         return lines
 
     def _about_identifiers(self) -> list[str]:

@@ -11,7 +11,7 @@ import polars as pl
 from discreet.engines import MissingSensitive, open_source
 from discreet.errors import UsageError
 from discreet.evaluate.classes import read_classes
-from discreet.evaluate.inputs import EvaluationInput
+from discreet.evaluate.inputs import EvaluationInput, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
@@ -19,6 +19,7 @@ from discreet.evaluate.risk.identifying import identifier_warnings
 from discreet.evaluate.risk.population import population_risk, weighted_risk
 from discreet.evaluate.risk.records import record_risk
 from discreet.evaluate.risk.report import RiskReport
+from discreet.problem import PrivacyModel, Suppression
 from discreet.runtime.arguments import number, whole_number
 
 __all__ = ["risk"]
@@ -36,6 +37,8 @@ def risk(
     original: Any = None,
     types: Mapping[str, Any] | None = None,
     unknown: str | None = None,
+    suppression: str | Suppression | None = None,
+    privacy: str | PrivacyModel | Sequence[str | PrivacyModel] | None = None,
     missing_sensitive: MissingSensitive | None = None,
     depth: int = 3,
 ) -> RiskReport:
@@ -71,7 +74,11 @@ def risk(
     types
         The types of columns that would be inferred wrongly.
     unknown
-        What marks a suppressed sensitive value, as in ``"*"``.
+        What marks a suppressed sensitive value, by default ``"*"`` where a sensitive column has it. With ``""`` nothing
+        does.
+    suppression, privacy
+        How values were suppressed and what was promised, as in ``"violating-values"`` and ``"l+(0.25, disease)"``:
+        whoever knows both can rule out more values that a suppressed one may be. A release knows its own.
     missing_sensitive
         Whether a missing sensitive value is ``unknown`` or a ``value`` of its own; by default as in the release, else
         ``unknown``.
@@ -102,6 +109,8 @@ def risk(
         people, risks = population_risk(classes, population, given.hierarchies, given.types)
     elif classes.people is not None:
         people, risks = weighted_risk(classes, classes.people)
+    hiding = given.hiding(privacy, suppression)
+    columns = given.sensitive_columns(classes, unknown, missing_sensitive, hiding)
     before = first = None
     if original is not None:
         first = read_classes(open_source(original), given.names)
@@ -119,12 +128,10 @@ def risk(
         sizes=_sizes(classes.sizes),
         population=people,
         columns=column_risk(classes, depth),
-        disclosure={
-            name: disclosure(classes, column, original)
-            for name, column in given.sensitive_columns(unknown, missing_sensitive).items()
-        },
+        disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},
         warnings=identifier_warnings(given.table),
         original_rows=None if first is None else first.rows,
+        notes=() if unknown is not None else marks_assumed(classes, columns, hiding),
     )
 
 

@@ -20,7 +20,8 @@ from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
 from discreet.pipeline.audit.verdict import Audit, Certainty, Check
-from discreet.problem import PRIVACY, Groups, PrivacyModel
+from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
+from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
 from discreet.report.class_sizes import ClassSizes
 from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
 from discreet.schema import parts_of
@@ -39,6 +40,7 @@ def audit(
     types: Mapping[str, Any] | None = None,
     reference: Any = None,
     unknown: str | None = None,
+    suppression: str | Suppression | None = None,
     missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
     weights: str | None = None,
@@ -57,8 +59,8 @@ def audit(
     hierarchical t-closeness). ``reference`` is the original table, for models that compare with it (t-closeness,
     l+-diversity by frequency); without it they compare with the released table itself. ``unknown`` marks suppressed
     sensitive values, as in ``"*"``: such a mark is no value, shares are of the values known before suppression, and a
-    class without any known value keeps every promise about them. With ``rows`` the number of released rows is checked
-    too.
+    class without any known value keeps every promise about them. ``suppression`` says how they were suppressed;
+    ``violating-values(hide=ambiguous)`` is a promise too. With ``rows`` the number of released rows is checked as well.
 
     For models about the population, either the survey ``weights`` of a class are summed up, or the people of a
     ``population`` table who have its released values are counted; if ``quasi_identifiers`` maps columns to hierarchies,
@@ -76,6 +78,7 @@ def audit(
         types=types or {},
         reference=reference,
         unknown=unknown,
+        suppression=None if suppression is None else SUPPRESSION.make(suppression),
         missing_sensitive=missing_sensitive,
         rows=rows,
         weights=weights,
@@ -109,6 +112,8 @@ class AuditRequest:
     """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
     made_for: str | None = None
     """The file format whose limits are already applied to the ``reference``."""
+    suppression: Suppression | None = None
+    """How values were hidden, if that is known; see :mod:`discreet.problem.hidden_values`."""
 
     def check(self, data: Any) -> Audit:
         """Audit a table of any kind, including one that was written and has no name yet."""
@@ -129,13 +134,27 @@ class AuditRequest:
             people = self._population().people_of(classes.keys, columns)
         groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
         checks = [_check(model, classes, groups, people) for model in models]
+        hidden = self._hidden(groups, models)
+        if self.suppression is not None and self.suppression.keeps_ambiguous:
+            clear = sum(found.clear_classes for found in hidden.values())
+            checks.append(Check(self.suppression.text, None, clear, clear == 0))
         total = int(classes.sizes.sum())
         if self.rows is not None:
             checks.append(Check("number of rows", self.rows, total, total == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-        certainties = tuple(Certainty.of(column, values) for column, values in groups.items())
         sizes = ClassSizes.of(classes.sizes)
-        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties)
+        certainties = tuple(Certainty.of(column, values) for column, values in groups.items())
+        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties, hidden)
+
+    def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
+        """Measure what the hidden values of each sensitive attribute can be."""
+        by_share = self.suppression is not None and self.suppression.hides_too_frequent
+        found = {
+            column: hiding_classes(own, thresholds(models, column, own) if by_share else None).summed_up()
+            for column, own in groups.items()
+            if own.hides
+        }
+        return {column: figures for column, figures in found.items() if figures is not None}
 
     def _weights(self, models: Sequence[PrivacyModel]) -> str | None:
         """Return the column of survey weights, if a model needs it; raise UsageError if nothing is known of people."""

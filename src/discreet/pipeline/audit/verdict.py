@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from discreet.problem import Groups
+from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
 from discreet.report.numbers import number_text
@@ -67,6 +68,8 @@ class Audit:
     """The distribution of class sizes."""
     certainties: tuple[Certainty, ...] = field(default=(), repr=False)
     """What the classes give away about sensitive columns."""
+    hidden: Mapping[str, HiddenValues] = field(default_factory=dict, repr=False)
+    """For each sensitive column with suppressed values, what these can be."""
 
     @property
     def passed(self) -> bool:

@@ -51,6 +51,11 @@ class Suppression(Part, ABC):
     If it is wrong, records are removed instead of values, or the cost of values is not counted.
     """
 
+    hides_too_frequent: ClassVar[bool] = False
+    """A value is hidden only where it is too frequent, or with others so that it stays ambiguous.
+
+    If it is wrong, evaluations rule out values that a hidden one can be, or fail to.
+    """
     is_budget: ClassVar[bool] = False
     """Classes that are not ok are suppressed as a whole, up to :meth:`budget` records, and nothing else.
 
@@ -60,6 +65,11 @@ class Suppression(Part, ABC):
     def budget(self, n: int) -> int:
         """Return the most of ``n`` records that may be suppressed."""
         return n
+
+    @property
+    def keeps_ambiguous(self) -> bool:
+        """Whether it promises that nobody can tell what a hidden value is, which the audit checks."""
+        return False
 
     def note(self, n: int) -> str | None:
         """Return a note for whoever chose this kind for a table of ``n`` rows, or None."""

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem.classes import Classes
+from discreet.problem.hidden_values import candidates
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing, one_attribute
+from discreet.runtime.arguments import one_of
 
 __all__ = ["ViolatingValues"]
 
@@ -26,19 +29,47 @@ class ViolatingValues(Suppression):
     l+-diversity, say which values are too frequent. A class that breaks another model, such as k-anonymity, cannot be
     mended.
 
-    >>> ViolatingValues().text
-    'violating-values'
+    If a class shows all other values of the table, everybody knows what its ``*`` stands for: ``a a a a b c`` with
+    thresholds of 1/2 becomes ``* * * * b c``. With ``hide="ambiguous"`` further values of such a class are suppressed.
+    The *candidates* of a class with s known values and h suppressed ones are the values i of the table that it does not
+    show and that may be the frequent one: h > θ_i · s. The class is ambiguous if a guess among them is within every
+    threshold: 1 / candidates ≤ θ_i for each candidate i. Until it is, all occurrences of the least frequent value it
+    shows (of equally frequent ones, the first) are suppressed too; if nothing helps, in the end all values are. Above,
+    ``b`` goes, and ``* * * * * c`` may have either ``a`` or ``b`` four times.
+
+    Among what is suppressed, a too frequent value is always more frequent than its threshold allows, as it is in the
+    whole class. So it is the number of candidates that protects, not their shares, which nobody sees.
+
+    >>> ViolatingValues().text, ViolatingValues("ambiguous").text
+    ('violating-values', 'violating-values(hide=ambiguous)')
     """
 
     name = "violating-values"
     aliases = ("vioSA",)
-    examples = ("violating-values",)
+    examples = ("violating-values", "violating-values(hide=ambiguous)")
     title = "Hide sensitive values that are too frequent"
     summary = "People stay, and only the values that are too frequent in their group become unknown."
     rank = 60
     sentence = "Sensitive values that are too frequent in their class become unknown."
     whole_classes = False
     hides_values = True
+    hides_too_frequent = True
+
+    hide: str = "violating"
+
+    def __post_init__(self) -> None:
+        one_of(self.hide, "hide of violating-values", ("violating", "ambiguous"))
+
+    @property
+    def words(self) -> str:
+        """The choice as a sentence."""
+        more = " Where it would be clear which they are, others become unknown too." if self.keeps_ambiguous else ""
+        return f"{super().words}{more}"
+
+    @property
+    def keeps_ambiguous(self) -> bool:
+        """Whether further values are hidden so that it is not clear what they are."""
+        return self.hide == "ambiguous"
 
     def budget(self, n: int) -> int:
         """No record may be suppressed."""
@@ -56,16 +87,44 @@ class ViolatingValues(Suppression):
                 )
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
-        """Return the occurrences of each value that exceeds what a model allows."""
+        """Return the occurrences of each value that exceeds what a model allows, and of those hidden with it."""
         self.check(models)
         attribute = one_attribute(self.name, models)
         feasible = all_ok(classes, [model for model in models if not model.looks_at_sensitive])
         if attribute is None:
             return Suppressed(nothing(classes), nothing(classes), feasible)
         counts = classes.sensitive[attribute].astype(np.int64)
-        above = np.zeros(counts.shape, dtype=np.bool_)
-        for model in models:
-            if model.limits_values:
-                above |= counts > model.caps(classes.table, counts.sum(axis=1))
-        removed = np.where(above, counts, 0)
+        limits = [model for model in models if model.limits_values]
+        hidden = counts > _caps(limits, classes, counts.sum(axis=1))
+        if self.keeps_ambiguous:
+            bad = np.flatnonzero(hidden.any(axis=1))
+            hidden[bad] = _ambiguous(classes, attribute, limits, counts[bad], hidden[bad])
+        removed = np.where(hidden, counts, 0)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)
+
+
+def _caps(limits: Sequence[PrivacyModel], classes: Classes, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the most rows of each value in classes with so many known values, by all models together."""
+    return np.asarray(np.min([model.caps(classes.table, sizes) for model in limits], axis=0))
+
+
+def _ambiguous(
+    classes: Classes,
+    attribute: str,
+    limits: Sequence[PrivacyModel],
+    counts: NDArray[np.int64],
+    hidden: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return which values of classes to hide so that it is not clear what they are, given those that must be."""
+    occurs = classes.table.sensitive[attribute].totals > 0
+    caps = _caps(limits, classes, counts.sum(axis=1))
+    hidden, open_ = hidden.copy(), np.arange(counts.shape[0])
+    while open_.size:
+        own, shown = counts[open_], (counts[open_] > 0) & ~hidden[open_]
+        possible = candidates(occurs, shown, np.where(hidden[open_], own, 0).sum(axis=1), caps[open_])
+        likely = _caps(limits, classes, possible.sum(axis=1)) < 1
+        more = (possible & likely).any(axis=1) & shown.any(axis=1)
+        rarest = np.where(shown, own, np.iinfo(np.int64).max).argmin(axis=1)
+        hidden[open_[more], rarest[more]] = True
+        open_ = open_[more]
+    return hidden

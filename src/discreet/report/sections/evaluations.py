@@ -185,13 +185,25 @@ def _risk_section(report: RiskReport) -> Section:
         ]
         words = "How certain a sensitive value is once the class of a person is known:"
         head = ["sensitive column", "at most", "on average", "distinct l", "t"]
-        blocks += [Text(words), DataTable(head, rows)]
+        blocks += [Text(words), DataTable(head, rows), *_hidden_values(report)]
     frame = report.columns.combinations.select("columns", "separation").head(_SHOWN)
     label = "The share of all pairs of released people that a column, or a combination of columns, distinguishes"
     blocks.append(Figure(share_chart(frame.rows(), label), f"{label}."))
     if report.warnings:
         blocks.append(BulletList([warning.message for warning in report.warnings]))
     return Section("Who could be found, and what would be learned about them", blocks)
+
+
+def _hidden_values(report: RiskReport) -> list[Block]:
+    """Return what the hidden values of each sensitive column can be, if there are any."""
+    found = {column: each.hidden for column, each in report.disclosure.items() if each.hidden is not None}
+    rows = [
+        [column, few(each.values), few(each.known), f"{each.fewest:,}", percent(each.confidence), percent(each.guessed)]
+        for column, each in found.items()
+    ]
+    words = "What a hidden value can be for somebody who knows all values of the column and sees those of its class:"
+    head = ["sensitive column", "hidden", "only one value", "fewest values", "guessed at most", "on average"]
+    return [Text(words), DataTable(head, rows)] if rows else []
 
 
 def _attack_section(report: AttackReport) -> Section:

@@ -122,6 +122,7 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
         limit=float(problem.limit),
         penalty=float(pricing.penalty),
         value_penalty=float(problem.cost.value_penalty(table) or 0.0),
+        ambiguous=problem.suppression.keeps_ambiguous,
         labels=int(labels),
         tight=bool(tight),
         update=bool(techniques.update),
@@ -208,7 +209,8 @@ def _thresholds(problem: Problem, histogram: Histogram | None, labels: int) -> t
     for model in problem.privacy:
         if isinstance(model, ThresholdModel):
             own = problem.table.sensitive[model.column]
-            theta = np.minimum(theta, model.thetas(own.totals, own.labels) * (1 + TOLERANCE))
+            thetas = np.where(own.totals > 0, model.thetas(own.totals, own.labels) * (1 + TOLERANCE), _UNLIMITED)
+            theta = np.minimum(theta, thetas)
     return theta, (np.arange(histogram.cardinality) // labels).astype(np.int32)
 
 

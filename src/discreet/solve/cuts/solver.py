@@ -13,11 +13,11 @@ import numpy as np
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.problem.suppression.class_records import ClassRecords
-from discreet.runtime.arguments import one_of, switch, whole_number
+from discreet.runtime.arguments import number, one_of, switch, whole_number
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
-from discreet.solve._recoding import EvaluatedRecoding, Recoder, smallest_budget
+from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.cuts.evaluator import ClassEvaluator
 from discreet.solve.cuts.kernels.bounds import price_cells
 from discreet.solve.cuts.kernels.moves import backtrack, has_room, settle, step_down
@@ -44,6 +44,7 @@ from discreet.solve.cuts.kernels.state import (
     Marks,
 )
 from discreet.solve.cuts.layout import CutTechniques, grow_stacks, lay_out_cuts
+from discreet.solve.cuts.precaution import Precaution
 from discreet.solve.kernels.records import record
 from discreet.solve.lattice.solver import RowsLost
 
@@ -70,19 +71,21 @@ class CutsSolver(Solver):
 
     Each technique can be switched off to measure it: ``order=descending`` (or ``ascending``) decides values by their
     rows, ``bounds=paper`` uses the bounds of section V and no look-ahead, ``update=false`` keeps bounds as they are
-    when a value is locked, ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with
+    until a class is split, ``incumbent=false`` starts from the most general cut, and ``formal=true`` takes a node with
     a single child for a choice of its own.
 
     An optimal release invites a minimality attack: whoever knows that it is optimal knows that finer ones are invalid.
-    ``top=h`` releases one of the h best cuts, ``extra=h`` generalizes up to h more values of the best cut, both at
-    random. Random numbers come from the operating system unless a seed is given.
+    ``top=h`` releases one of the h best cuts. ``extra=h`` adds 1 to h random steps to the best cut: each generalizes
+    values to their parent or, unless nothing may be suppressed, suppresses a class. Together they cost at most
+    ``extra_loss`` of the best cost. Either way the status is ``feasible``, even if the best cut was drawn. Random
+    numbers come from the operating system unless a seed is given.
 
     >>> CutsSolver(top=5).text
     'cuts(top=5)'
     """
 
     name: ClassVar[str] = "cuts"
-    examples: ClassVar[tuple[str, ...]] = ("cuts", "cuts(top=5)", "cuts(extra=2)")
+    examples: ClassVar[tuple[str, ...]] = ("cuts", "cuts(top=5)", "cuts(extra=2)", "cuts(extra=2, extra_loss=0.1)")
     title: ClassVar[str] = "Cuts"
     summary: ClassVar[str] = "The optimum with a proof, for branches of the tree."
     reason: ClassVar[str] = (
@@ -103,6 +106,7 @@ class CutsSolver(Solver):
     formal: bool = False
     top: int = 1
     extra: int = 0
+    extra_loss: float = 0.25
 
     def __post_init__(self) -> None:
         one_of(self.order, "The order of cuts", ("entropy", "descending", "ascending"))
@@ -111,6 +115,7 @@ class CutsSolver(Solver):
             switch(getattr(self, name), f"{name} of cuts")
         whole_number(self.top, "top of cuts", least=1)
         whole_number(self.extra, "extra of cuts", least=0)
+        number(self.extra_loss, "extra_loss of cuts", above=0)
 
     def check(self, problem: Problem) -> None:
         """Refuse costs that are not a sum over classes."""
@@ -367,29 +372,17 @@ def _chosen_solution(solver: CutsSolver, search: CutSearch, complete: bool) -> S
     """Choose the cut to release, evaluate it afresh through the array interface, and state what is proven."""
     draw = search.budget.random()
     cuts = search.cuts()
-    best, tree = cuts[0][0], search.state.cut_tree
-    cost, mark = draw.choice(cuts)
-    recoder = Recoder(search.problem)
-
-    def evaluate(mark: Marks) -> EvaluatedRecoding:
-        return recoder.evaluate(Released.by_blocks(search.problem.table, tree.blocks(mark)))
-
-    recoded = evaluate(mark)
-    candidates = [int(v) for v in tree.inner]
-    more = solver.extra
-    while more and candidates:
-        v = candidates.pop(draw.randrange(len(candidates)))
-        coarser = tree.generalized(mark, v)
-        if coarser is None:
-            continue
-        found = evaluate(coarser)
-        if np.isfinite(found.cost):
-            mark, recoded, more = coarser, found, more - 1
-    optimal = complete and cost == best and more == solver.extra
+    tree, recoder = search.state.cut_tree, Recoder(search.problem)
+    _, mark = draw.choice(cuts)
+    stats = search.stats()
+    recoded = recoder.evaluate(Released.by_blocks(search.problem.table, tree.blocks(mark)))
+    if solver.extra:
+        limit = recoded.cost * (1 + solver.extra_loss)
+        recoded, stats["precaution"] = Precaution(recoder, tree, draw, solver.extra, limit).take(mark, recoded)
+    if complete and solver.top == 1 and not solver.extra:
+        return recoded.solution("optimal", recoded.cost, stats, search.trace)
     bound = search.proven - _ROUNDING * abs(search.proven)
-    return recoded.solution(
-        "optimal" if optimal else "feasible", recoded.cost if optimal else bound, search.stats(), search.trace
-    )
+    return recoded.solution("feasible", bound, stats, search.trace)
 
 
 def _infeasible(problem: Problem, budget: Budget, stats: dict[str, Any]) -> Solution:

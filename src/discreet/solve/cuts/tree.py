@@ -229,13 +229,17 @@ def _single(parent: IntArray, rows: IntArray) -> NDArray[np.bool_]:
 
 
 def _rank(order: str, parent: IntArray, rows: IntArray) -> FloatArray:
-    """Return the rank of each value; higher ranks are decided first, those with one decision before all others."""
-    rank = rows.astype(np.float64)
-    if order == "ascending":
-        return -rank
+    """Return the rank of each value; higher ranks are decided first, those with one decision before all others.
+
+    Values with equally many rows, such as all roots, are ordered as the paper lists them: by column, from the root
+    down, and from left to right. Its figures depend on that.
+    """
     if order == "entropy":
         child = np.flatnonzero((parent >= 0) & (rows > 0))
         terms = rows[child] * np.log(rows[parent[child]] / rows[child])
         rank = np.bincount(parent[child], weights=terms, minlength=parent.size).astype(np.float64)
         rank[_single(parent, rows)] = np.inf
-    return rank
+        return rank
+    rank = np.empty(rows.size)
+    rank[np.argsort(-rows, kind="stable")] = np.arange(rows.size, 0, -1)
+    return -rank if order == "ascending" else rank

@@ -139,6 +139,44 @@ def above_thresholds(values: int, size: int, theta: Floats, hist: Ints, touched:
 
 
 @inner_kernel
+def hidden_values(above: int, values: int, size: int, rules: CutRules, work: CutWorkspace) -> int:
+    """Return how many values of a class become unknown, given that ``touched[:above]`` are too frequent.
+
+    With ``rules.ambiguous`` the least frequent values it shows are added until a guess among the candidates, the values
+    that may be too frequent and are not shown, is within the threshold of each.
+
+    OUT: work.touched, the hidden values first; work.need, 1 for each
+    """
+    theta, hist, touched, need = rules.theta, work.hist, work.touched, work.need
+    hidden = 0
+    for j in range(above):
+        hidden += hist[touched[j]]
+    if not rules.ambiguous:
+        return hidden
+    for j in range(above):
+        need[touched[j]] = 1
+    for end in range(above, values):
+        found, least = 0, 1.0
+        for i in range(theta.size):
+            if hidden > np.floor(theta[i] * size) and (hist[i] == 0 or need[i] == 1):
+                found += 1
+                least = min(least, theta[i])
+        if np.floor(least * found) >= 1:
+            break
+        rarest = end
+        for j in range(end + 1, values):
+            i, k = touched[j], touched[rarest]
+            if hist[i] < hist[k] or (hist[i] == hist[k] and i < k):
+                rarest = j
+        i = touched[rarest]
+        touched[rarest] = touched[end]
+        touched[end] = i
+        need[i] = 1
+        hidden += hist[i]
+    return hidden
+
+
+@inner_kernel
 def kept_majority(values: int, labels: int, work: CutWorkspace) -> int:
     """Return how many records of one label can stay at most if ``work.need`` of each value go.
 
@@ -229,8 +267,7 @@ def price_cells(state: CutArrays, first: int, last: int) -> None:
             elif kind == CLASS_VALUES:
                 alone = floor + rules.value_penalty * size
             else:
-                for j in range(above):
-                    alone += rules.value_penalty * work.hist[work.touched[j]]
+                alone += rules.value_penalty * hidden_values(above, values, size, rules, work)
         if kind == CLASS_VALUES:
             suppressed = floor + rules.value_penalty * size
         cell.floor, cell.alone, cell.suppressed, cell.margin = floor, alone, suppressed, max(0.0, margin)
@@ -349,13 +386,21 @@ def evaluate_parts(state: CutArrays, first: int, last: int, from_active: bool, b
                         if limited and kind == CLASS_RECORDS:
                             go = whole_cells(i, size, True, members, cells, rules, work)
                             lost = max(lost, np.ceil(go - _ROUNDING * rows))
+                elif bounds and kind == CLASS_VALUES:
+                    # Theorem 5: Lemma 3 for each value by itself.
+                    for j in range(above):
+                        hidden = single_values(work.touched[j], size, members, cells, rules, work)
+                        extra += rules.value_penalty * hidden
                 elif bounds:
                     extra = any_rows(float(size - kept), False, members, cells, work)
             elif kind == VIOLATING_RECORDS:
                 gone = float(size - kept)
                 lost = gone
                 cost = removed_cost(cost, suppressed, size, kept, values, rules, work)
-                if bounds and price == MINORITY:
+                if bounds and not rules.tight and price in (SQUARES, MINORITY):
+                    # Theorem 4: prices depend on which records stay, so that Corollary 7 does not apply.
+                    extra = max(0.0, gone * rules.penalty - floor)
+                elif bounds and price == MINORITY:
                     extra = majority_rows(values, rules.labels, members, cells, work)
                 elif bounds and rules.tight:
                     # Records of different values are different records: here the bounds add up.
@@ -365,9 +410,8 @@ def evaluate_parts(state: CutArrays, first: int, last: int, from_active: bool, b
                 elif bounds:
                     extra = any_rows(gone, True, members, cells, work)
             else:
-                union = 0.0
-                for j in range(above):
-                    union += rules.value_penalty * work.hist[work.touched[j]]
+                # Bounds count the values that are too frequent: whatever else is hidden only costs more.
+                union = rules.value_penalty * hidden_values(above, values, size, rules, work)
                 cost += union
                 if bounds and rules.tight and end - begin <= _FEW:
                     extra = few_cells(union, values, size, members, cells, rules, work)

@@ -331,16 +331,31 @@ def step_down(state: CutArrays, position: int, decision: int) -> None:
             if tree.end[c] > tree.first[c]:
                 stacks.open[now.open] = c
                 now.open += 1
-    elif state.rules.update:
+    else:
         lock(state, v)
+
+
+@inner_kernel
+def carry_over(state: CutArrays, log: int) -> None:
+    """Leave the numbers of the parts of a locked value as they were, until a part is split (no update, Fig. 9)."""
+    stacks, record = state.stacks, state.parts.record
+    for entry in range(log, stacks.now[0].log):
+        old, new = record[stacks.log[entry].part], record[stacks.active[stacks.log[entry].position]]
+        new.bound, new.cost, new.lost, new.gone = old.bound, old.cost, old.lost, old.gone
+        new.wrong, new.dead, new.need = old.wrong, old.dead, old.need
+        new.floor, new.mixed, new.full = old.floor, old.mixed, old.full
 
 
 @kernel
 def settle(state: CutArrays, bounds: bool) -> None:
     """Evaluate the parts the last step made, and add them to the totals."""
     stacks, now = state.stacks, state.stacks.now[0]
-    first = stacks.frame[now.depth - 1].parts
-    evaluate_parts(state, first, now.parts, False, bounds)
+    frame = stacks.frame[now.depth - 1]
+    first = frame.parts
+    if frame.decision == LOCKED and not state.rules.update:
+        carry_over(state, frame.log)
+    else:
+        evaluate_parts(state, first, now.parts, False, bounds)
     for s in range(first, now.parts):
         add_totals(stacks.total[0], state.parts.record[s], 1.0)
 

@@ -226,11 +226,13 @@ class CutRules(NamedTuple):
     limit: float
     penalty: float
     value_penalty: float
+    ambiguous: bool
+    """Further values are hidden where it would be clear which they are (violating values only)."""
     labels: int
     tight: bool
     """Knapsack bounds and look-ahead instead of the bounds of the paper alone."""
     update: bool
-    """Whether bounds are renewed when a value is locked (section VI-B)."""
+    """Whether bounds are renewed when a value is locked (section VI-B), and not only when a part is split."""
     exact_keys: bool
     """Whether different codes always have different keys."""
     look_ahead: int
