@@ -149,7 +149,8 @@ def _joined(names: Iterable[str]) -> str:
     words = [name.split(" ") for name in dict.fromkeys(names)]
     if len(words) == 1:
         return " ".join(words[0])
-    before, after = [], []
+    before: list[str] = []
+    after: list[str] = []
     while len({each[0] for each in words}) == 1:
         before.append(words[0][0])
         words = [each[1:] for each in words]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, TypeGuard, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.counts import CodedAttribute, CountTable, Histogram, Population
 from discreet.errors import DiscreetError, UnsupportedCombinationError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION, PrivacyModel, Problem, Suppression
-from discreet.runtime.parts import Family
+from discreet.runtime.parts import Family, Part
 from discreet.solve._base import SOLVERS, Solver
 from discreet.solve._choose import choose_solver
 
@@ -46,6 +48,9 @@ PAIRS = (
 )
 """The families that are combined; a scheme with a scheme are those of two columns."""
 
+_GUESSED = {int: 2, float: 0.5, str: "disease"}
+"""Arguments by type, for parts of other packages that give no example."""
+
 _MOST_UNUSUAL = 2
 """The most defaults of other families that are replaced so that a pair works."""
 
@@ -71,10 +76,10 @@ class Combination:
     """How it is searched: in compiled kernels, or by general code that is slower. None if it is refused."""
     solver: str | None = None
     """The solver that was chosen, or the one that was asked for."""
-    partners: Choice = field(default_factory=dict)
-    """What it was tried with: a text form of each other family. As many as possible are defaults."""
+    choice: Choice = field(default_factory=dict)
+    """What was tried: a text form of each family. As many as possible are defaults."""
     unusual: Choice = field(default_factory=dict)
-    """The partners that are no defaults: the defaults do not go with the two parts."""
+    """The partners that replace a default, which does not go with the two parts."""
     reason: str | None = None
     """Why it is refused, in one sentence with a way out."""
     refusal: tuple[str, ...] = ()
@@ -86,6 +91,11 @@ class Combination:
     def works(self) -> bool:
         """Whether a solver takes it."""
         return self.search is not None
+
+    @property
+    def partners(self) -> Choice:
+        """What the two parts were tried with: a text form of each other family."""
+        return {name: text for name, text in self.choice.items() if name not in (self.first_family, self.second_family)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for programs."""
@@ -130,7 +140,11 @@ def _problem(table: CountTable, choice: Choice) -> Problem:
 
 @cache
 def _part(family: str, text: str) -> Any:
-    return _FAMILIES[family].make(text)
+    """Return the part of a text form; a model that names no sensitive attribute looks at the disease."""
+    part = _FAMILIES[family].make(text)
+    if getattr(part, "looks_at_sensitive", False) and getattr(part, "attribute", "") is None:
+        return replace(part, attribute="disease")
+    return part
 
 
 class _Matrix:
@@ -155,6 +169,11 @@ class _Matrix:
             self.forms[first_family].items(), self.forms[second_family].items()
         ):
             names = (first_family, first, second_family, second)
+            if not (forms and others):
+                yield Combination(
+                    *names, reason=f"{second if forms else first} gives no example; add one to its class."
+                )
+                continue
             found = self._combine(names, forms[0], others[0])
             refused = {}
             if found.works:
@@ -179,8 +198,7 @@ class _Matrix:
                 refused.append(tried)
                 continue
             solver, search = tried
-            partners = {family: text for family, text in choice.items() if family not in fixed}
-            return Combination(*names, search, solver, partners, unusual)
+            return Combination(*names, search, solver, choice, unusual)
         both = [_pattern(first_family, first), _pattern(second_family, second)]
         named = [error for error in refused if all(pattern.search(error.message) for pattern in both)]
         error = named[0] if named else self._told(fixed)
@@ -190,7 +208,7 @@ class _Matrix:
     def _told(self, fixed: Choice) -> DiscreetError:
         """Return the error of two parts together with the partners that each of them works with alone."""
         choice: dict[str, str] = {}
-        for family, form in reversed(fixed.items()):
+        for family, form in reversed(list(fixed.items())):
             if (family, form) not in self._alone:
                 works = (one for one in self._attempts({family: form}) if not self._fails({**one, family: form}))
                 self._alone[family, form] = next(works, {})
@@ -201,11 +219,11 @@ class _Matrix:
 
     def _models_of_kinds(self) -> Iterator[tuple[str, str]]:
         """Yield the default model of each suppression kind that suppresses by sensitive values."""
-        for form, *_ in self.forms["suppression"].values():
+        for form in (forms[0] for forms in self.forms["suppression"].values() if forms):
             kind = _part("suppression", form)
             if kind.whole_classes and not kind.hides_values:
                 continue
-            for model, *_ in self.forms["privacy"].values():
+            for model in (forms[0] for forms in self.forms["privacy"].values() if forms):
                 made = _part("privacy", model)
                 if made.looks_at_sensitive and _accepts(kind, made):
                     yield form, model
@@ -246,7 +264,7 @@ class _Matrix:
     def _replacements(self, free: Sequence[str]) -> Iterator[Choice]:
         """Yield what may replace the defaults of some families: nothing, one part or two."""
         others = {
-            family: [forms[0] for forms in self.forms[family].values() if forms[0] != self.usual[family]]
+            family: [forms[0] for forms in self.forms[family].values() if forms and forms[0] != self.usual[family]]
             for family in free
         }
         for replaced in range(_MOST_UNUSUAL + 1):
@@ -287,15 +305,28 @@ def _names_parts(error: DiscreetError) -> TypeGuard[UnsupportedCombinationError]
     return isinstance(error, UnsupportedCombinationError)
 
 
-def _forms(family: Family[Any]) -> dict[str, Sequence[str]]:
-    """Return the examples of each member of a family; one of another package that cannot be loaded is left out."""
+def _forms(family: Family[Any]) -> dict[str, list[str]]:
+    """Return text forms of each member of a family; of another package only what can be loaded."""
     members = list(family.members().values())
     for name in sorted(family.others()):
-        try:
+        with suppress(UsageError):
             members.append(family.find(name))  # type: ignore[arg-type]
-        except UsageError:
-            continue
-    return {member.name: member.examples or (member.name,) for member in members}
+    return {member.name: list(_examples(family, member)) for member in members}
+
+
+def _examples(family: Family[Any], member: type[Part]) -> Iterator[str]:
+    """Yield the examples of a member; without any, its name or a form with arguments by their types."""
+    for form in member.examples or (member.name,):
+        with suppress(DiscreetError):
+            family.make(form)
+            yield form
+    if not member.examples:
+        fields = [item for item in dataclasses.fields(member) if item.init]  # type: ignore[arg-type]
+        types = get_type_hints(member)
+        with suppress(DiscreetError, KeyError, TypeError):
+            required = [item.name for item in fields if item.default is dataclasses.MISSING]
+            if required:
+                yield member(**{name: _GUESSED[types[name]] for name in required}).text
 
 
 @cache
@@ -353,7 +384,7 @@ def _tiny_table() -> CountTable:
             "disease": _histogram("disease", disease * 2 + label, ("",) * 12),
             "income": _histogram("income", income * 2 + label, ("",) * 8),
         },
-        Population(codes, weights * 4.0, number),
+        Population(codes, (weights * 4).astype(np.float64), number),
     )
 
 
