@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import re
 import tempfile
 import traceback
 from collections import Counter
@@ -17,17 +18,23 @@ from pathlib import Path
 import polars as pl
 
 import discreet as dc
-from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UsageError
+from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem.schemes import SCHEMES
+from discreet.vocabulary import families
 from fuzz import auditor, oracle
 from fuzz.auditor import same
-from fuzz.jobs import Case, data_of, options_of, table_of
+from fuzz.jobs import Case, cells, data_of, options_of, table_of
+from fuzz.taken import refusal
 
 __all__ = ["Broken", "Ran", "check", "digest", "run"]
 
 NEAR = 1e-7
 WRITTEN = ("csv", "parquet", "jsonl", "csv by duckdb")
 """Kinds of data whose release is written to a file."""
+
+
+KINDS = {family.kind: name for name, family in families().items()}
+"""The families of the matrix by their names in messages."""
 
 
 class Broken(AssertionError):  # noqa: N818 - reads as the outcome of a check
@@ -111,10 +118,11 @@ def check(case: Case, *, deep: bool = False) -> str:
     ran = run(case)
     meanings = {name: meaning(case, name) for name in case.quasi}
     made = oracle.plain(case, meanings)
+    check_combination(case, ran)
     if ran.release is None:
         if ran.ended == "infeasible":
             check_infeasible(case, made)
-        return ran.ended
+        return "no combination" if isinstance(ran.error, UnsupportedCombinationError) else ran.ended
     check_promises(case, ran)
     check_numbers(case, ran)
     if case.scheme != "local":
@@ -128,6 +136,28 @@ def check(case: Case, *, deep: bool = False) -> str:
         check_what_does_not_matter(case, ran)
         check_audit(case)
     return ran.ended
+
+
+def check_combination(case: Case, ran: Ran) -> None:
+    """A job is refused as a combination if and only if its parts are on any table; parts that fit are not blamed."""
+    expected = refusal(case)
+    if isinstance(ran.error, UnsupportedCombinationError):
+        _expect(expected is not None, "refused", f"the same parts go together elsewhere: {ran.error}")
+        pair = blamed(ran.error)
+        _expect(pair is None or pair.unusual or not pair.works, "blamed", f"the matrix has it: {ran.error}")
+    elif ran.release is not None:
+        refused = isinstance(expected, UnsupportedCombinationError)
+        _expect(not refused, "taken", f"the same parts are refused elsewhere: {expected}")
+
+
+def blamed(error: UnsupportedCombinationError):
+    """The pair of the matrix that an error names; None if it names something else, or a third part."""
+    named = [re.fullmatch(rf"[Tt]he ({'|'.join(KINDS)}) ([\w+-]+)", part) for part in error.parts]
+    if not all(named):
+        return None
+    names = {(KINDS[match[1]], match[2]) for match in named}
+    pairs = (each for each in cells() if {(each.first_family, each.first), (each.second_family, each.second)} == names)
+    return next(pairs, None)
 
 
 def meaning(case: Case, name: str):
@@ -168,7 +198,7 @@ def people_like(case: Case, ran: Ran, meanings):
     if case.weights is not None:
         return lambda group: sum(original[row["rid"]]["w"] for row in group)
     people = case.people()
-    if people is None or any(rows is None for rows in meanings.values()):
+    if people is None or case.scheme == "local" or any(rows is None for rows in meanings.values()):
         return None
     names = {}
     for name, rows in meanings.items():

@@ -22,7 +22,7 @@ from discreet.runtime.parts import Family, Part
 from discreet.solve._base import SOLVERS, Solver
 from discreet.solve._choose import choose_solver
 
-__all__ = ["PAIRS", "Combination", "combinations", "example_problem"]
+__all__ = ["PAIRS", "Combination", "combinations", "example_problem", "tiny_table"]
 
 _FAMILIES: dict[str, Family[Any]] = {
     "schemes": SCHEMES,
@@ -125,7 +125,7 @@ def combinations(first: str | None = None, second: str | None = None) -> list[Co
 
 def example_problem(choice: Choice) -> tuple[Problem, Solver]:
     """Return the problem of a choice on the tiny table, and the solver; raise an error if parts do not fit."""
-    problem = _problem(_tiny_table(), choice)
+    problem = _problem(tiny_table(), choice)
     return problem, choose_solver(problem, choice["solvers"])
 
 
@@ -151,7 +151,7 @@ class _Matrix:
     """The parts of all families, and the results of what was tried."""
 
     def __init__(self) -> None:
-        self.table = _tiny_table()
+        self.table = tiny_table()
         self.forms = {name: _forms(family) for name, family in _FAMILIES.items()}
         built = inspect.signature(Problem.build).parameters
         self.usual = {family: built[name].default for family, name in _PARAMETERS.items() if name != "privacy"}
@@ -352,7 +352,7 @@ _DISEASE_TREE = ((0, 1, 2, 3, 4, 5), (0, 1, 1, 1, 2, 3), (0, 0, 0, 0, 0, 0))
 
 
 @cache
-def _tiny_table() -> CountTable:
+def tiny_table() -> CountTable:
     """Return a table with the columns that examples of parts name; each tuple has one value of every other column."""
     trees = {"age": _AGE, "work": _WORK, "zip": _ZIP}
     leaves = [range(len(ancestors[0])) for ancestors, _ in trees.values()]
