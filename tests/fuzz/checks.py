@@ -10,6 +10,7 @@ import os
 import random
 import re
 import tempfile
+import time
 import traceback
 from collections import Counter
 from dataclasses import replace
@@ -29,6 +30,8 @@ from fuzz.taken import refusal
 __all__ = ["Broken", "Ran", "check", "digest", "run"]
 
 NEAR = 1e-7
+SLOW = 4.0
+"""Seconds after which a job is not repeated; jobs have a time limit of 20."""
 WRITTEN = ("csv", "parquet", "jsonl", "csv by duckdb")
 """Kinds of data whose release is written to a file."""
 
@@ -48,8 +51,13 @@ class Broken(AssertionError):  # noqa: N818 - reads as the outcome of a check
 class Ran:
     """Outcome of a job: a release with its rows, or an error."""
 
-    def __init__(self, release=None, rows=None, error=None):
-        self.release, self.rows, self.error = release, rows, error
+    def __init__(self, release=None, rows=None, error=None, seconds=0.0):
+        self.release, self.rows, self.error, self.seconds = release, rows, error, seconds
+
+    @property
+    def slow(self) -> bool:
+        """Whether the time limit may have decided what came out, or would the next time."""
+        return self.seconds > SLOW
 
     @property
     def ended(self) -> str:
@@ -69,8 +77,9 @@ def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
             data = data_of(case, folder, table)
             if isinstance(data, Path):
                 options = {"output": folder / f"safe{data.suffix}", "order": "keep", **options}
+            begun = time.monotonic()
             release = dc.anonymize(data, **options)
-            return Ran(release, rows_of(release, case))
+            return Ran(release, rows_of(release, case), seconds=time.monotonic() - begun)
         except DiscreetError as error:
             _one_sentence(error)
             if list(folder.glob("safe*")) or list(folder.glob(".*")):
@@ -132,7 +141,7 @@ def check(case: Case, *, deep: bool = False) -> str:
     if made is not None:
         check_cost(case, ran, made)
         check_best(case, ran, made)
-    if deep:
+    if deep and not ran.slow:
         check_what_does_not_matter(case, ran)
         check_audit(case)
     return ran.ended
@@ -405,7 +414,7 @@ def check_best(case: Case, ran: Ran, made) -> None:
     _expect(release.cost >= least - NEAR * max(1, abs(least)), "impossible", f"{release.cost} is below {least}")
     if release.status == "optimal":
         _expect(_near(release.cost, least), "optimal", f"{release.cost} is not {least}")
-    elif case.exact:
+    elif case.exact and not ran.slow:
         raise Broken("optimal", f"a small problem was not solved to the end: {release.status}")
 
 
