@@ -48,7 +48,7 @@ def test_every_part_goes_with_something(combined):
 def test_a_refusal_is_one_sentence_with_a_way_out(combined):
     for each in combined:
         assert (each.reason is None) == each.works == bool(each.choice)
-        for reason in filter(None, (each.reason, *each.other_forms.values())):
+        for reason in filter(None, (each.reason, *(other.reason for other in each.other_forms.values()))):
             assert reason.endswith("."), reason
             assert ". " not in reason, reason
             assert ": " in reason or "; " in reason, f"no way out: {reason}"

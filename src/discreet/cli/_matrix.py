@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -26,14 +26,18 @@ _SYMBOLS = {"compiled": "✓", "general": "(✓)", None: ""}
 _WORDS = {"compiled": "✓ compiled", "general": "✓ general", None: ""}
 
 
+Key = tuple[str, str]
+"""A row and a column."""
+
+
 @dataclass
 class Grid:
     """One table: for each pair of parts how it is searched, and the notes that belong to it."""
 
     first: str
     second: str
-    cells: dict[tuple[str, str], Combination]
-    marks: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    cells: dict[Key, Combination]
+    marks: dict[Key, list[str]] = field(default_factory=dict)
     """The labels of the notes of a cell; with an empty row those of a column, with an empty column those of a row."""
     notes: dict[str, str] = field(default_factory=dict)
     """The sentence of each label."""
@@ -73,7 +77,7 @@ def grids(found: Sequence[Combination]) -> Iterator[Grid]:
 def _add_partners(grid: Grid) -> None:
     """Note what parts need instead of the defaults: at a row or a column if it is the same all along."""
     working = {key: _partners(cell) for key, cell in grid.cells.items() if cell.works}
-    where: dict[tuple[str, str], str] = {}
+    where: dict[Key, str] = {}
     rows = {row: {text for key, text in working.items() if key[0] == row} for row in grid.rows}
     columns = {column: {text for key, text in working.items() if key[1] == column} for column in grid.columns}
     for (row, column), text in working.items():
@@ -96,48 +100,52 @@ def _partners(cell: Combination) -> str:
 
 
 def _add_reasons(grid: Grid) -> None:
-    """Number the reasons of refusals; those that differ in one part only become one sentence."""
-    refused = {key: cell for key, cell in grid.cells.items() if not cell.works}
+    """Number the reasons of refusals, and of forms that are refused where the first example is not."""
+    for sentence, keys in _sentences({key: cell for key, cell in grid.cells.items() if not cell.works}):
+        _add_note(grid, sentence, keys)
+    for form in dict.fromkeys(form for cell in grid.cells.values() for form in cell.other_forms):
+        refused = {key: cell.other_forms[form] for key, cell in grid.cells.items() if form in cell.other_forms}
+        for sentence, keys in _sentences(refused):
+            _add_note(grid, f"Not as {form}: {sentence[0].lower()}{sentence[1:]}", keys)
+
+
+def _sentences(refused: Mapping[Key, Combination]) -> Iterator[tuple[str, list[Key]]]:
+    """Yield why pairs are refused, and which; reasons that differ in their parts only become one sentence."""
     same: Counter[tuple[int, str, str]] = Counter()
     for cell in refused.values():
-        if cell.refusal:
-            first, second, way_out = cell.refusal
-            same.update({(0, first, way_out), (1, second, way_out)})
-    groups: dict[tuple[int, str, str], dict[tuple[str, str], str]] = {}
+        same.update(_shared(cell))
+    groups: dict[tuple[int, str, str], dict[Key, str]] = {}
     for key, cell in refused.items():
-        if cell.refusal:
-            first, second, way_out = cell.refusal
-            shared = max((0, first, way_out), (1, second, way_out), key=lambda each: (same[each], -each[0]))
-            groups.setdefault(shared, {})[key] = second if shared[0] == 0 else first
-        else:
-            groups.setdefault((2, cell.reason or "", ""), {})[key] = ""
-    alike: dict[tuple[int, str, str], tuple[list[str], list[tuple[str, str]]]] = {}
+        if not cell.refusal:
+            yield cell.reason or "", [key]
+            continue
+        shared = max(_shared(cell), key=lambda each: (same[each], -each[0]))
+        groups.setdefault(shared, {})[key] = cell.refusal[1 - shared[0]]
+    alike: dict[tuple[int, str, str], tuple[list[str], list[Key]]] = {}
     for (which, part, way_out), members in groups.items():
-        parts, keys = alike.setdefault((which, _joined(members.values()), way_out if which < 2 else part), ([], []))
+        parts, keys = alike.setdefault((which, _joined(members.values()), way_out), ([], []))
         parts.append(part)
         keys += members
     for (which, others, way_out), (parts, keys) in alike.items():
         pair = (_joined(parts), others) if which == 0 else (others, _joined(parts))
-        _add_note(grid, way_out if which == 2 else f"{pair[0]} does not go with {pair[1]}: {way_out}.", keys)
-    _add_forms(grid)
+        yield f"{pair[0]} does not go with {pair[1]}: {way_out}.", keys
 
 
-def _add_note(grid: Grid, sentence: str, keys: Iterable[tuple[str, str]]) -> None:
-    """Number a sentence, and mark the cells it is about."""
-    label = str(sum(each.isdecimal() for each in grid.notes) + 1)
+def _shared(cell: Combination) -> list[tuple[int, str, str]]:
+    """Return what a reason may have in common with others: its first or its second part, and the way out."""
+    if not cell.refusal:
+        return []
+    first, second, way_out = cell.refusal
+    return [(0, first, way_out), (1, second, way_out)]
+
+
+def _add_note(grid: Grid, sentence: str, keys: Iterable[Key]) -> None:
+    """Number a sentence, unless it has a number, and mark the pairs it is about."""
+    known = {text: label for label, text in grid.notes.items()}
+    label = known.get(sentence) or str(sum(each.isdecimal() for each in grid.notes) + 1)
     grid.notes[label] = sentence
     for key in keys:
         grid.marks.setdefault(key, []).append(label)
-
-
-def _add_forms(grid: Grid) -> None:
-    """Number the forms of parts that are refused where the first form is not."""
-    forms: dict[str, list[tuple[str, str]]] = {}
-    for key, cell in grid.cells.items():
-        for form in cell.other_forms:
-            forms.setdefault(form, []).append(key)
-    for form, keys in forms.items():
-        _add_note(grid, f"Not as {form}: {grid.cells[keys[0]].other_forms[form]}", keys)
 
 
 def _joined(names: Iterable[str]) -> str:

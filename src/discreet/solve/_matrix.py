@@ -84,8 +84,8 @@ class Combination:
     """Why it is refused, in one sentence with a way out."""
     refusal: tuple[str, ...] = ()
     """The same in pieces: the two parts that do not fit, and the way out; empty if it is another error."""
-    other_forms: Mapping[str, str] = field(default_factory=dict)
-    """Other forms of the two parts that are refused though their first example is not, with the reason."""
+    other_forms: Mapping[str, Combination] = field(default_factory=dict)
+    """Other examples of the two parts that are refused though the first one is not."""
 
     @property
     def works(self) -> bool:
@@ -101,7 +101,8 @@ class Combination:
         """Return plain data, for programs."""
         families = {"first_family": self.first_family, "second_family": self.second_family}
         found = {"first": self.first, "second": self.second, "search": self.search, "solver": self.solver}
-        more = {"partners": dict(self.partners), "reason": self.reason, "other_forms": dict(self.other_forms)}
+        forms = {form: other.reason for form, other in self.other_forms.items()}
+        more = {"partners": dict(self.partners), "reason": self.reason, "other_forms": forms}
         return families | found | more
 
 
@@ -181,7 +182,7 @@ class _Matrix:
                     (form, forms[0], form) for form in others[1:]
                 ]
                 tried = {form: self._combine(names, *both) for form, *both in further}
-                refused = {form: one.reason for form, one in tried.items() if one.reason is not None}
+                refused = {form: one for form, one in tried.items() if not one.works}
             yield replace(found, other_forms=refused)
 
     def _combine(self, names: tuple[str, str, str, str], form: str, other: str) -> Combination:
