@@ -155,7 +155,8 @@ def check_combination(case: Case, ran: Ran) -> None:
             return  # whether a scheme has blocks between two levels depends on the hierarchy
         _expect(expected is not None, "refused", f"the same parts go together elsewhere: {ran.error}")
         pair = blamed(ran.error)
-        _expect(pair is None or pair.unusual or not pair.works, "blamed", f"the matrix has it: {ran.error}")
+        fits = pair is not None and pair.works and not (pair.unusual or pair.other_forms)
+        _expect(not fits, "blamed", f"the matrix has it: {ran.error}")
     elif ran.release is not None:
         refused = isinstance(expected, UnsupportedCombinationError)
         _expect(not refused, "taken", f"the same parts are refused elsewhere: {expected}")
