@@ -171,9 +171,9 @@ class _Matrix:
         ):
             names = (first_family, first, second_family, second)
             if not (forms and others):
-                yield Combination(
-                    *names, reason=f"{second if forms else first} gives no example; add one to its class."
-                )
+                lacking = (second_family, second) if forms else (first_family, first)
+                part = f"{_FAMILIES[lacking[0]].kind} {lacking[1]}"
+                yield Combination(*names, reason=f"The {part} gives no example to try; add one to its class.")
                 continue
             found = self._combine(names, forms[0], others[0])
             refused = {}
@@ -192,7 +192,7 @@ class _Matrix:
         if first_family == second_family:
             fixed = {first_family: form if form == other else f"{form} + {other}"}
         refused: list[DiscreetError] = []
-        for unusual in self._attempts(fixed):
+        for unusual in itertools.chain(self._attempts(fixed), self._own_partners(fixed)):
             choice = self._complete({**unusual, **fixed})
             tried = self._try(choice)
             if isinstance(tried, DiscreetError):
@@ -202,21 +202,19 @@ class _Matrix:
             return Combination(*names, search, solver, choice, unusual)
         both = [_pattern(first_family, first), _pattern(second_family, second)]
         named = [error for error in refused if all(pattern.search(error.message) for pattern in both)]
-        error = named[0] if named else self._told(fixed)
+        error = (named or refused[-1:])[0]
         pieces = [self._plain(piece) for piece in (*error.parts, error.way_out)] if _names_parts(error) else []
         return Combination(*names, reason=self._plain(error.message), refusal=tuple(pieces))
 
-    def _told(self, fixed: Choice) -> DiscreetError:
-        """Return the error of two parts together with the partners that each of them works with alone."""
+    def _own_partners(self, fixed: Choice) -> Iterator[Choice]:
+        """Yield the partners that each of two parts works with alone, together: what is refused then is due to both."""
         choice: dict[str, str] = {}
         for family, form in reversed(list(fixed.items())):
             if (family, form) not in self._alone:
                 works = (one for one in self._attempts({family: form}) if not self._fails({**one, family: form}))
                 self._alone[family, form] = next(works, {})
             choice |= self._alone[family, form]
-        tried = self._try(self._complete({**choice, **fixed}))
-        assert isinstance(tried, DiscreetError)
-        return tried
+        yield {family: form for family, form in choice.items() if family not in fixed}
 
     def _models_of_kinds(self) -> Iterator[tuple[str, str]]:
         """Yield the default model of each suppression kind that suppresses by sensitive values."""
