@@ -70,6 +70,15 @@ def test_the_example_keeps_its_contracts(tmp_path: Path) -> None:
     parts = json.loads(listed.stdout)
     found = {part["name"]: part["package"] for each in parts.values() for part in each if "package" in part}
     assert found == dict.fromkeys(["p-sensitive", "crowding", "descent"], "discreet-neighbourly 1.0")
+    combined = subprocess.run(
+        [sys.executable, "-m", "discreet", "parts", "--matrix", "--json"],
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    for pair in json.loads(combined.stdout):
+        found.pop(pair["first"] if pair["search"] else "", None)
+    assert not found, "a part of another package goes with nothing"
 
 
 PLAIN = """

@@ -130,7 +130,7 @@ def test_studio(copy: Copy) -> None:
     model = next(entry for entry in offered["privacy"] if entry["name"] == "k-e")
     assert [parameter["name"] for parameter in model["parameters"]] == ["k", "e", "attribute"]
     kind = next(entry for entry in offered["suppression"] if entry["name"] == "per-mille")
-    assert "schemes" not in kind, "a budget goes with every scheme"
+    assert "refused" not in kind, "a budget goes with every scheme"
 
 
 def test_generated_files(copy: Copy) -> None:

@@ -1,6 +1,6 @@
 """Write what follows from the sources: the stub of ``discreet`` and the generated tables of the documentation.
 
-A table is between ``<!-- generated: NAME FAMILY -->`` and ``<!-- end -->``. With ``--check`` nothing is written, and
+A table is between ``<!-- generated: NAME FAMILIES -->`` and ``<!-- end -->``. With ``--check`` nothing is written, and
 the exit code is 1 if a file is stale.
 """
 
@@ -11,20 +11,23 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_origin, get_type_hints
 
 import numpy as np
 
 import discreet
+from discreet.cli._matrix import Grid, grids, markdown
 from discreet.counts import CodedAttribute
 from discreet.runtime.parts import Part
+from discreet.solve import combinations
 from discreet.vocabulary import families
 
 SOURCE = Path(discreet.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("docs/vocabulary.md", "docs/how-to/extend.md")
-BLOCK = re.compile(r"(<!-- generated: (\w+) ?(\w*) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGES = ("docs/vocabulary.md", "docs/combinations.md", "docs/how-to/extend.md")
+BLOCK = re.compile(r"(<!-- generated: (\w+) ?([\w ]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def stub() -> str:
@@ -83,6 +86,18 @@ def reach(_: str) -> Iterator[str]:
         applied = [kind for kind, part in kinds.items() if member().applies(part)]
         cells = [", ".join(f"`{each}`" for each in every) for every in (searched, applied)]
         yield f"| `{name}` | {cells[0]} | {cells[1]} | {'yes' if member.exact else ''} |"
+
+
+def combined(pair: str) -> Iterator[str]:
+    """Yield a table of which parts of two families go together, and why others do not."""
+    first, second = pair.split()
+    (grid,) = (grid for grid in _grids() if (grid.first, grid.second) == (first, second))
+    return markdown(grid)
+
+
+@cache
+def _grids() -> list[Grid]:
+    return list(grids(combinations()))
 
 
 def partitions(_: str) -> Iterator[str]:
@@ -146,6 +161,7 @@ TABLES: dict[str, Callable[[str], Iterator[str]]] = {
     "flags": flags,
     "partitions": partitions,
     "reach": reach,
+    "combined": combined,
     "every_flag": every_flag,
     "words": words,
 }

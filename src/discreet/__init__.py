@@ -40,7 +40,7 @@ _MODULES = {
     "discreet.report.comparison": ("Comparison",),
     "discreet.samples": ("sample",),
     "discreet.schema": ("Builder", "Hierarchy", "Interval", "ValueSet", "parse_block"),
-    "discreet.solve": ("Budget", "Progress"),
+    "discreet.solve": ("Budget", "Combination", "Progress", "combinations"),
 }
 _PACKAGES = ("evaluate",)
 _CLASS_FOLDERS = ("problem.costs", "problem.privacy", "problem.suppression")

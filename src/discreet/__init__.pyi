@@ -70,7 +70,9 @@ from discreet.schema.builders.mask import mask as mask
 from discreet.schema.builders.ordered import ordered as ordered
 from discreet.schema.builders.ranges import ranges as ranges
 from discreet.solve import Budget as Budget
+from discreet.solve import Combination as Combination
 from discreet.solve import Progress as Progress
+from discreet.solve import combinations as combinations
 
 __version__: str
 __all__ = [
@@ -89,6 +91,7 @@ __all__ = [
     "ClassRecords",
     "ClassValues",
     "Classification",
+    "Combination",
     "Comparison",
     "DataError",
     "DeltaDisclosure",
@@ -134,6 +137,7 @@ __all__ = [
     "apply_mapping",
     "audit",
     "auto",
+    "combinations",
     "compare",
     "dates",
     "evaluate",

@@ -92,13 +92,14 @@ class UsageError(DiscreetError):
 
 
 class UnsupportedCombinationError(UsageError):
-    """Two parts of a problem do not fit; ``parts`` names both."""
+    """Two parts of a problem do not fit; ``parts`` names both, ``way_out`` says what would do."""
 
     topic = "combination"
 
     def __init__(self, first: str, second: str, way_out: str) -> None:
         super().__init__(f"{first} does not go with {second}: {way_out}.")
         self.parts = (first, second)
+        self.way_out = way_out
 
 
 class DataError(DiscreetError):

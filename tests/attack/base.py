@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Attack", "Outcome", "attacks"]
+from discreet.errors import UsageError
+from discreet.problem import COSTS, SCHEMES
+from discreet.solve._matrix import example_problem
+
+__all__ = ["Attack", "Outcome", "attacks", "going_together"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,21 @@ class Outcome:
     """Whether the release withstood it."""
     detail: str = ""
     """What was learned, if anything."""
+
+
+def going_together(suppression: str, privacy: str) -> list[tuple[str, str]]:
+    """The schemes and costs that go with a suppression kind and a privacy model of a disease."""
+    parts = {"suppression": suppression, "privacy": privacy, "solvers": "auto"}
+    pairs = [(scheme, cost) for scheme in SCHEMES.members() for cost in COSTS.members()]
+    return [pair for pair in pairs if _fits({**parts, "schemes": pair[0], "costs": pair[1]})]
+
+
+def _fits(choice: dict[str, str]) -> bool:
+    try:
+        example_problem(choice)
+    except UsageError:
+        return False
+    return True
 
 
 Attack = Callable[[int, Path], Iterator[Outcome]]

@@ -22,6 +22,7 @@ import polars as pl
 
 import discreet as dc
 from attack.base import Outcome
+from discreet.problem import SCHEMES
 
 __all__ = ["run"]
 
@@ -80,8 +81,8 @@ def draw(rng: random.Random) -> tuple[pl.DataFrame, dict[str, Any], list[str], s
         "quasi_identifiers": quasi,
         "sensitive": [attribute],
         "privacy": ["k(2)", rng.choice([f"distinct-l(2, {attribute})", f"t(0.7, {attribute}, equal)"])],
-        "suppression": rng.choice(["budget(0.5)", "budget(0.9)", "class-records"]),
-        "scheme": rng.choice(["full-domain", "full-domain", "set", "ordered"]),
+        "suppression": rng.choice(["budget(0.5)", "budget(0.9)", "class-records", "violating-records"]),
+        "scheme": rng.choice(["full-domain", *SCHEMES.members()]),
     }
     return table, job, quasi, secret
 

@@ -20,11 +20,14 @@ import polars as pl
 import discreet as dc
 from attack.base import Outcome
 from discreet.engines import to_lazy
+from discreet.problem import SCHEMES
 
 __all__ = ["handed_over", "run"]
 
-_TRIES = 3
-_SCHEMES = ("full-domain", "subtree", "ordered", "guided-ordered", "set", "local")
+_MOST, _TRIES = 3, 24
+"""Pairs of releases that are compared, and pairs that are made to find them."""
+_SCHEMES = tuple(SCHEMES.members())
+_KINDS = ("budget(15%)", "budget(15%)", "class-records", "violating-records")
 _PROMISES = (["k(4)"], ["k(5)", "distinct-l(2, illness)"], ["k(3)", "t(0.6, illness)"])
 _COST = ("cost", "normalized_cost", "lower_bound", "gap")
 
@@ -32,7 +35,10 @@ _COST = ("cost", "normalized_cost", "lower_bound", "gap")
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
     """Attack a few pairs of releases."""
     rng = np.random.default_rng([seed, 5])
+    compared = 0
     for number in range(_TRIES):
+        if compared == _MOST:
+            break
         scheme = _SCHEMES[(seed + number) % len(_SCHEMES)]
         few = bool(rng.integers(2))
         kind = str(rng.choice(["polars", "pandas", "pyarrow", "dates"]))
@@ -45,6 +51,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
         first, second = pair
         if not _same(first, second) or not all(0 < one.suppressed < 5 if few else one.suppressed >= 5 for one in pair):
             continue
+        compared += 1
         documents = [handed_over(release, folder, cost=few) for release in (first, second)]
         differs = [name for name in documents[0] if documents[0][name] != documents[1][name]]
         counted = f"{first.suppressed} and {second.suppressed} left out"
@@ -64,7 +71,7 @@ def _job(rng: np.random.Generator, scheme: str, kind: str) -> dict[str, Any]:
         "sensitive": ["illness"],
         "privacy": _PROMISES[int(rng.integers(len(_PROMISES)))],
         "scheme": scheme,
-        "suppression": "budget(15%)",
+        "suppression": str(rng.choice(_KINDS)),
         **({"seed": 1} if scheme == "local" else {}),
     }
 

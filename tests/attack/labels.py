@@ -18,15 +18,13 @@ from typing import Any
 import polars as pl
 
 import discreet as dc
-from attack.base import Outcome
+from attack.base import Outcome, going_together
 from canary import found_in
 from discreet.errors import DiscreetError
 from discreet.pipeline.release import Release
 
 __all__ = [
-    "COSTS",
     "KINDS",
-    "SCHEMES",
     "SUPPRESSIONS",
     "Case",
     "attempt",
@@ -37,8 +35,6 @@ __all__ = [
     "search",
 ]
 
-SCHEMES = ("full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set", "local")
-COSTS = ("LM", "NCP", "DM", "HDM", "CM")
 SUPPRESSIONS = (
     "budget(20%)",
     "class-records",
@@ -80,7 +76,9 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
     rng = random.Random(seed)
     for number in range(4):
         suppression = rng.choices(SUPPRESSIONS, weights=_WEIGHTS)[0]
-        scheme, cost = rng.choice(fitting(suppression))
+        pairs = fitting(suppression)
+        scheme = rng.choice(sorted({scheme for scheme, _ in pairs}))
+        cost = rng.choice([cost for each, cost in pairs if each == scheme])
         case = Case(
             kind=rng.choice(KINDS),
             scheme=scheme,
@@ -96,15 +94,15 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 
 
 def fitting(suppression: str) -> list[tuple[str, str]]:
-    """Schemes and costs compatible with a suppression kind."""
-    if suppression.startswith("pre-sampling"):
-        return [("full-domain", "score")]
-    if suppression == "violating-records":
-        return [("subtree", cost) for cost in ("LM", "DM", "CM")]
-    if suppression.endswith("-values"):
-        return [("subtree", "LM")]
-    fit = {"local": ("LM", "NCP"), "full-domain": COSTS, "subtree": COSTS}
-    return [(scheme, cost) for scheme in SCHEMES for cost in fit.get(scheme, ("LM", "DM", "HDM", "CM"))]
+    """Schemes and costs that go with a suppression kind."""
+    kind = "none" if suppression == "missing" else suppression
+    return going_together(kind, _privacy(suppression, "disease"))
+
+
+def _privacy(suppression: str, secret: str) -> str:
+    """A promise that the suppression kind can mend."""
+    diversity = suppression.startswith("violating") or suppression == "class-values"
+    return f"l+(0.5, {secret})" if diversity else "k(6)"
 
 
 def attempt(case: Case, seed: int, folder: Path) -> Iterator[Outcome]:
@@ -245,7 +243,6 @@ def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Releas
         data = folder / "in.parquet"
         table.write_parquet(data)
         engine = "duckdb" if case.engine == "duckdb" else "auto"
-    diversity = case.suppression.startswith("violating") or case.suppression == "class-values"
     missing = "suppress" if case.suppression == "missing" else "value"
     output = None if case.engine == "pandas" else folder / f"out.{case.suffix}"
     try:
@@ -254,7 +251,7 @@ def _release(table: pl.DataFrame, case: Case, tree: Any, folder: Path) -> Releas
             quasi_identifiers={"x": tree, "y": None},
             sensitive="illness",
             class_attribute="label",
-            privacy="l+(0.5, illness)" if diversity else "k(6)",
+            privacy=_privacy(case.suppression, "illness"),
             scheme=case.scheme,
             cost=case.cost,
             suppression="none" if case.suppression == "missing" else case.suppression,

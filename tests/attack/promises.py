@@ -17,11 +17,13 @@ import polars as pl
 import discreet as dc
 import naive
 from attack.base import Outcome
+from discreet.problem import COSTS as FAMILY
+from discreet.problem import SCHEMES
 from unknown_values import KINDS, MODELS, QUASI, frame, kept, people
 
 __all__ = ["run"]
 
-SCHEMES = ["full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set", "local"]
+COSTS = [name for name, cost in FAMILY.members().items() if "labels" not in cost.needs]
 FORMATS = ["", "csv", "parquet", "tsv", "jsonl"]
 TEXTS = [text for text in MODELS if "hierarchical" not in text]
 REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
@@ -39,7 +41,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 
 
 def _released(rng: random.Random, rows: list[dict[str, Any]], target: Path) -> Iterator[Outcome]:
-    text, k, kind, scheme = rng.choice(TEXTS), rng.randint(1, 4), rng.choice(KINDS), rng.choice(SCHEMES)
+    text, k, kind, scheme = rng.choice(TEXTS), rng.randint(1, 4), rng.choice(KINDS), rng.choice(list(SCHEMES.members()))
     ending, engine = rng.choice(FORMATS), rng.choice(["auto", "duckdb"])
     data: Any = frame(rows)
     options: dict[str, Any] = {}
@@ -55,6 +57,7 @@ def _released(rng: random.Random, rows: list[dict[str, Any]], target: Path) -> I
             privacy=[f"k({k})", text],
             suppression=kind,
             scheme=scheme,
+            cost=rng.choice(COSTS),
             seed=rng.randint(0, 9),
             **options,
         )

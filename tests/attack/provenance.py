@@ -23,11 +23,12 @@ import polars as pl
 import discreet as dc
 from attack.base import Outcome
 from discreet.errors import DiscreetError
+from discreet.problem import SCHEMES as FAMILY
 
 __all__ = ["alterations", "rewritten", "run", "true_statement"]
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl")
-SCHEMES = ("full-domain", "subtree", "ordered", "set", "local")
+SCHEMES = tuple(FAMILY.members())
 DIAGNOSES = ("flu", "asthma", "ache", "gout", "measles", "hiv", "anaemia")
 REPORTS = (".json", ".md", ".txt", ".html")
 
@@ -85,7 +86,7 @@ def _options(rng: random.Random, scheme: str | None = None) -> dict[str, Any]:
         "quasi_identifiers": quasi if local else {**quasi, "town": "flat"},
         "sensitive": ["diagnosis"],
         "privacy": [f"k({rng.randrange(2, 5)})", *(["distinct-l(2, diagnosis)"] if rng.random() < 0.5 else [])],
-        "suppression": "budget(40%)",
+        "suppression": rng.choice(["budget(40%)", "budget(40%)", "class-records"]),
         "scheme": scheme,
         "cost": "NCP" if scheme == "local" else "LM",
         "engine": rng.choice(["auto", "auto", "duckdb"]) if _has_duckdb() else "auto",

@@ -15,7 +15,7 @@ from collections import Counter
 
 from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE
 from fuzz.checks import Broken, check
-from fuzz.jobs import FAMILIES, Case, known, make_case
+from fuzz.jobs import FAMILIES, Case, cells, known, make_case
 from fuzz.process import compare
 from fuzz.shrink import shrink
 
@@ -63,6 +63,7 @@ def main() -> int:
     ends: Counter[str] = Counter()
     met: Counter[str] = Counter()
     failures: Counter[str] = Counter()
+    pairs: set[tuple[str, str, str, str]] = set()
     begun, cpu = time.monotonic(), time.process_time()
     for seed in range(options.first, options.first + options.jobs):
         if time.monotonic() - begun > options.seconds or sum(failures.values()) >= options.most:
@@ -82,6 +83,7 @@ def main() -> int:
         ends[end] += 1
         if end == "released":
             met.update(members(case))
+            pairs |= pairs_of(case)
         if seed % 50 == 0:
             print(f"\r{sum(ends.values()):,} jobs", end="", file=sys.stderr, flush=True)
     print(
@@ -92,6 +94,8 @@ def main() -> int:
         each = [f"{name} {met[f'{kind} {name}']:,}" for name in known(kind)]
         print(f"  {kind:12}", ", ".join(each))
     print(f"  {'population':12}", ", ".join(f"{name} {met[name]:,}" for name in ("weights", "population")))
+    works = {(each.first_family, each.first, each.second_family, each.second) for each in cells() if each.works}
+    print(f"  of {len(works):,} pairs that go together {len(works & pairs):,} were released")
     unknown = [name for name in known("privacy") if name not in {*CONDITIONS, *OF_TABLE, *OF_PEOPLE}]
     if unknown:
         print("  not known to the auditor, and checked by discreet's own audit alone:", ", ".join(unknown))
@@ -109,6 +113,15 @@ def members(case: Case) -> list[str]:
     found += ["weights"] if case.weights is not None else []
     found += ["population"] if case.people() is not None else []
     return found + ([f"solver {case.solver.name}"] if case.solver else [])
+
+
+def pairs_of(case: Case) -> set[tuple[str, str, str, str]]:
+    """The pairs of the matrix that a case holds."""
+    found = [("costs", case.cost.name)] if case.cost else []
+    found += [("solvers", case.solver.name)] if case.solver else []
+    found += [("privacy", part.name) for part in case.privacy] + [("suppression", case.suppression.name)]
+    found += [("schemes", name) for name in {part.name for part in case.schemes.values()}]
+    return {(*first, *second) for first in found for second in found}
 
 
 if __name__ == "__main__":

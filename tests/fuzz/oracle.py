@@ -106,7 +106,16 @@ def plain(case, meanings):
 def price(made, levels, published, suppressed, unknown=0):
     """Cost of a recoding; classes and suppressed rows are row indices."""
     total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **made.options)
-    return total + (unknown * naive.value_penalty(made.table, made.cost, **made.options) if unknown else 0)
+    return total + (unknown * value_penalty(made) if unknown else 0)
+
+
+def value_penalty(made):
+    """What a suppressed sensitive value costs; None if ``naive`` does not define it."""
+    return naive.value_penalty(made.table, made.cost, **made.options)
+
+
+def hides_values(made):
+    return made.kind in ("class-values", "violating-values")
 
 
 # --- global recodings -------------------------------------------------------------------------------------------------
@@ -144,7 +153,7 @@ def between(blocks, rows, low, high):
 
 def best(made, most=200):
     """The least cost of all recodings, ``inf`` if none is feasible; None if there are too many."""
-    if made.unknown_members():
+    if made.unknown_members() or (hides_values(made) and value_penalty(made) is None):
         return None
     if made.case.suppression.arguments.get("hide") == "ambiguous":
         return None  # of equally frequent values the first is hidden, and the plain form orders numbers as texts
@@ -168,15 +177,7 @@ def outcome(made, levels):
         return after_pre_sampling(made, levels)
     if made.kind in ("violating-records", "class-values", "violating-values"):
         models = [as_model(made, part) for part in made.case.privacy]
-        column = next(
-            (part.arguments["attribute"] for part in made.case.privacy if "attribute" in part.arguments), None
-        )
-        if column is None:
-            column = "rid"
-        table = made.table
-        if column in made.case.sensitive:
-            nothing = "" if made.missing == "value" else None
-            table = table._replace(rows=[{**row, column: same(row[column]) or nothing} for row in table.rows])
+        table, column = divided_table(made)
         result = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
         return result.cost
     fine = [made.ok(members, levels) for members in found]
@@ -185,6 +186,16 @@ def outcome(made, levels):
     if len(gone) > made.limit or not made.table_holds(published):
         return None
     return price(made, levels, published, gone)
+
+
+def divided_table(made):
+    """The table in which a missing value that counts is the empty text, and the column by which classes are divided."""
+    column = next((part.arguments["attribute"] for part in made.case.privacy if "attribute" in part.arguments), "rid")
+    if column not in made.case.sensitive:
+        return made.table, column
+    nothing = "" if made.missing == "value" else None
+    rows = [{**row, column: same(row[column]) or nothing} for row in made.table.rows]
+    return made.table._replace(rows=rows), column
 
 
 def as_model(made, part):
@@ -251,8 +262,55 @@ def spread(made, name, values):
     return (len(values) - 1) / (len(order) - 1) if made.cost == "LM" else len(values) / len(order)
 
 
-def local_price(made, groups, gone):
-    """Cost of a local recoding; groups are lists of row indices."""
+def cover(made, name, values):
+    """The values that a group with these values could stand for."""
+    rows, values = made.table.hierarchies[name], set(values)
+    leaves = [row[0] for row in rows]
+    if len(values) == 1:
+        return values
+    if made.case.quasi[name].given is not None:
+        level = lowest_level(rows, values)
+        shown = {row[level] for row in rows if row[0] in values}
+        return {row[0] for row in rows if row[level] in shown}
+    if name not in made.table.numeric:
+        return values
+    if None in values:
+        return set(leaves)
+    places = [leaves.index(value) for value in values]
+    return set(leaves[min(places) : max(places) + 1])
+
+
+def lowest_level(rows, values):
+    """The lowest level at which values are one."""
+    return next(level for level in range(len(rows[0])) if len({row[level] for row in rows if row[0] in values}) == 1)
+
+
+def group_levels(made, members):
+    """What one group shows, as levels or partitions for ``naive``."""
+    for name, rows in made.table.hierarchies.items():
+        values = {made.rows[row][name] for row in members}
+        if made.cost == "precision":
+            yield lowest_level(rows, values)
+        else:
+            block = frozenset(cover(made, name, values))
+            yield frozenset({block, *(frozenset({row[0]}) for row in rows if row[0] not in block)})
+
+
+def local_price(made, groups, gone, unknown=0):
+    """Cost of a local recoding; groups and suppressed rows are row indices."""
+    hidden = unknown * value_penalty(made) if unknown else 0
+    if made.cost in ("LM", "NCP"):
+        return spread_price(made, groups, len(gone)) + hidden
+    cost = naive.COSTS[made.cost]
+    levels = [0] * len(made.table.hierarchies)
+    if made.cost == "C_AVG":
+        return cost(made.table, levels, groups, gone, **made.options) + hidden
+    each = (cost(made.table, list(group_levels(made, group)), [group], [], **made.options) for group in groups)
+    return sum(each) + cost(made.table, levels, [], gone, **made.options) + hidden
+
+
+def spread_price(made, groups, gone):
+    """Cost of a local recoding by NCP or LM."""
     weights = made.options.get("weights", {})
     total = 0.0
     for members in groups:
@@ -263,20 +321,53 @@ def local_price(made, groups, gone):
     return total + gone * row * (2 if made.options.get("penalty") == "l+" else 1)
 
 
+def knows_local(made):
+    """Whether the cost of a local recoding is known here: limits on levels and scores are not."""
+    limited = any(made.case.options.get(name) for name in ("min_levels", "max_levels", "keep_at_least"))
+    flat = any(column.given is None for column in made.case.quasi.values())
+    return (
+        made.cost != "score"
+        and not limited
+        and not (made.cost == "precision" and flat)
+        and not (hides_values(made) and value_penalty(made) is None)
+    )
+
+
 def best_local(made, most=7):
     """The least cost of all local recodings; None if there are too many rows."""
-    if len(made.rows) > most or made.unknown_members():
+    if len(made.rows) > most or made.unknown_members() or not knows_local(made) or made.kind == "pre-sampling":
         return None
     least = math.inf
     for partition in naive.set_partitions(range(len(made.rows))):
-        fine = [made.ok(group) for group in partition]
-        bad = [group for group, ok in zip(partition, fine, strict=True) if not ok]
-        if len(bad) > 1:
-            continue
-        for out in [bad[0]] if bad else [None, *partition]:
-            gone = 0 if out is None else len(out)
-            if gone > made.limit:
-                continue
-            groups = [group for group in partition if group is not out]
-            least = min(least, local_price(made, groups, gone))
+        for groups, gone, hidden in local_outcomes(made, partition):
+            least = min(least, local_price(made, groups, gone, hidden))
     return least
+
+
+def local_outcomes(made, partition):
+    """The ways to publish a partition: groups, suppressed rows, and the number of suppressed values."""
+    if hides_values(made):
+        hidden = [hidden_values(made, group) for group in partition]
+        if None not in hidden:
+            yield partition, [], sum(hidden)
+        return
+    bad = [group for group in partition if not made.ok(group)]
+    if len(bad) > 1:
+        return
+    for out in bad or [[], *partition]:
+        if len(out) <= made.limit:
+            yield [group for group in partition if group is not out], out, 0
+
+
+def hidden_values(made, group):
+    """How many sensitive values of a group become unknown; None if that does not mend it."""
+    table, column = divided_table(made)
+    models = [as_model(made, part) for part in made.case.privacy]
+    own = naive.counts(table, group, column)
+    if not naive.all_ok([model for model in models if not model.looks_at_sensitive], own):
+        return None
+    looking = [model for model in models if model.looks_at_sensitive]
+    if made.kind == "class-values":
+        return sum(naive.class_values(own, lambda counts: naive.all_ok(looking, counts)).values())
+    each = [naive.violating_values(own, model.thetas) for model in looking]
+    return sum(max((gone[value] for gone in each), default=0) for value in own)

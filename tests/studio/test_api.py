@@ -61,6 +61,20 @@ def test_the_vocabulary_is_what_the_library_knows() -> None:
             assert entry["text"].endswith(".")
 
 
+def test_what_does_not_go_with_a_scheme_comes_with_the_reason() -> None:
+    fields, refused = vocabulary(), 0
+    for family in ("costs", "suppression"):
+        for entry in fields[family]:
+            for scheme, reason in entry.get("refused", {}).items():
+                assert scheme in SCHEMES.members()
+                assert reason.endswith(".")
+                refused += 1
+    assert refused
+    precise = next(entry for entry in fields["costs"] if entry["name"] == "precision")
+    assert "full-domain" in precise["refused"]["set"]
+    assert all("full-domain" not in entry.get("refused", {}) for entry in fields["costs"])
+
+
 def _default(parameter: dict[str, Any]) -> str:
     return "disease" if parameter["kind"] == "column" else str(parameter["default"])
 

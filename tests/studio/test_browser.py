@@ -159,6 +159,9 @@ def test_a_cancelled_search_keeps_the_best_so_far(visit: Visit, tmp_path: Path) 
     visit.step("goals")
     page.get_by_text("More schemes").click()
     page.locator("[data-scheme=set] input").check()  # more sets than can be searched in a lifetime
+    levels = page.locator("option[value=precision]")  # sets of values have no level
+    assert levels.is_disabled()
+    assert "does not go with" in str(levels.get_attribute("title"))
     page.get_by_label("Time").select_option("")
     page.get_by_text("Ready to run.").wait_for()
     visit.click("Find the best release")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from discreet.errors import UnsupportedCombinationError
 from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
-from fuzz.checks import Broken, Ran, check, check_promises, run
-from fuzz.jobs import FAMILIES, known, make_case
+from fuzz.checks import Broken, Ran, check, check_combination, check_promises, run
+from fuzz.jobs import FAMILIES, known, make_case, table_of
 from fuzz.process import results
+from fuzz.saved import from_data, to_data
 from fuzz.shrink import shrink
+from fuzz.taken import refusal
 
 PORTION = 20
 
@@ -29,14 +34,35 @@ def test_kernels_as_plain_python_come_to_the_same() -> None:
 
 def test_every_member_can_be_drawn() -> None:
     """Including members without a rule for their arguments, which are drawn by the names and types of their fields."""
-    seen = set()
-    for seed in range(1500):
+    seen, refused = set(), 0
+    for seed in range(400):
         case = make_case(seed, large=False)
+        refused += isinstance(refusal(case), UnsupportedCombinationError)
         seen |= {("privacy", part.name) for part in case.privacy} | {("suppression", case.suppression.name)}
         seen |= {("scheme", part.name) for part in case.schemes.values()}
         seen |= {("cost", case.cost.name)} if case.cost else set()
         seen |= {("solver", case.solver.name)} if case.solver else set()
     assert {(kind, name) for kind in FAMILIES for name in known(kind)} - seen == set()
+    assert 0 < refused < 60, "a few jobs are drawn of parts that do not go together, and not many"
+
+
+def test_a_refusal_that_the_matrix_does_not_know_is_found() -> None:
+    case = next(case for seed in range(99) if refusal(case := make_case(seed, large=False)) is None)
+    with pytest.raises(Broken, match="refused: the same parts go together elsewhere"):
+        check_combination(case, Ran(error=UnsupportedCombinationError("The cost LM", "Mondays", "wait")))
+    with pytest.raises(Broken, match="blamed"):
+        check_combination(
+            next(case for seed in range(99) if refusal(case := make_case(seed, large=False)) is not None),
+            Ran(error=UnsupportedCombinationError("The cost LM", "the scheme full-domain", "wait")),
+        )
+
+
+def test_saved_jobs_are_read_as_they_were_drawn() -> None:
+    for seed in range(0, 60, 3):
+        case = make_case(seed)
+        again = from_data(json.loads(json.dumps(to_data(case))))
+        assert str(again) == str(case)
+        assert table_of(again).equals(table_of(case))
 
 
 def test_the_auditor_is_not_blind() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
+from discreet.errors import UsageError
 from discreet.vocabulary import FAMILIES
 
 __all__ = ["parts"]
@@ -20,15 +23,23 @@ Examples:
   discreet parts                   all of them
   discreet parts privacy           privacy models only
   discreet parts solvers --json    for programs
+  discreet parts --matrix          which parts go together, and why others do not
+  discreet parts costs --matrix    tables with costs only
 
 \b
 Parts of other packages that are installed beside discreet are marked with their package. One that cannot
 be loaded is listed with the reason, and does no harm to the others.""",
 )
 @click.argument("family", required=False, type=click.Choice(FAMILIES), metavar="[FAMILY]")
+@click.option(
+    "--matrix", is_flag=True, help="Show which schemes, suppression kinds, costs, models and solvers go together."
+)
 @json_option
-def parts(family: str | None, as_json: bool) -> None:
+def parts(family: str | None, matrix: bool, as_json: bool) -> None:
     """List privacy models, costs, suppression kinds, schemes, solvers, axes of fronts and hierarchy builders."""
+    if matrix:
+        _show_combinations(family, as_json)
+        return
     from discreet.vocabulary import families, list_parts
 
     listed = {name: list_parts(found) for name, found in families().items() if family in (None, name)}
@@ -42,6 +53,24 @@ def parts(family: str | None, as_json: bool) -> None:
         for part in each:
             origin = f" [{part['package']}]" if "package" in part else ""
             click.echo(f"  {_short_form(part).ljust(width)}  {part.get('error') or part['about']}{origin}")
+
+
+def _show_combinations(family: str | None, as_json: bool) -> None:
+    """Print which parts go together: tables with notes, or each pair for programs."""
+    from discreet.cli._matrix import LEGEND, grids, text_lines
+    from discreet.solve import combinations
+
+    found = [each for each in combinations() if family in (None, each.first_family, each.second_family)]
+    if not found:
+        raise UsageError(f"The family {family} is not combined with others; leave it out to see those that are.")
+    if as_json:
+        echo_json([each.to_dict() for each in found])
+        return
+    click.echo(textwrap.fill(LEGEND, 100))
+    for grid in grids(found):
+        click.echo()
+        for line in text_lines(grid):
+            click.echo(line)
 
 
 def _short_form(part: dict[str, str]) -> str:

@@ -30,11 +30,13 @@ from discreet.solve._pre_sampled import in_whole_table
 
 if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
+    from discreet.solve._matrix import Combination, combinations
     from discreet.solve._recoding import EvaluatedRecoding, Recoder
 
 __all__ = [
     "SOLVERS",
     "Budget",
+    "Combination",
     "EvaluatedRecoding",
     "GroupCovers",
     "LocalRecoding",
@@ -48,6 +50,7 @@ __all__ = [
     "Solver",
     "Status",
     "choose_solver",
+    "combinations",
     "compile_ahead",
     "gap",
     "in_whole_table",
@@ -56,14 +59,16 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Combination": "discreet.solve._matrix",
     "EvaluatedRecoding": "discreet.solve._recoding",
     "Recoder": "discreet.solve._recoding",
     "Released": "discreet.solve._class_arrays",
+    "combinations": "discreet.solve._matrix",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what depends on compiled kernels when it is first used."""
+    """Import what loads kernels or all solvers when it is first used."""
     if name not in _LAZY:
         raise AttributeError(f"module 'discreet.solve' has no attribute '{name}'")
     return getattr(import_module(_LAZY[name]), name)

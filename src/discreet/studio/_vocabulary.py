@@ -106,18 +106,24 @@ def _parameters(member: type[Part]) -> list[Entry]:
 
 def _cost_facts(member: Any) -> Entry:
     names = {field.name for field in dataclasses.fields(member)}
-    return {"weights": "weights" in names, "needs": "class" if "labels" in member.needs else None}
+    needs = "class" if "labels" in member.needs else None
+    return {"weights": "weights" in names, "needs": needs, **_refused("costs")(member)}
 
 
-def _suppression_facts(member: Any) -> Entry:
-    """Return the schemes for which a solver applies this kind, unless that is all of them."""
-    from discreet.problem import SCHEMES, SUPPRESSION
-    from discreet.solve import SOLVERS
+def _refused(family: str) -> Callable[[Any], Entry]:
+    """Return how to look up the schemes that do not go with a part, each with the reason."""
+    return lambda member: {"refused": _refusals(family).get(member.name)}
 
-    kind = SUPPRESSION.make(next(iter(member.examples), member.name))
-    able = [solver for solver in SOLVERS.members().values() if solver().applies(kind)]
-    schemes = [scheme for scheme in SCHEMES.members() if any(scheme in _searched(solver) for solver in able)]
-    return {"schemes": None if len(schemes) == len(SCHEMES.members()) else schemes}
+
+@cache
+def _refusals(family: str) -> dict[str, dict[str, str]]:
+    from discreet.solve import combinations
+
+    found: dict[str, dict[str, str]] = {}
+    for pair in combinations(family, "schemes"):
+        if pair.reason is not None:
+            found.setdefault(pair.first, {})[pair.second] = pair.reason
+    return found
 
 
 def _searched(solver: Any) -> list[str]:
@@ -130,7 +136,7 @@ def _searched(solver: Any) -> list[str]:
 
 _MORE: dict[str, Callable[[Any], Entry]] = {
     "costs": _cost_facts,
-    "suppression": _suppression_facts,
+    "suppression": _refused("suppression"),
     "solvers": lambda member: {"schemes": _searched(member)},
     "axes": lambda member: {"needs": "sensitive" if member.looks_at_sensitive else None},
     "builders": lambda member: {"types": list(member.types), "example": next(iter(member.examples), member.name)},

@@ -60,13 +60,17 @@ class IncognitoSolver(Solver):
     baseline: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
 
-    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
-        """Return the cheapest level vector without suppression, optimal unless the search was stopped."""
+    def check(self, problem: Problem) -> None:
+        """Refuse models that may be broken above a node at which they hold."""
         for model in problem.privacy:
             if not model.union_closed:
                 raise UnsupportedCombinationError(
                     f"The solver {self.name}", f"the privacy model {model.name}", "choose the solver lattice"
                 )
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the cheapest level vector without suppression, optimal unless the search was stopped."""
+        self.check(problem)
         if _space(problem) > _MOST_NODES:
             raise UsageError(
                 f"The solver {self.name} lists all {_space(problem):,} nodes of the lattice, which are too many; "

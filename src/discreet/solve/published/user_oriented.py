@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Cost, Problem
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes.full_domain import FullDomain
@@ -67,8 +68,16 @@ class UserOrientedSolver(Solver):
         """Return whether the cost is a score."""
         return cost.counts_values
 
+    def check(self, problem: Problem) -> None:
+        """Refuse ``local`` for some attributes only: partial-domain steps lower all of them."""
+        if len({scheme.is_global for scheme in problem.schemes}) > 1:
+            raise UnsupportedCombinationError(
+                "The scheme local", "the scheme full-domain of another attribute", "choose one scheme for all"
+            )
+
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the recoding found, and the gap to the best one."""
+        self.check(problem)
         with budget.paused():
             compile_ahead()
         local = not all(scheme.is_global for scheme in problem.schemes)

@@ -160,11 +160,12 @@ function LeftOut({ kinds, goals, set }) {
   const { project } = useApp();
   const part = moving ?? limit;
   const main = ["none", "budget", "class-records"];
-  const rest = kinds.filter((each) => !main.includes(each.name) && (!each.schemes || each.schemes.includes(goals.scheme)));
+  const rest = kinds.filter((each) => !main.includes(each.name));
+  const refused = (each) => refusal(each, goals.scheme);
   const choose = (name) => set({ suppression: name === "budget" ? "budget(5%)" : name });
   return html`<${Card} title=${words.leftOut} text=${words.leftOutText}>
     <div class="row"><${Segments} label=${words.leftOut} value=${now.name} options=${kinds.filter((each) => main.includes(each.name)).sort((a, b) => main.indexOf(a.name) - main.indexOf(b.name)).map((each) => ({ name: each.name, title: words.suppression[each.name] || each.title, text: each.text }))} onChange=${choose} />
-      ${(rest.length > 0 || !main.includes(now.name)) && html`<label class="row"><span class="small">${words.otherWays}</span><select class="compact" value=${main.includes(now.name) ? "" : now.name} onChange=${(event) => event.target.value && choose(event.target.value)}><option value="">–</option>${[...new Set([...rest, ...(main.includes(now.name) ? [] : [kind])])].map((each) => html`<option value=${each.name}>${each.title}</option>`)}</select></label>`}</div>
+      ${(rest.length > 0 || !main.includes(now.name)) && html`<label class="row"><span class="small">${words.otherWays}</span><select class="compact" value=${main.includes(now.name) ? "" : now.name} onChange=${(event) => event.target.value && choose(event.target.value)}><option value="">–</option>${[...new Set([...rest, ...(main.includes(now.name) ? [] : [kind])])].map((each) => html`<option value=${each.name} disabled=${Boolean(refused(each))} title=${refused(each)}>${each.title}</option>`)}</select></label>`}</div>
     <p class="quiet small">${kind.text}</p>
     ${now.name === "budget" && (limit <= 1 ? html`<div class="budget"><output class="k-figure figures">${share(part)}</output><div><${Choices} list=${SHARES} value=${limit} label=${words.budgetLabel} text=${(value) => share(value)} onMove=${setMoving} onRest=${(value) => set({ suppression: `budget(${Math.round(value * 1e6) / 1e4}%)` })} />
       <p class="small quiet">${words.budgetWords(count(Math.floor(part * project.rows + 1e-9)), count(project.rows))}</p></div></div>` : html`<p>${words.budgetRows(count(limit))}</p>`)}
@@ -187,7 +188,7 @@ function How({ parts, goals, set }) {
   const [solverName, costName, timeName, missingName] = [useName("solver"), useName("cost"), useName("time"), useName("missing")];
   const change = (name) => {
     const keeps = solver.name === "auto" || !solver.schemes || solver.schemes.includes(name);
-    const costs = name === "local" && !["NCP", "LM", "score"].includes(cost.name) ? { cost: "NCP" } : {};
+    const costs = cost && refusal(cost, name) ? { cost: parts.costs.find((each) => !refusal(each, name)).name } : {};
     set({ scheme: name, ...(keeps ? {} : { solver: "auto" }), ...costs });
   };
   const Schemes = ({ list }) => html`<div class="schemes" role="radiogroup" aria-label=${words.schemes}>${list.map((each) => html`<label key=${each.name} class=${`scheme ${each.name === scheme ? "on" : ""}`} data-scheme=${each.name}>
@@ -198,11 +199,14 @@ function How({ parts, goals, set }) {
     <div class="fields">
       <div class="field"><label for=${solverName}>${words.solver}</label><select id=${solverName} value=${solver.name} onChange=${(event) => set({ solver: event.target.value })}>${(solvers.includes(solver) ? solvers : [solver, ...solvers]).map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${solver.why || solver.text}</p></div>
       <div class="field"><label for=${timeName}>${words.time}</label><select id=${timeName} value=${goals.time_limit ?? ""} onChange=${(event) => set({ time_limit: event.target.value === "" ? null : Number(event.target.value) })}>${[...new Set([10, 60, 300, 1800, goals.time_limit ?? 60])].sort((a, b) => a - b).map((each) => html`<option value=${each}>${words.atMost(each)}</option>`)}<option value="">${words.noLimit}</option></select><p class="help">${words.timeText}</p></div>
-      <div class="field"><label for=${costName}>${words.cost}</label><select id=${costName} value=${cost ? cost.name : goals.cost} onChange=${(event) => set({ cost: event.target.value })}>${parts.costs.map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${cost && cost.text}</p></div>
+      <div class="field"><label for=${costName}>${words.cost}</label><select id=${costName} value=${cost ? cost.name : goals.cost} onChange=${(event) => set({ cost: event.target.value })}>${parts.costs.map((each) => html`<option value=${each.name} disabled=${Boolean(refusal(each, scheme))} title=${refusal(each, scheme)}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${cost && cost.text}</p></div>
       ${parts.missing && html`<div class="field"><label for=${missingName}>${words.missing}</label><select id=${missingName} value=${goals.missing} onChange=${(event) => set({ missing: event.target.value })}>${parts.missing.map((each) => html`<option value=${each.name}>${each.title}</option>`)}</select><p class="help">${(parts.missing.find((each) => each.name === goals.missing) || {}).text}</p></div>`}
     </div>
   </${Card}>`;
 }
+
+/** Why a cost or a way to leave people out does not go with a scheme; undefined if it does. */
+const refusal = (part, scheme) => (part.refused || {})[readForm(scheme).name];
 
 /** Eight values and how a scheme may join them. */
 function SchemeDrawing({ name }) {

@@ -1,0 +1,88 @@
+"""What discreet takes: the parts of a case on a small stand-in for its table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from discreet.errors import DiscreetError
+from discreet.problem import Problem
+from discreet.solve import choose_solver
+from discreet.solve._matrix import tiny_table
+from fuzz.arguments import known
+
+__all__ = ["is_taken", "refusal"]
+
+GENERAL_ROWS = 30
+"""The most rows of a table that is searched by general code, in three cases of four."""
+
+
+def refusal(case) -> DiscreetError | None:
+    """Why discreet refuses the parts of a case on a small table with the same columns; None if it takes them."""
+    try:
+        _asked(case)
+    except DiscreetError as error:
+        return error
+    return None
+
+
+def is_taken(case) -> bool:
+    """Whether discreet takes the parts of a case, and searches them in reasonable time."""
+    try:
+        problem, solver = _asked(case)
+    except DiscreetError:
+        return False
+    return case.rows <= GENERAL_ROWS or case.seed % 4 == 0 or solver.compiled(problem)
+
+
+def _asked(case):
+    """A problem with the parts of a case on a stand-in for its table, and the solver for it."""
+    table = stand_in(case)
+    heights = {attribute.name: attribute.height for attribute in table.attributes}
+    lowest, highest = (
+        {name: min(level, heights[name]) for option in options for name, level in case.options.get(option, {}).items()}
+        for options in (("min_levels",), ("max_levels", "keep_at_least"))
+    )
+    usual = "score" if case.options.get("priorities") else "LM"
+    problem = Problem.build(
+        table,
+        privacy=[_model(part) for part in case.privacy],
+        cost=usual if case.cost is None else case.cost.text,
+        suppression=case.suppression.text,
+        scheme={name: part.text for name, part in case.schemes.items()},
+        min_levels=lowest,
+        max_levels=highest,
+    )
+    return problem, choose_solver(problem, "auto" if case.solver is None else case.solver.text)
+
+
+def _model(part):
+    """A privacy model with arguments that do not depend on the table."""
+    elsewhere = {"population": 10**6} if "population" in part.arguments else {}
+    elsewhere |= {"theta": 0.5} if isinstance(part.arguments.get("theta"), dict) else {}
+    return known("privacy")[part.name](**{**part.arguments, **elsewhere})
+
+
+def stand_in(case):
+    """The small table that the matrix tries parts on, with the columns of a case."""
+    table = tiny_table()
+    turns = [i % len(table.attributes) for i in range(len(case.quasi))]
+    codes = table.codes[turns]
+    secrets = dict.fromkeys(case.sensitive, "disease")
+    people = case.weights is not None or any(column.people is not None for column in case.quasi.values())
+    return replace(
+        table,
+        attributes=tuple(
+            replace(table.attributes[i], name=name, tree=_has_hierarchy(case, name))
+            for i, name in zip(turns, case.quasi, strict=True)
+        ),
+        codes=codes,
+        sensitive={name: replace(table.sensitive[old], name=name) for name, old in secrets.items()},
+        labels=None if case.label is None else table.labels,
+        joint={} if case.label is None else {name: table.joint[old] for name, old in secrets.items()},
+        population=replace(table.population, codes=codes) if people else None,
+    )
+
+
+def _has_hierarchy(case, name):
+    """Whether a column has a hierarchy: one that was given, or one that its scheme needs."""
+    return case.quasi[name].given is not None or known("scheme")[case.schemes[name].name].uses_hierarchy
