@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost
 from discreet.problem.privacy._base import PrivacyModel
@@ -24,8 +24,8 @@ __all__ = ["AverageClassSize"]
 class AverageClassSize(Cost):
     """The average size of the published classes, divided by ``k`` (C_AVG); no sum over rows.
 
-    ``k`` defaults to that of the promised k-anonymity, or 1. Suppressed rows cost nothing; if nothing is published,
-    the cost is that of a single class.
+    ``k`` defaults to that of the promised k-anonymity, or 1. Suppressed rows cost nothing, and the size of a class is
+    that of its published rows; if nothing is published, the cost is that of a single class.
 
     >>> AverageClassSize(5).text
     'C_AVG(k=5)'
@@ -39,6 +39,7 @@ class AverageClassSize(Cost):
     rank = 80
     sentence = "How many people look the same on average."
     additive = False
+    divisible = True
 
     k: int | None = None
 
@@ -53,6 +54,10 @@ class AverageClassSize(Cost):
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return 0."""
         return np.zeros(len(classes))
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return the size of the rest over k."""
+        return np.asarray((classes.sizes - removed.sum(axis=1)) / (self.k or 1))
 
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
         """Return the mean size of the classes that are ok, over k."""

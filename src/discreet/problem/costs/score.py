@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
@@ -52,6 +52,7 @@ class Score(Cost):
     plain = ("by",)
     needs = frozenset({"blocks"})
     additive = False
+    divisible = True
     local = True
     counts_values: ClassVar[bool] = True
 
@@ -107,6 +108,10 @@ class Score(Cost):
         return np.zeros(len(classes))
 
     def suppressed(self, classes: Classes) -> FloatArray:
+        """Return 0."""
+        return np.zeros(len(classes))
+
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
         """Return 0."""
         return np.zeros(len(classes))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem.classes import Classes
@@ -69,3 +70,15 @@ class ViolatingValues(Suppression):
                 above |= counts > model.caps(classes.table, counts.sum(axis=1))
         removed = np.where(above, counts, 0)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)
+
+    def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+        """Return by how much each value exceeds its cap: the parts in which it stays are within their caps together."""
+        attribute = one_attribute(self.name, models)
+        looking = [model for model in models if model.limits_values and model.union_closed]
+        if attribute is None:
+            return nothing(classes)
+        counts = classes.sensitive[attribute].astype(np.int64)
+        above = np.zeros_like(counts)
+        for model in looking:
+            np.maximum(above, counts - model.caps(classes.table, counts.sum(axis=1)), out=above)
+        return np.asarray(above.sum(axis=1))

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UnsupportedCombinationError, UsageError
-from discreet.problem import Problem
+from discreet.problem import Problem, Separable
 from discreet.problem.schemes import RunScheme, SetScheme
 from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
@@ -25,7 +25,7 @@ from discreet.runtime.integer_codes import by_appearance
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
-from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, PartitionBounds
+from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, NodeBounds, PartitionBounds
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions, PriceMemory
@@ -61,10 +61,9 @@ def original_values(table: CountTable) -> Released:
     return Released.by_blocks(table, [np.arange(attribute.leaves) for attribute in table.attributes])
 
 
-def all_partitions(problem: Problem) -> Node:
-    """Return all partitions of each attribute: the root of the search."""
+def all_partitions(problem: Problem, separable: Separable | None) -> Node:
+    """Return all partitions of each attribute, with the rates of their blocks: the root of the search."""
     table = problem.table
-    separable = problem.cost.separable(table)
     found: list[OpenPartitions] = []
     for index, scheme in enumerate(problem.schemes):
         attribute, levels = table.attributes[index], (problem.lowest[index], problem.highest[index])
@@ -92,11 +91,16 @@ class PartitionSearch:
     """One search, run until it is complete or its budget is exhausted."""
 
     def __init__(
-        self, problem: Problem, budget: Budget, progress: ProgressCallback | None, direction: str = "auto"
+        self,
+        problem: Problem,
+        budget: Budget,
+        progress: ProgressCallback | None,
+        direction: str = "auto",
+        bounds: type[NodeBounds] = PartitionBounds,
     ) -> None:
         self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
-        self.root = all_partitions(problem)
-        self.bounds = PartitionBounds(problem, [partitions.items for partitions in self.root])
+        self.root = all_partitions(problem, bounds.block_rates(problem))
+        self.bounds = bounds(problem, [partitions.items for partitions in self.root])
         self.bounds.interrupted = lambda: self.best_blocks is not None and self._over
         self.limit = self.bounds.limit
         self.smallest = _SMALLEST * problem.cost.worst(problem.table)
@@ -169,7 +173,8 @@ class PartitionSearch:
         if schemes == self.problem.schemes:
             return None
         left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
-        search = PartitionSearch(replace(self.problem, schemes=schemes), Budget(left, self.budget.stop), None)
+        easier = replace(self.problem, schemes=schemes)
+        search = PartitionSearch(easier, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
         search.patience = _PATIENCE
         search.run()
         if search.best_blocks is None:
@@ -187,7 +192,7 @@ class PartitionSearch:
             found = self.bounds.bound((*node[:a], self.root[a], *node[a + 1 :]), self._below(cost))
             unchanged += 1
             priced = found.each[a]
-            if priced is not None and found.total < self._below(cost):
+            if priced is not None and found.exact and found.total < self._below(cost):
                 cost, unchanged = found.total, 1
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
