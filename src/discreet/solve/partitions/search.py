@@ -69,18 +69,19 @@ def all_partitions(problem: Problem, separable: Separable | None) -> Node:
         attribute, levels = table.attributes[index], (problem.lowest[index], problem.highest[index])
         limited = levels != (0, attribute.height)
         if isinstance(scheme, RunScheme):
-            found.append(ValidRuns.of(table, index, scheme, separable, levels if limited else None).open_all())
-        elif isinstance(scheme, SetScheme):
-            if limited:
+            runs = ValidRuns.of(table, index, scheme, separable, levels if limited else None)
+            if limited and not runs.possible:
                 raise UnsupportedCombinationError(
                     f"The scheme {scheme.name} of '{attribute.name}'",
                     "limits of its level",
-                    "choose full-domain, subtree, ordered or guided-ordered for it, or leave the limits out",
+                    "nodes of its hierarchy are no ranges of its values; choose subtree or guided-set for it",
                 )
+            found.append(runs.open_all())
+        elif isinstance(scheme, SetScheme):
             if np.count_nonzero(attribute.rows) <= MOST_ITEMS:
-                found.append(ValidSets.of(table, index, scheme, separable).open_all())
+                found.append(ValidSets.of(table, index, scheme, separable, levels).open_all())
             else:
-                found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable))
+                found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable, levels))
         else:
             between = range(levels[0], levels[1] + 1) if scheme.name == "full-domain" else None
             found.append(PartitionList.of(table, index, scheme, between, separable).open_all())
@@ -174,7 +175,10 @@ class PartitionSearch:
             return None
         left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
         easier = replace(self.problem, schemes=schemes)
-        search = PartitionSearch(easier, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
+        try:
+            search = PartitionSearch(easier, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
+        except UnsupportedCombinationError:  # level limits that no runs keep
+            return None
         search.patience = _PATIENCE
         search.run()
         if search.best_blocks is None:
