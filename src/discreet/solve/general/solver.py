@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
+from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve.general.bounds import GeneralBounds
+from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import solve_by_bounds
 
-__all__ = ["GeneralSolver"]
+__all__ = ["GeneralSolver", "compile_ahead"]
 
 
 @SOLVERS.register
@@ -54,4 +57,20 @@ class GeneralSolver(Solver):
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
+        with budget.paused():
+            compile_ahead()
         return solve_by_bounds(problem, budget, progress, bounds=GeneralBounds)
+
+
+@cache
+def compile_ahead() -> None:
+    """Load the kernels, or compile them the first time ever, on tables of a few rows."""
+    warm_up(_solve_few_rows)
+
+
+def _solve_few_rows() -> None:
+    """Solve small problems that together need every kernel beside those of ``partitions``."""
+    for cost in ("NCP", "HDM"):
+        for privacy in ("k(2)", "distinct-l(2, s)"):
+            problem = Problem.build(two_rows(attributes=2), privacy=privacy, cost=cost, scheme="ordered")
+            PartitionSearch(problem, Budget(), None, bounds=GeneralBounds).run()
