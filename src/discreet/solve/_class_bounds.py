@@ -75,4 +75,5 @@ class ClassBounds:
         """Return what the suppressed values of each class cost at least, here and in any more specific recoding."""
         if not self.value_penalty:
             return np.zeros(len(classes))
-        return self.value_penalty * self.problem.suppression.fewest_values(classes, self.problem.privacy)
+        fewest = self.problem.suppression.fewest_values(classes, self.problem.privacy)
+        return np.asarray(self.value_penalty * fewest, dtype=np.float64)

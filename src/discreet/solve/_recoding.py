@@ -151,8 +151,7 @@ def class_costs(problem: Problem, classes: Classes, done: Suppressed) -> FloatAr
     """Return the cost of each class, including what is suppressed in it."""
     cost, attribute = problem.cost, problem.divided
     if problem.suppression.hides_values:
-        published = cost.published(classes)
-        return published + cost.value_penalty(problem.table) * done.values if done.values.any() else published
+        return cost.published(classes) + (cost.value_penalty(problem.table) or 0.0) * done.values
     if attribute is not None and done.removed is not None:
         return np.where(
             done.records == classes.sizes,

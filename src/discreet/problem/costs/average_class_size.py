@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -42,6 +42,8 @@ class AverageClassSize(Cost):
     divisible = True
 
     k: int | None = None
+    smallest: int = field(default=1, init=False, repr=False, compare=False)
+    """No published class has fewer rows."""
 
     def __post_init__(self) -> None:
         if self.k is not None:
@@ -64,15 +66,18 @@ class AverageClassSize(Cost):
         return float(self.published(classes)[ok].mean()) if ok.any() else self.worst(classes.table)
 
     def lower(self, classes: Classes, limit: int) -> float:
-        """Return the mean size if the budget is used up and all classes stay."""
-        rows = classes.table.n - min(limit, classes.table.n)
-        return max(rows / max(len(classes), 1), 1.0) / (self.k or 1)
+        """Return the mean size if the budget is used up and all classes stay, or the smallest size if that is more."""
+        n = classes.table.n
+        return max((n - min(limit, n)) / max(len(classes), 1), min(self.smallest, n)) / (self.k or 1)
 
     def worst(self, table: CountTable) -> float:
         """Return the cost of a single class."""
         return table.n / (self.k or 1)
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
-        """Return the cost with the k of the promised k-anonymity."""
+        """Return the cost with the k of the promised k-anonymity and the smallest size that all models allow."""
         promised = [model.k for model in privacy if isinstance(model, KAnonymity)]
-        return replace(self, k=max(promised, default=1)) if self.k is None else self
+        resolved = replace(self, k=max(promised, default=1) if self.k is None else self.k)
+        smallest = max((model.smallest(table) for model in privacy), default=1)
+        object.__setattr__(resolved, "smallest", smallest)
+        return resolved

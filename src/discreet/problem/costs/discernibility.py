@@ -71,7 +71,7 @@ class Discernibility(Cost):
 
     def divided_margin(self, classes: Classes, largest: IntArray) -> FloatArray:
         """Return n - 2E, for a class of at most E rows: E² - s² is the sum of E + s over the rows suppressed."""
-        return np.maximum(classes.table.n - 2.0 * largest, 0.0)
+        return np.asarray(np.maximum(classes.table.n - 2.0 * largest, 0.0))
 
     def value_penalty(self, table: CountTable) -> float:
         """Return the size of the table."""

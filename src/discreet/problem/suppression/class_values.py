@@ -68,4 +68,4 @@ class ClassValues(Suppression):
         for model in looking:
             fewest = np.maximum(fewest, model.fewest_removed(classes))
         known = classes.sensitive[attribute].sum(axis=1)
-        return np.minimum(fewest, known).astype(np.int64)
+        return np.asarray(np.minimum(fewest, known), dtype=np.int64)

@@ -167,11 +167,11 @@ class _Others:
         gatherer, needs = self.bounds.recoder.gatherer, self.bounds.problem.cost.needs
         sizes = add_up(owner, self.table.weights[tuples], classes)
         arrays = gatherer.added_up(tuples, owner, classes)
-        wanted = [
+        leaves, rows, levels = (
             self._of_blocks(name, tuples[first], block[first], walk) if of_blocks and name in needs else None
             for name in ("block_leaves", "block_rows", "block_levels")
-        ]
-        return _BlockClasses(gatherer.as_classes(sizes, arrays, *wanted), block[first], first, owner)
+        )
+        return _BlockClasses(gatherer.as_classes(sizes, arrays, leaves, rows, levels), block[first], first, owner)
 
     def _of_blocks(self, name: str, tuples: Ints, block: Ints, walk: BlockWalk) -> IntArray:
         """Return the leaves, rows or levels of the blocks of each class, (c, m); ``tuples`` are examples of them."""

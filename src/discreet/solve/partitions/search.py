@@ -17,6 +17,8 @@ import numpy as np
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem, Separable
+from discreet.problem.costs.discernibility import Discernibility
+from discreet.problem.costs.loss import Loss
 from discreet.problem.schemes import RunScheme, SetScheme
 from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
@@ -44,6 +46,9 @@ _ROUNDS = 4
 """A node is bounded again at most so many times because narrowing it decided something."""
 _PATIENCE = 2000
 """The search for an incumbent examines at most so many nodes."""
+
+_FEW = 50
+"""The search for an incumbent by another cost examines at most so many nodes."""
 
 _EXAMINED = "examined"
 _RULES = ("bound", "over budget", "nothing left", "solved by its last attribute")
@@ -153,6 +158,9 @@ class PartitionSearch:
         order = [a for a in small_first if not self.root[a].decided]
         starts = [tuple(partitions.fixed(partitions.most_general()) for partitions in self.root)]
         self._try(starts[0])
+        if not self.problem.cost.additive:
+            self._try_other_costs()
+            return
         runs = self._best_runs()
         if runs is not None:
             starts = [runs]
@@ -161,6 +169,14 @@ class PartitionSearch:
         for start in starts:
             for attributes in (order, order[::-1]):
                 self._improve(start, attributes)
+
+    def _try_other_costs(self) -> None:
+        """Try what is good by costs that can be improved one attribute at a time."""
+        table, privacy = self.problem.table, self.problem.privacy
+        for cost in (Discernibility(), Loss()):
+            found = self._best_of(replace(self.problem, cost=cost.resolve(table, privacy)), _FEW)
+            if found is not None:
+                self._try(found)
 
     def _best_runs(self) -> Node | None:
         """Return the best partitions in which sets are runs of values, which are found much sooner; None without sets.
@@ -173,13 +189,16 @@ class PartitionSearch:
         )
         if schemes == self.problem.schemes:
             return None
-        left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
-        easier = replace(self.problem, schemes=schemes)
         try:
-            search = PartitionSearch(easier, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
+            return self._best_of(replace(self.problem, schemes=schemes), _PATIENCE)
         except UnsupportedCombinationError:  # level limits that no runs keep
             return None
-        search.patience = _PATIENCE
+
+    def _best_of(self, problem: Problem, patience: int) -> Node | None:
+        """Return the best partitions of a similar problem found in half of the time left; None if there are none."""
+        left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
+        search = PartitionSearch(problem, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
+        search.patience = patience
         search.run()
         if search.best_blocks is None:
             return None
