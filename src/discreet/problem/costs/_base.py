@@ -172,6 +172,13 @@ class Cost(Part, ABC):
         """
         return 0.0
 
+    def lower_by_counts(self, table: CountTable, limit: int, classes: int, values: Sequence[int]) -> float:
+        """Return a lower bound on the total of a release with at most so many classes and values of each attribute.
+
+        Up to ``limit`` records may be suppressed. Used only if the cost is not additive. The default is 0.
+        """
+        return 0.0
+
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return a lower bound, per row, on what suppressing a class or a part of it adds to its :meth:`floor`.
 

@@ -67,8 +67,12 @@ class AverageClassSize(Cost):
 
     def lower(self, classes: Classes, limit: int) -> float:
         """Return the mean size if the budget is used up and all classes stay, or the smallest size if that is more."""
-        n = classes.table.n
-        return max((n - min(limit, n)) / max(len(classes), 1), min(self.smallest, n)) / (self.k or 1)
+        return self.lower_by_counts(classes.table, limit, len(classes), ())
+
+    def lower_by_counts(self, table: CountTable, limit: int, classes: int, values: Sequence[int]) -> float:
+        """Return the same for so many classes."""
+        n = table.n
+        return max((n - min(limit, n)) / max(classes, 1), min(self.smallest, n)) / (self.k or 1)
 
     def worst(self, table: CountTable) -> float:
         """Return the cost of a single class."""

@@ -123,6 +123,10 @@ class Score(Cost):
         """Return the score lost if nothing is suppressed."""
         return self.total(classes, np.ones(len(classes), dtype=np.bool_))
 
+    def lower_by_counts(self, table: CountTable, limit: int, classes: int, values: Sequence[int]) -> float:
+        """Return the score lost with so many values of each attribute."""
+        return self.lost(table, values)
+
     def worst(self, table: CountTable) -> float:
         """Return the score lost if nothing is published."""
         return self.lost(table, np.zeros(len(table.attributes)))

@@ -59,7 +59,8 @@ class GeneralBounds:
             blocks = [partitions.leaf_blocks(partitions.fine) for partitions in node]
             return NodeBound(self.recoder.cost(Released.by_blocks(self.problem.table, blocks)), tuple(each), True)
         additive = self.problem.cost.additive
-        total = 0.0 if additive else self.recoder.floor(_finest(self.problem.table, node))
+        counts = None if additive else _MostCounts(self.problem, node)
+        total = 0.0 if counts is None else max(counts.bound(), self.recoder.floor(_finest(self.problem.table, node)))
         exact = additive and len(open_) == 1
         for a in sorted(open_, key=lambda a: node[a].items.count):
             if total >= enough:
@@ -70,7 +71,13 @@ class GeneralBounds:
                 gone[:] = 0.0
             priced = each[a] = node[a].priced(cost, gone, enough)
             self.blocks_priced += cost.size
-            total = max(total, priced.least) if priced.fewest <= self.limit else np.inf
+            if priced.fewest > self.limit or np.isinf(priced.least):
+                total = np.inf
+            elif counts is None:
+                total = max(total, priced.least)
+            else:
+                counts.limit(a, -priced.least)
+                total = max(total, counts.bound())
         return NodeBound(total, tuple(each), exact)
 
     def _price(self, node: Sequence[OpenPartitions], a: int, exact: bool) -> tuple[Floats, Floats]:
@@ -90,11 +97,17 @@ class GeneralBounds:
                 continue
             coarse = others.classes(block, tuples, others.coarse, walk, of_blocks=False)
             rows = self.floors.forced_rows(coarse.classes)
-            cost += np.bincount(coarse.block, weights=self.floors.forced_cost(coarse.classes), minlength=cost.size)
             gone += np.bincount(coarse.block, weights=rows, minlength=cost.size)
+            part, sizes = coarse.owner[fine.first], coarse.classes.sizes
             if self.problem.cost.additive:
-                each = self._floors(fine.classes, coarse.owner[fine.first], rows, coarse.classes.sizes)
+                cost += np.bincount(coarse.block, weights=self.floors.forced_cost(coarse.classes), minlength=cost.size)
+                each = self._floors(fine.classes, part, rows, sizes)
                 cost += np.bincount(fine.block, weights=each, minlength=cost.size)
+            elif self.problem.cost.counts_values:
+                cost[coarse.block] = -1.0
+            else:
+                most = np.minimum(np.bincount(part), (sizes - rows) // self.floors.smallest)
+                cost -= np.bincount(coarse.block, weights=most, minlength=cost.size)
         return cost, gone
 
     def _floors(self, classes: Classes, part: Ints, forced: Ints, sizes: Ints) -> Floats:
@@ -134,6 +147,26 @@ class GeneralBounds:
             offset = np.repeat(starts[piece[begin:end]] - np.cumsum(some) + some, some)
             yield np.repeat(block[begin:end], some), tuples[offset + np.arange(offset.size)]
             done, begin = int(ends[end - 1]), end
+
+
+class _MostCounts:
+    """The most classes of a node and the most values of each attribute, for costs that are no sum over classes."""
+
+    def __init__(self, problem: Problem, node: Sequence[OpenPartitions]) -> None:
+        self.problem = problem
+        self.classes = problem.table.n
+        self.values = [partitions.fine_blocks for partitions in node]
+
+    def limit(self, a: int, most: float) -> None:
+        """Take into account how much the partitions of one attribute allow: values, or classes."""
+        if self.problem.cost.counts_values:
+            self.values[a] = min(self.values[a], round(most))
+        else:
+            self.classes = min(self.classes, round(most))
+
+    def bound(self) -> float:
+        """Return the least cost with these counts."""
+        return self.problem.cost.lower_by_counts(self.problem.table, self.problem.limit, self.classes, self.values)
 
 
 class _BlockClasses(NamedTuple):
