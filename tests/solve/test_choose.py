@@ -12,7 +12,7 @@ from tables import random_sample
 
 
 def problem_of(**parts):
-    return Problem.build(random_sample(1, attributes=(2, 2)).counts, privacy="k(1)", **parts)
+    return Problem.build(random_sample(1, attributes=(2, 2)).counts, **{"privacy": "k(1)", **parts})
 
 
 def test_baselines_are_never_chosen_unasked():
@@ -100,7 +100,21 @@ def test_what_is_asked_of_the_whole_table_is_kept_or_refused(solver):
     assert kept or not SOLVERS.members()[solver].sees_table
 
 
-@pytest.mark.parametrize(("scheme", "cost"), [("subtree", "score"), ("set", "NCP")])
-def test_what_a_solver_cannot_do_is_told_when_it_is_chosen(scheme, cost):
+@pytest.mark.parametrize(("scheme", "cost", "solver"), [("subtree", "score", "cuts"), ("set", "NCP", "partitions")])
+def test_what_a_solver_cannot_do_is_told_when_it_is_chosen(scheme, cost, solver):
+    problem = problem_of(scheme=scheme, cost=cost)
     with pytest.raises(UnsupportedCombinationError, match=f"the cost {cost}"):
-        choose_solver(problem_of(scheme=scheme, cost=cost))
+        choose_solver(problem, solver)
+    assert choose_solver(problem).name == "general"
+
+
+def test_compiled_solvers_come_first():
+    for scheme, kind, solver in (
+        ("full-domain", "class-values", "lattice"),
+        ("subtree", "class-values", "cuts"),
+        ("ordered", "class-records", "partitions"),
+        ("ordered", "class-values", "general"),
+    ):
+        problem = problem_of(scheme=scheme, suppression=kind, privacy=["k(2)", "l+(0.5, s0)"])
+        assert choose_solver(problem).name == solver
+        assert choose_solver(problem).compiled(problem) == (solver == "cuts")

@@ -42,11 +42,11 @@ def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -
     if not cost.needs_hierarchy:
         return
     for attribute, scheme in zip(table.attributes, schemes, strict=True):
-        if scheme.name != "full-domain":
+        if scheme.name not in ("full-domain", "subtree"):
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
                 f"the scheme {scheme.name} of '{attribute.name}'",
-                "it is only defined for full-domain levels",
+                "its blocks are no nodes of a hierarchy and have no level; choose full-domain or subtree",
             )
 
 
@@ -106,9 +106,9 @@ def _check_partial(table: CountTable, cost: Cost, kind: Suppression, models: Seq
     reason = None
     if kind.hides_values:
         if cost.value_penalty(table) is None:
-            reason = "it does not say what a suppressed value costs; choose LM or the suppression class-records"
+            reason = "it does not say what a suppressed value costs; choose LM, DM, HDM, CM or NCP, or class-records"
     elif not cost.divisible:
-        reason = "it depends on which rows are suppressed; choose LM, DM or CM, or the suppression class-records"
+        reason = "it depends on which rows of a class are suppressed; choose another cost or class-records"
     if reason is not None:
         raise UnsupportedCombinationError(f"The cost {cost.name}", f"the suppression {kind.name}", reason)
     if not kind.hides_values and "joint" in cost.needs and attribute not in table.joint:

@@ -16,26 +16,25 @@ _USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local"}
 
 def choose_solver(problem: Problem, solver: str | Solver = "auto") -> Solver:
     """Return the given solver if it fits, or for ``auto`` one that does: exact if possible, never a baseline."""
-    chosen = _choose(problem, solver)
-    chosen.check(problem)
-    return chosen
-
-
-def _choose(problem: Problem, solver: str | Solver) -> Solver:
     if isinstance(solver, str) and solver.strip() == "auto":
-        usual = _usual(problem)
-        if usual is not None:
-            return usual
-        known = [member() for member in SOLVERS.members().values() if not member.baseline]
-        fitting = [member for member in known if _misfit(problem, member) is None]
-        if not fitting:
-            raise _nothing_fits(problem, known)
-        return max(fitting, key=lambda member: (member.exact, member.special))
+        return _fitting(problem)
     chosen = SOLVERS.make(solver)
     misfit = _misfit(problem, chosen)
     if misfit is not None:
         raise misfit
     return chosen
+
+
+def _fitting(problem: Problem) -> Solver:
+    """Return the solver that ``auto`` chooses: exact if possible, special before compiled, and never a baseline."""
+    usual = _usual(problem)
+    if usual is not None:
+        return usual
+    known = [member() for member in SOLVERS.members().values() if not member.baseline]
+    fitting = [member for member in known if _misfit(problem, member) is None]
+    if not fitting:
+        raise _nothing_fits(problem, known)
+    return max(fitting, key=lambda member: (member.exact, member.special, member.compiled(problem)))
 
 
 def _usual(problem: Problem) -> Solver | None:
@@ -125,4 +124,8 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
         return UnsupportedCombinationError(
             f"The solver {solver.name}", f"the cost {problem.cost.name}", "choose the solver auto or another cost"
         )
+    try:
+        solver.check(problem)
+    except UnsupportedCombinationError as misfit:
+        return misfit
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from discreet.problem import Classes, Problem
 from discreet.runtime.integer_codes import add_up
 from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
 
-__all__ = ["ClassArrays", "Gatherer", "Released", "dense", "roll_up"]
+__all__ = ["ClassArrays", "Gatherer", "Released", "dense", "node_levels", "roll_up"]
 
 _DENSE_CELLS = 1 << 25
 """Histograms larger than this many cells are yielded in portions."""
@@ -55,13 +56,15 @@ class ClassArrays:
 class Released:
     """A global recoding, attribute by attribute: the block of each leaf, and the leaves and rows of each block.
 
-    ``levels`` are those of a full-domain recoding, None for others.
+    ``levels`` are those of a full-domain recoding, None for others; there the level of a block is the lowest at which
+    it is a node, or -1 if it is none.
     """
 
     blocks: Sequence[IntArray]
     block_leaves: Sequence[IntArray]
     block_rows: Sequence[IntArray]
     levels: IntArray | None
+    attributes: Sequence[CodedAttribute] = ()
 
     @classmethod
     def by_levels(cls, table: CountTable, levels: Sequence[int] | IntArray) -> Released:
@@ -78,7 +81,26 @@ class Released:
     def by_blocks(cls, table: CountTable, blocks: Sequence[IntArray]) -> Released:
         """Return the recoding with these blocks, given as the block number of each leaf."""
         rows = [add_up(block, attribute.rows) for attribute, block in zip(table.attributes, blocks, strict=True)]
-        return cls(blocks, [np.bincount(block) for block in blocks], rows, None)
+        return cls(blocks, [np.bincount(block) for block in blocks], rows, None, table.attributes)
+
+    @cached_property
+    def block_levels(self) -> list[IntArray]:
+        """The level of each block."""
+        if self.levels is not None:
+            return [np.full(leaves.size, level) for leaves, level in zip(self.block_leaves, self.levels, strict=True)]
+        each = zip(self.attributes, self.blocks, self.block_leaves, strict=True)
+        return [
+            node_levels(attribute, np.unique(blocks, return_index=True)[1], leaves)
+            for attribute, blocks, leaves in each
+        ]
+
+
+def node_levels(attribute: CodedAttribute, leaf: IntArray, leaves: IntArray) -> IntArray:
+    """Return the lowest level at which the node above each ``leaf`` has so many leaves; -1 if it never has."""
+    level = np.full(leaf.size, -1)
+    for number in range(attribute.height, -1, -1):
+        level[attribute.block_leaves[number][attribute.ancestors[number][leaf]] == leaves] = number
+    return level
 
 
 class Gatherer:
@@ -168,7 +190,7 @@ class Gatherer:
             return self.as_classes(sizes, rolled.some(part, histograms), None, None)
         first = grouping.first[part]
         blocks: list[IntArray] = []
-        if not self.needs.isdisjoint({"blocks", "block_leaves", "block_rows"}):
+        if not self.needs.isdisjoint({"blocks", "block_leaves", "block_rows", "block_levels"}):
             blocks = [block[leaves[first]] for block, leaves in zip(released.blocks, self.table.codes, strict=True)]
 
         def per_block(name: str, numbers: Sequence[IntArray]) -> IntArray | None:
@@ -176,15 +198,12 @@ class Gatherer:
                 return None
             return np.stack([each[block] for each, block in zip(numbers, blocks, strict=True)], axis=1)
 
-        levels = None
-        if "block_levels" in self.needs and released.levels is not None:
-            levels = np.tile(released.levels, (first.size, 1))
         return self.as_classes(
             sizes,
             rolled.some(part, histograms),
             per_block("block_leaves", released.block_leaves),
             per_block("block_rows", released.block_rows),
-            levels,
+            per_block("block_levels", released.block_levels) if "block_levels" in self.needs else None,
             np.stack(blocks, axis=1) if "blocks" in self.needs else None,
             None if people is None else people[part],
         )

@@ -19,8 +19,9 @@ from discreet.problem.suppression import Suppressed
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import PartialSuppression, Progress, Solution, Status
 from discreet.solve._class_arrays import Gatherer, Released, roll_up
+from discreet.solve._class_bounds import ClassBounds
 
-__all__ = ["EvaluatedRecoding", "Recoder", "evaluate_blocks", "smallest_budget"]
+__all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "smallest_budget"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,6 @@ class Recoder:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.gatherer = Gatherer(problem)
-        self.value_penalty = problem.cost.value_penalty(problem.table) or 0.0
 
     def cost(self, released: Released) -> float:
         """Return the cost of a recoding; infinite if it is not allowed."""
@@ -77,18 +77,20 @@ class Recoder:
         problem = self.problem
         grouping = self.problem.table.group(released.blocks)
         gone = np.zeros(grouping.sizes.size, dtype=np.bool_)
+        left = grouping.sizes.astype(np.int64)
         rows, values, feasible, total = 0, 0, True, 0.0
         entries: list[list[IntArray]] = []
         for part, classes, done in self.portions(grouping, released):
             rows, values = rows + int(done.records.sum()), values + int(done.values.sum())
             gone[part] = done.records == classes.sizes
+            left[part] -= done.records
             feasible &= bool(done.feasible.all())
             if problem.cost.additive:
                 total += float(self.costs(classes, done).sum())
             if inside and done.removed is not None:
                 entries.append(self._partial(grouping.first[part], classes, done, done.removed))
         if not problem.cost.additive:
-            total = self._total(grouping, released, gone)
+            total = problem.cost.total(replace(self._without_histograms(grouping, released), sizes=left), ~gone)
         return EvaluatedRecoding(
             cost=total if feasible and rows <= problem.limit and problem.holds(grouping.sizes[~gone]) else np.inf,
             blocks=tuple(released.blocks),
@@ -103,14 +105,10 @@ class Recoder:
     def floor(self, released: Released) -> float:
         """Return a lower bound for the cost of this recoding and of every more general one."""
         problem = self.problem
-        cost, hides = problem.cost, problem.suppression.hides_values
-        grouping = self.problem.table.group(released.blocks)
-        classes = self._without_histograms(grouping, released)
-        if not cost.additive:
-            return cost.lower(classes, problem.limit)
-        if not cost.superadditive or not (problem.divided is None or hides or cost.removal_never_pays):
-            return 0.0
-        return float(cost.floor(classes, 1 if hides else problem.smallest_class).sum())
+        classes = self._without_histograms(problem.table.group(released.blocks), released)
+        if not problem.cost.additive:
+            return problem.cost.lower(classes, problem.limit)
+        return float(ClassBounds(problem).floors(classes).sum())
 
     def portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
         """Yield the classes in portions, with what is suppressed in them."""
@@ -121,20 +119,7 @@ class Recoder:
 
     def costs(self, classes: Classes, done: Suppressed) -> FloatArray:
         """Return the cost of each class, including what is suppressed in it."""
-        cost, attribute = self.problem.cost, self.problem.divided
-        if self.problem.suppression.hides_values:
-            return cost.published(classes) + self.value_penalty * done.values
-        if attribute is not None and done.removed is not None:
-            return np.where(
-                done.records == classes.sizes,
-                cost.suppressed(classes),
-                cost.partly(classes, attribute, done.removed),
-            )
-        return np.where(done.records > 0, cost.suppressed(classes), cost.published(classes))
-
-    def _total(self, grouping: Grouping, released: Released, gone: NDArray[np.bool_]) -> float:
-        """Return the cost of the whole recoding, for costs that are no sum over classes."""
-        return self.problem.cost.total(self._without_histograms(grouping, released), ~gone)
+        return class_costs(self.problem, classes, done)
 
     def _without_histograms(self, grouping: Grouping, released: Released) -> Classes:
         arrays = replace(self.gatherer.tuples, histograms=[])
@@ -160,6 +145,20 @@ class Recoder:
         return PartialSuppression(
             str(self.problem.divided), records, example, value, count, label[0] if label else None
         )
+
+
+def class_costs(problem: Problem, classes: Classes, done: Suppressed) -> FloatArray:
+    """Return the cost of each class, including what is suppressed in it."""
+    cost, attribute = problem.cost, problem.divided
+    if problem.suppression.hides_values:
+        return cost.published(classes) + (cost.value_penalty(problem.table) or 0.0) * done.values
+    if attribute is not None and done.removed is not None:
+        return np.where(
+            done.records == classes.sizes,
+            cost.suppressed(classes),
+            cost.partly(classes, attribute, done.removed),
+        )
+    return np.where(done.records > 0, cost.suppressed(classes), cost.published(classes))
 
 
 def evaluate_blocks(problem: Problem, blocks: Sequence[IntArray]) -> EvaluatedRecoding:

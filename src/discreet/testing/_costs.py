@@ -138,6 +138,8 @@ class CostContract:
             found = resolved.partly(coarse, SENSITIVE, removed)
             if resolved.removal_never_pays:
                 assert (found >= published - SLACK * (1 + published)).all(), "a removal pays"
+            if "moments" in resolved.needs:  # those of the rest depend on which rows go
+                continue
             out, rest = self._split(resolved, coarse, removed)
             parts = resolved.published(rest) + resolved.suppressed(out)
             assert np.allclose(found, parts, rtol=SLACK), "the cost is not that of the rest and the suppressed part"

@@ -129,7 +129,7 @@ class SolverContract:
         done = kind.apply(classes, problem.privacy)
         suppressed = done.records == classes.sizes
         if not cost.additive:
-            total = cost.total(classes, ~suppressed)
+            total = cost.total(replace(classes, sizes=classes.sizes - done.records), ~suppressed)
         elif kind.hides_values:
             penalty = cost.value_penalty(table) or 0.0
             total = float(cost.published(classes).sum() + penalty * done.values.sum())

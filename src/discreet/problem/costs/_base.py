@@ -80,9 +80,9 @@ class Cost(Part, ABC):
     If it is wrong, solvers minimize another cost.
     """
     needs_hierarchy: ClassVar[bool] = False
-    """Only defined if released values are levels of a hierarchy.
+    """Only defined if released values are nodes of a hierarchy, as under full-domain and subtree.
 
-    If it is wrong, ``block_levels`` is missing under other schemes than full-domain.
+    If it is wrong, ``block_levels`` means nothing under other schemes.
     """
     local: ClassVar[bool] = False
     """Also defined if each class recodes its values by itself, as under the scheme ``local``.
@@ -151,8 +151,29 @@ class Cost(Part, ABC):
         """
         return self.published(classes)
 
+    def divided_floor(self, classes: Classes) -> FloatArray:
+        """Return the same as :meth:`floor` if some rows of a class may be suppressed and the rest published.
+
+        The default is the floor if ``removal_never_pays``, else 0.
+        """
+        return self.floor(classes, 1) if self.superadditive and self.removal_never_pays else np.zeros(len(classes))
+
+    def divided_margin(self, classes: Classes, largest: IntArray) -> FloatArray:
+        """Return a lower bound on what each suppressed row of a class adds to its :meth:`divided_floor`.
+
+        ``largest`` is the most rows of a class that its rows may be in. The default is 0.
+        """
+        return np.zeros(len(classes))
+
     def lower(self, classes: Classes, limit: int) -> float:
         """Return a lower bound on the total of a recoding with these classes and of every more general one.
+
+        Up to ``limit`` records may be suppressed. Used only if the cost is not additive. The default is 0.
+        """
+        return 0.0
+
+    def lower_by_counts(self, table: CountTable, limit: int, classes: int, values: Sequence[int]) -> float:
+        """Return a lower bound on the total of a release with at most so many classes and values of each attribute.
 
         Up to ``limit`` records may be suppressed. Used only if the cost is not additive. The default is 0.
         """
@@ -166,7 +187,7 @@ class Cost(Part, ABC):
         return np.zeros(len(classes))
 
     def value_penalty(self, table: CountTable) -> float | None:
-        """Return what each suppressed sensitive value costs, or None if the cost does not define it."""
+        """Return what each suppressed sensitive value adds to the cost of its record; None if it is not defined."""
         return None
 
     def separable(self, table: CountTable) -> Separable | None:

@@ -31,7 +31,8 @@ class Certainty(PerRowCost):
     is the range of the class over the range of the table, or 1 if missing and known values mix. The spread of text is
     the share of the hierarchy's leaves under the lowest common ancestor of the values, or 1 if there is none; without
     a hierarchy it is the share of the values themselves. A single value has spread 0. Under the scheme ``local``
-    numbers and dates with a hierarchy are released as its nodes, and count like text.
+    numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive value
+    costs the sum of the weights.
 
     With ``node_weights`` the spread of text is multiplied by the weight of the lowest common ancestor, an extension
     that the paper names and leaves open. Nodes are named as they are released; those not named weigh 1, and all nodes
@@ -108,6 +109,10 @@ class Certainty(PerRowCost):
         """Return the sum of the weights, each times the weight of the root."""
         roots = [root_weight(attribute, self.node_weights.get(attribute.name, {})) for attribute in table.attributes]
         return float((weight_array(self.weights, table) * roots).sum())
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return the sum of the weights."""
+        return float(weight_array(self.weights, table).sum())
 
     def node_spreads(self, attribute: CodedAttribute) -> list[FloatArray]:
         """Return, for each level, the spread of values by their lowest common ancestor."""

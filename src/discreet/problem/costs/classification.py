@@ -21,7 +21,9 @@ __all__ = ["Classification"]
 @COSTS.register
 @dataclass(frozen=True)
 class Classification(Cost):
-    """Each row whose label is not the most frequent of its class costs 1, and so does each suppressed row (CM).
+    """Each row whose label is not the most frequent of its class costs 1 (CM).
+
+    So does each suppressed row, and each suppressed sensitive value besides the cost of its row.
 
     If only some rows of each sensitive value are suppressed, those are that leave the largest majority.
 
@@ -83,6 +85,10 @@ class Classification(Cost):
     def worst(self, table: CountTable) -> float:
         """Return the number of rows of the table."""
         return float(table.n)
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return 1."""
+        return 1.0
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return 1 over the number of labels in the class: the least share of a majority."""

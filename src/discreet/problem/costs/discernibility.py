@@ -18,6 +18,8 @@ __all__ = ["Discernibility"]
 class Discernibility(Cost):
     """Each published row costs the size of its class, each suppressed row the size of the table (DM).
 
+    A suppressed sensitive value adds the size of the table to the cost of its row.
+
     >>> Discernibility().text
     'DM'
     """
@@ -57,6 +59,23 @@ class Discernibility(Cost):
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return the size of the table less the least size of the class the rows will be in."""
         return classes.table.n - self._least(classes, smallest)
+
+    def divided_floor(self, classes: Classes) -> FloatArray:
+        """Return the least cost of each class if any of its rows may be suppressed.
+
+        With s of E rows published the cost is s² + (E - s) n, which is least at s = min(E, n/2). A row costs at least
+        E up to E = n/2 and n - n²/4E above, which grows with E; so parts never cost more than their union.
+        """
+        sizes, n = classes.sizes.astype(np.float64), float(classes.table.n)
+        return np.where(sizes <= n / 2, sizes**2, sizes * n - n**2 / 4)
+
+    def divided_margin(self, classes: Classes, largest: IntArray) -> FloatArray:
+        """Return n - 2E, for a class of at most E rows: E² - s² is the sum of E + s over the rows suppressed."""
+        return np.asarray(np.maximum(classes.table.n - 2.0 * largest, 0.0))
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return the size of the table."""
+        return float(table.n)
 
     def _least(self, classes: Classes, smallest: int) -> FloatArray:
         return np.minimum(np.maximum(classes.sizes, smallest), classes.table.n).astype(np.float64)

@@ -19,6 +19,8 @@ __all__ = ["HierarchicalDiscernibility"]
 class HierarchicalDiscernibility(Cost):
     """Each row costs the mean over the attributes of (N_e - N_v) / (N - N_v), or 1 if it is suppressed (HDM).
 
+    A suppressed sensitive value adds 1 to the cost of its row.
+
     Of all N rows of the table, including suppressed ones, N_v have the row's value and N_e a value in its block. An
     attribute with a single value costs a published row nothing. The cost of a row is linear in N_e, so that two sums
     per class give it exactly.
@@ -58,6 +60,10 @@ class HierarchicalDiscernibility(Cost):
             rarest = int(attribute.rows[attribute.rows > 0].min(initial=n))
             left += 1.0 if rarest == n else (n - rows[:, column]) / (n - rarest)
         return left / len(classes.table.attributes)
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return 1."""
+        return 1.0
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
         """Return by how much one more row in the block of a leaf raises the cost."""

@@ -22,7 +22,7 @@ class NonUniformEntropy(Cost):
 
     Of all N rows of the table, N_v have the row's value and N_e a value in its block. This is the additive reading:
     counts are those of the whole table, and a suppressed row costs as if every attribute were at the root,
-    log2(N / N_v).
+    log2(N / N_v). That adds log2(N / N_e), the same for every row of a class, so that it does not matter which go.
 
     >>> NonUniformEntropy().text
     'entropy'
@@ -37,6 +37,8 @@ class NonUniformEntropy(Cost):
     sentence = "How many bits it would take to guess the original values."
     needs = frozenset({"block_rows", "moments"})
     superadditive = True
+    divisible = True
+    removal_never_pays = True
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
@@ -51,6 +53,10 @@ class NonUniformEntropy(Cost):
         """Return the same with the whole table as the block."""
         return _bits(np.log2(max(classes.table.n, 1)), classes)
 
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return what the class costs if it is published, and log2(N / N_e) more for each suppressed row."""
+        return np.asarray(self.published(classes) + self.margin(classes) * removed.sum(axis=1))
+
     def worst(self, table: CountTable) -> float:
         """Return the weighted entropies of all attributes times the number of rows."""
         bits = [
@@ -63,6 +69,10 @@ class NonUniformEntropy(Cost):
         """Return log2(N / N_e), which is the same for every row of the class."""
         more = np.log2(max(classes.table.n, 1)) - _log2(required(classes.block_rows))
         return weighted_sum(more, weight_array(self.weights, classes.table))
+
+    def divided_margin(self, classes: Classes, largest: IntArray) -> FloatArray:
+        """Return the same."""
+        return self.margin(classes)
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
         """Return the weight of the attribute."""

@@ -20,7 +20,9 @@ __all__ = ["Precision"]
 class Precision(PerRowCost):
     """Each row costs the weighted mean over the attributes of level / height, or 1 if it is suppressed.
 
-    This is 1 minus Sweeney's precision, so that less is better. An attribute without levels costs nothing.
+    This is 1 minus Sweeney's precision, so that less is better. An attribute without levels costs nothing. If all
+    attributes are full-domain, the level of a value is that of its column; otherwise it is the lowest level at which
+    its node stands. Blocks of ``ordered``, ``set`` and their guided forms are no nodes and have no level.
 
     >>> Precision(weights={"age": 3}).text
     'precision(weights={age: 3})'

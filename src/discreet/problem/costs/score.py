@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, FloatArray
+from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem.classes import Classes
 from discreet.problem.costs._base import COSTS, Cost, Separable
@@ -52,6 +52,7 @@ class Score(Cost):
     plain = ("by",)
     needs = frozenset({"blocks"})
     additive = False
+    divisible = True
     local = True
     counts_values: ClassVar[bool] = True
 
@@ -110,6 +111,10 @@ class Score(Cost):
         """Return 0."""
         return np.zeros(len(classes))
 
+    def partly(self, classes: Classes, attribute: str, removed: IntArray) -> FloatArray:
+        """Return 0."""
+        return np.zeros(len(classes))
+
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
         """Return the score lost by publishing exactly the classes that are ok."""
         return self.lost(classes.table, [np.count_nonzero(np.bincount(b)) for b in required(classes.blocks)[ok].T])
@@ -117,6 +122,10 @@ class Score(Cost):
     def lower(self, classes: Classes, limit: int) -> float:
         """Return the score lost if nothing is suppressed."""
         return self.total(classes, np.ones(len(classes), dtype=np.bool_))
+
+    def lower_by_counts(self, table: CountTable, limit: int, classes: int, values: Sequence[int]) -> float:
+        """Return the score lost with so many values of each attribute."""
+        return self.lost(table, values)
 
     def worst(self, table: CountTable) -> float:
         """Return the score lost if nothing is published."""

@@ -90,6 +90,13 @@ class Suppression(Part, ABC):
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return what to suppress in each class so that the rest is ok."""
 
+    def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+        """Return a lower bound on the values suppressed in the rows of each class, however it may be divided.
+
+        Called only if ``hides_values`` is set. The default is 0.
+        """
+        return np.zeros(len(classes), dtype=np.int64)
+
 
 SUPPRESSION: Family[Suppression] = Family(
     "suppression",

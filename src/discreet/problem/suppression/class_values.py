@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
@@ -56,3 +57,15 @@ class ClassValues(Suppression):
         ok = all_ok(classes, [model for model in models if model.looks_at_sensitive])
         removed = np.where(ok[:, np.newaxis], 0, classes.sensitive[attribute]).astype(np.int64)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)
+
+    def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+        """Return the rows that every ok subset leaves out: the parts that keep their values are ok together."""
+        attribute = one_attribute(self.name, models)
+        looking = [model for model in models if model.looks_at_sensitive]
+        if attribute is None or not all(model.union_closed for model in looking):
+            return nothing(classes)
+        fewest = np.where(all_ok(classes, looking), 0, 1)
+        for model in looking:
+            fewest = np.maximum(fewest, model.fewest_removed(classes))
+        known = classes.sensitive[attribute].sum(axis=1)
+        return np.asarray(np.minimum(fewest, known), dtype=np.int64)

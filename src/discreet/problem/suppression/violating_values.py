@@ -102,6 +102,18 @@ class ViolatingValues(Suppression):
         removed = np.where(hidden, counts, 0)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)
 
+    def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+        """Return by how much each value exceeds its cap: the parts in which it stays are within their caps together."""
+        attribute = one_attribute(self.name, models)
+        looking = [model for model in models if model.limits_values and model.union_closed]
+        if attribute is None:
+            return nothing(classes)
+        counts = classes.sensitive[attribute].astype(np.int64)
+        above = np.zeros_like(counts)
+        for model in looking:
+            np.maximum(above, counts - model.caps(classes.table, counts.sum(axis=1)), out=above)
+        return np.asarray(above.sum(axis=1))
+
 
 def _caps(limits: Sequence[PrivacyModel], classes: Classes, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the most rows of each value in classes with so many known values, by all models together."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression import Suppressed
 from discreet.runtime.integer_codes import add_up
+from discreet.solve._class_bounds import ClassBounds
 from discreet.solve._recoding import Recoder
 from discreet.solve.cuts.kernels.moves import list_tuples
 from discreet.solve.cuts.layout import CutState
@@ -30,9 +31,11 @@ class ClassEvaluator:
     def __init__(self, problem: Problem, state: CutState) -> None:
         self.problem = problem
         self.recoder = Recoder(problem)
+        self.bounds = ClassBounds(problem)
         self.per_row = problem.cost.separable(problem.table) is not None
         self.leaves = state.cut_tree.leaves
         self.rows = state.cut_tree.rows
+        self.levels = state.cut_tree.levels
         self.tuples = np.empty(problem.table.tuples, dtype=np.int32)
         self.owner = np.empty(problem.table.tuples, dtype=np.int32)
         self.portion = max(1, _MOST_COUNTS // self.recoder.gatherer.widest)
@@ -51,24 +54,21 @@ class ClassEvaluator:
         self._evaluate_parts(state, int(before["parts"]), int(now["parts"]))
 
     def _evaluate_cells(self, state: CutState, begin: int, end: int) -> None:
-        problem, cost = self.problem, self.problem.cost
-        hides = problem.suppression.hides_values
-        divided = problem.divided is not None and not hides
+        problem, cost, hides = self.problem, self.problem.cost, self.bounds.hides
         for first in range(begin, end, self.portion):
             last = min(first + self.portion, end)
             classes = self._classes(state, first, last, of_parts=False)
             cell: Any = state.arrays.cells.record[first:last]
             published, suppressed = cost.published(classes), cost.suppressed(classes)
-            floor = np.zeros(last - first)
-            if cost.superadditive and (not divided or cost.removal_never_pays):
-                floor = cost.floor(classes, 1 if hides else problem.smallest_class)
+            floor = self.bounds.floors(classes)
             done = problem.suppression.apply(classes, problem.privacy)
             alone = np.where(done.feasible, self.recoder.costs(classes, done), np.inf)
             cell["floor"] = floor
             cell["alone"] = np.where(_untouched(done), published, alone) if cost.superadditive else floor
-            penalty = self.recoder.value_penalty * cell["rows"]
+            penalty = self.bounds.value_penalty * cell["rows"]
             cell["suppressed"] = floor + penalty if hides else np.maximum(suppressed, floor)
-            cell["margin"] = np.maximum(suppressed - floor, 0.0) / cell["rows"] if divided and self.per_row else 0.0
+            divided = self.bounds.divided and self.per_row
+            cell["margin"] = np.maximum(suppressed - floor, 0.0) / cell["rows"] if divided else 0.0
 
     def _evaluate_parts(self, state: CutState, begin: int, end: int) -> None:
         problem = self.problem
@@ -97,6 +97,7 @@ class ClassEvaluator:
             gatherer.added_up(tuples, owner, end - begin),
             self.leaves[code] if "block_leaves" in needs else None,
             self.rows[code] if "block_rows" in needs else None,
+            self.levels[code] if "block_levels" in needs else None,
         )
 
 

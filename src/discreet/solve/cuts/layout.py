@@ -46,7 +46,7 @@ from discreet.solve.cuts.kernels.state import (
 from discreet.solve.cuts.tree import CutTree, build_tree
 from discreet.solve.kernels.records import records
 
-__all__ = ["CutState", "CutTechniques", "grow_stacks", "lay_out_cuts"]
+__all__ = ["CutState", "CutTechniques", "grow_stacks", "is_compiled", "lay_out_cuts"]
 
 _SUPPRESSIONS = {
     "none": NONE,
@@ -150,6 +150,13 @@ def is_compiled(problem: Problem, separable: Separable | None) -> bool:
         return False  # the kernels take the size of a class for the number of its known values
     if any(type(model) not in known and not getattr(model, "compiled", False) for model in problem.privacy):
         return False
+    if (
+        separable is not None
+        and not whole
+        and not problem.suppression.hides_values
+        and separable.sums(problem.table)[1].size
+    ):
+        return False  # the kernels take all rows of a class for equally dear to suppress
     return separable is not None or problem.cost.compiled is not None
 
 

@@ -43,7 +43,7 @@ from discreet.solve.cuts.kernels.state import (
     Cursor,
     Marks,
 )
-from discreet.solve.cuts.layout import CutTechniques, grow_stacks, lay_out_cuts
+from discreet.solve.cuts.layout import CutTechniques, grow_stacks, is_compiled, lay_out_cuts
 from discreet.solve.cuts.precaution import Precaution
 from discreet.solve.kernels.records import record
 from discreet.solve.lattice.solver import RowsLost
@@ -116,6 +116,10 @@ class CutsSolver(Solver):
         whole_number(self.top, "top of cuts", least=1)
         whole_number(self.extra, "extra of cuts", least=0)
         number(self.extra_loss, "extra_loss of cuts", above=0)
+
+    def compiled(self, problem: Problem) -> bool:
+        """Return whether the kernels know all models and the cost."""
+        return is_compiled(problem, problem.cost.separable(problem.table))
 
     def check(self, problem: Problem) -> None:
         """Refuse costs that are not a sum over classes."""

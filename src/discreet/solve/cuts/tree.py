@@ -33,6 +33,8 @@ class CutTree:
     """The number of leaves under each value."""
     rows: IntArray
     """The number of rows under each value."""
+    levels: IntArray
+    """The lowest level of each value, -1 for auxiliary roots."""
     auxiliary: NDArray[np.bool_]
 
     @property
@@ -83,7 +85,7 @@ def build_tree(problem: Problem, separable: Separable | None, order: str, formal
     """
     table = problem.table
     columns: dict[str, list[NDArray[Any]]] = {
-        name: [] for name in ("attribute", "parent", "depth", "leaves", "rows", "auxiliary")
+        name: [] for name in ("attribute", "parent", "depth", "leaves", "rows", "levels")
     }
     rates: list[FloatArray] = []
     moments: list[FloatArray] = []
@@ -97,7 +99,7 @@ def build_tree(problem: Problem, separable: Separable | None, order: str, formal
         columns["attribute"].append(np.full(size, i))
         columns["parent"].append(np.where(parent < 0, -1, number[parent] + offset))
         columns["depth"].append(depth[order_of])
-        columns["auxiliary"].append(nodes.level[order_of] < 0)
+        columns["levels"].append(nodes.level[order_of])
         columns["leaves"].append(_of_nodes(nodes, attribute.block_leaves, attribute.leaves)[order_of].astype(np.int64))
         columns["rows"].append(_of_nodes(nodes, attribute.block_rows, table.n)[order_of].astype(np.int64))
         if separable is None:
@@ -111,7 +113,7 @@ def build_tree(problem: Problem, separable: Separable | None, order: str, formal
         lowest.append(number[nodes.of_leaf] + offset)
         roots.append(offset)
         offset += size
-    attribute_of, parent, depth, leaves, rows, auxiliary = (np.concatenate(columns[name]) for name in columns)
+    attribute_of, parent, depth, leaves, rows, levels = (np.concatenate(columns[name]) for name in columns)
     rate = np.concatenate(rates)
     first, end = _children(parent)
     path = _paths(parent, depth)
@@ -126,7 +128,7 @@ def build_tree(problem: Problem, separable: Separable | None, order: str, formal
         forced=_single(parent, rows) & forced,
         lift=_lift(path, depth, rate, np.concatenate(moments)),
     )
-    return CutTree(tree, np.array(roots), tuple(lowest), leaves, rows, auxiliary)
+    return CutTree(tree, np.array(roots), tuple(lowest), leaves, rows, levels, levels < 0)
 
 
 def _nodes(attribute: CodedAttribute, low: int, high: int, formal: bool) -> _AttributeNodes:

@@ -188,7 +188,7 @@ class FrontEvaluator:
                 numbers.append(axis.values(classes))
             if self.promises:
                 ok.append(problem.ok(classes))
-                must_go += int(self.evaluator.fewest_removed(classes, ok[-1]).sum())
+                must_go += int(self.evaluator.bounds.forced_rows(classes, ok[-1]).sum())
             else:
                 ok.append(np.ones(len(classes), dtype=np.bool_))
             if cost.additive:

@@ -6,6 +6,7 @@ Grouping is compiled and rolls up from earlier nodes; models and costs see plain
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from discreet.counts import Grouping, IntArray
 from discreet.problem import Classes, Problem
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released, roll_up
+from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._recoding import class_costs
 from discreet.solve.kernels.classes import ClassPool, class_ids, group, keep_list, source_of
 from discreet.solve.lattice.layout import lay_out
 from discreet.solve.lattice.pool import make_pool
@@ -67,6 +70,8 @@ class NodeEvaluator:
         self.problem = problem
         self.table = problem.table
         self.gatherer = Gatherer(problem, columns)
+        self.bounds = ClassBounds(problem)
+        self.whole_classes = problem.divided is None and not problem.suppression.hides_values
         self.pool = pool or make_pool(self.table, lay_out(problem))
         self._arrays: list[_LazyArrays] = [_TupleArrays(self.gatherer.tuples)]
         """Those of each list of the pool."""
@@ -78,33 +83,42 @@ class NodeEvaluator:
         released = Released.by_levels(self.table, node)
         sizes = grouping.sizes
         ok = np.ones(sizes.size, dtype=np.bool_)
-        removed, lower, upper, published, suppressed = 0.0, 0.0, 0.0, 0.0, 0.0
+        removed, lower, upper, total, feasible = 0.0, 0.0, 0.0, 0.0, True
+        left = sizes.astype(np.int64)
         for part, classes in self.gatherer.portions(grouping, arrays, released):
-            ok[part] = fine = problem.ok(classes)
-            must = self.fewest_removed(classes, fine)
+            if self.whole_classes:
+                fine = stays = problem.ok(classes)
+                left[part][~fine] = 0
+                must, more = self.bounds.forced_rows(classes, fine), 0.0
+                if cost.additive:
+                    total += float(cost.published(classes)[fine].sum() + cost.suppressed(classes)[~fine].sum())
+            else:
+                done = problem.suppression.apply(classes, problem.privacy)
+                stays, feasible = done.records < classes.sizes, feasible and bool(done.feasible.all())
+                left[part] -= done.records
+                must, more = self.bounds.forced_rows(classes), float(self.bounds.forced_cost(classes).sum())
+                if cost.additive:
+                    total += float(class_costs(problem, classes, done).sum())
+            ok[part] = stays
             removed += float(must.sum())
-            penalty = cost.suppressed(classes)
-            if cost.additive:
-                published += float(cost.published(classes)[fine].sum())
-                suppressed += float(penalty[~fine].sum())
+            upper += more
             if cost.superadditive:
-                floor = cost.floor(classes, problem.smallest_class)
+                floor = self.bounds.floors(classes)
                 lower += float(floor.sum())
-                if problem.superset_closed:  # classes that are not ok go as a whole, here and below
-                    upper += float((penalty - floor)[~fine].sum())
+                if self.whole_classes and problem.superset_closed:  # classes that are not ok go, here and below
+                    upper += float((cost.suppressed(classes) - floor)[~stays].sum())
                 else:
-                    upper += float((must * cost.margin(classes, problem.smallest_class)).sum())
-        gone = int(sizes[~ok].sum())
-        total = published + suppressed
+                    upper += float((must * self.bounds.margins(classes)).sum())
+        gone = int(sizes.sum() - left.sum())
         if not cost.additive:
             whole = self.gatherer.classes(grouping, arrays, released, slice(0, sizes.size))
-            total = cost.total(whole, ok)
+            total = cost.total(replace(whole, sizes=left), ok)
             lower = cost.lower(whole, problem.limit)
         return NodeEvaluation(
             removed=removed,
             lower=lower,
             upper=upper,
-            cost=total if gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
+            cost=total if feasible and gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
             classes=int(ok.sum()),
             suppressed_rows=gone,
             suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
@@ -152,13 +166,3 @@ class NodeEvaluator:
                 del self._arrays[kept:]
                 self._arrays.append(lazy)
         return Grouping(ids, first, sizes), lazy
-
-    def fewest_removed(self, classes: Classes, ok: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return how many rows of each class are suppressed at least, at this node and at every node below."""
-        if self.problem.superset_closed:
-            return np.where(ok, 0, classes.sizes).astype(np.int64)
-        must = self.problem.fewest_removed(classes)
-        if self.problem.union_closed:
-            # If all parts of the class below were ok, so would be their union, the class itself.
-            must = np.where(ok, must, np.maximum(must, 1))
-        return must.astype(np.int64)

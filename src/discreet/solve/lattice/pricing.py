@@ -19,8 +19,10 @@ __all__ = ["base_costs", "has_compiled_form", "leaf_rates", "make_prices"]
 def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
     """Return whether every model is k-anonymity and the cost has a compiled form.
 
-    A cost that does not add up over classes has none where classes are suppressed.
+    A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none.
     """
+    if problem.suppression.hides_values:
+        return False
     if any(type(model) is not KAnonymity for model in problem.privacy):
         return False
     if not problem.cost.additive and problem.limit > 0:

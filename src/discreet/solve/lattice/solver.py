@@ -14,7 +14,9 @@ from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
+from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._recoding import Recoder
 from discreet.solve.kernels.classes import Lattice
 from discreet.solve.lattice.evaluate import NodeEvaluator
 from discreet.solve.lattice.kernels.run import run_search
@@ -39,7 +41,7 @@ Step = Callable[[LatticeSearch], int]
 @SOLVERS.register
 @dataclass(frozen=True)
 class LatticeSolver(Solver):
-    """Finds the level vector of least cost and proves it, for every privacy model and every cost.
+    """Finds the level vector of least cost and proves it, for every privacy model, cost and suppression kind.
 
     Nodes are evaluated by rolling up the classes of earlier ones. Each evaluation bounds the cost of all nodes above
     and below, so that a small part of the lattice is evaluated. The lattice itself is never enumerated: memory grows
@@ -57,10 +59,24 @@ class LatticeSolver(Solver):
     )
     rank: ClassVar[int] = 10
     schemes: ClassVar[frozenset[str]] = frozenset({"full-domain"})
-    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "pre-sampling"})
+    suppressions: ClassVar[frozenset[str]] = frozenset(
+        {
+            "none",
+            "budget",
+            "class-records",
+            "violating-records",
+            "class-values",
+            "violating-values",
+            "pre-sampling",
+        }
+    )
     exact: ClassVar[bool] = True
     sees_population: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
+
+    def compiled(self, problem: Problem) -> bool:
+        """Return whether every model is k-anonymity, the cost has a compiled form, and only whole classes go."""
+        return has_compiled_form(problem, problem.cost.separable(problem.table))
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best level vector found and what is proven about it."""
@@ -219,7 +235,8 @@ def _solution(
         },
     }
     if np.isinf(_best(search)):
-        smallest = _smallest_budget(problem, budget) if problem.limit < problem.table.n else None
+        by_records = problem.limit < problem.table.n and not problem.suppression.hides_values
+        smallest = _smallest_budget(problem, budget) if by_records else None
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node: IntArray = search.incumbent
     found = evaluator.evaluate(node, tuples=True)
@@ -229,6 +246,9 @@ def _solution(
         if alike.cost <= found.cost:
             node, found = lower, alike
     bound = found.cost if outcome == DONE else min(found.cost, float(lower_bound(search)))
+    if not evaluator.whole_classes:
+        recoded = Recoder(problem).evaluate(Released.by_levels(problem.table, node))
+        return recoded.solution("optimal" if outcome == DONE else "feasible", bound, stats, trace)
     levels = tuple(int(level) for level in node)
     return Solution(
         status="optimal" if outcome == DONE else "feasible",

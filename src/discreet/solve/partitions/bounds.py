@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import Histogram, IntArray
 from discreet.errors import UnsupportedCombinationError
-from discreet.problem import Classes, Problem
+from discreet.problem import Classes, Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._class_arrays import dense
 from discreet.solve.kernels.records import record
@@ -51,7 +52,7 @@ from discreet.solve.partitions.kernels.blocks import (
 )
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
-__all__ = ["BoundInterrupted", "NodeBound", "PartitionBounds", "price_kind"]
+__all__ = ["BoundInterrupted", "NodeBound", "NodeBounds", "PartitionBounds", "price_kind"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -84,6 +85,29 @@ class NodeBound:
     exact: bool
 
 
+class NodeBounds(Protocol):
+    """What the search needs of a way to bound its nodes."""
+
+    limit: float
+    """The most rows that may be suppressed."""
+    blocks_priced: int
+    interrupted: Callable[[], bool]
+    """Asked now and then: whether to give up by raising :class:`BoundInterrupted`."""
+
+    def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None: ...
+
+    @staticmethod
+    def block_rates(problem: Problem) -> Separable | None:
+        """Return the cost that gives each block of the open partitions its rate."""
+
+    @property
+    def takes_largest(self) -> bool:
+        """Whether the total is the largest of the attributes' bounds rather than their sum."""
+
+    def bound(self, node: Sequence[OpenPartitions], enough: float = np.inf) -> NodeBound:
+        """Bound a node; nothing more is needed once the bound reaches ``enough``."""
+
+
 class PartitionBounds:
     """Bounds nodes of the search for one problem."""
 
@@ -110,6 +134,11 @@ class PartitionBounds:
         """Called before each attribute: whether to give up."""
         self.claims = np.ones((self.attributes, tuples))
         """(attribute, tuple) in what proportion attributes share the slack of each tuple."""
+
+    @staticmethod
+    def block_rates(problem: Problem) -> Separable | None:
+        """Return the cost of the problem if it is separable."""
+        return problem.cost.separable(problem.table)
 
     def _columns(self) -> Floats:
         """What is summed over tuples: rows, cost if suppressed, moments, offsets, class labels, sensitive values."""

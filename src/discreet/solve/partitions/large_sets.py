@@ -22,6 +22,7 @@ from discreet.solve.partitions.open_partitions import (
     all_leaf_blocks,
 )
 from discreet.solve.partitions.runs import OpenRuns, PricedRuns, ValidRuns
+from discreet.solve.partitions.sets import level_blocks, smallest_block
 
 __all__ = ["LargeSets"]
 
@@ -35,17 +36,28 @@ class LargeSets(OpenPartitions):
     decided = False
 
     def __init__(
-        self, table: CountTable, index: int, scheme: SetScheme, runs: RunScheme, separable: Separable | None
+        self,
+        table: CountTable,
+        index: int,
+        scheme: SetScheme,
+        runs: RunScheme,
+        separable: Separable | None,
+        levels: tuple[int, int],
     ) -> None:
-        self.scheme = scheme
-        self.runs: OpenRuns = ValidRuns.of(table, index, runs, separable, name=scheme.name).open_all()
+        self.scheme, self.levels = scheme, levels
+        limited = levels != (0, table.attributes[index].height)
+        self.runs: OpenRuns = ValidRuns.of(
+            table, index, runs, separable, levels if limited else None, scheme.name
+        ).open_all()
         self.items: AttributeItems = self.runs.items
         self.fine = np.arange(self.items.count, dtype=np.int64)
-        self.coarse = np.zeros(self.items.count, dtype=np.int64)
+        self.specific, self.coarse = level_blocks(self.items, levels)
         attribute, items = self.items.attribute, self.items
         self.rows = attribute.rows[items.leaves]
         self.joined = items.rates(np.full(items.count, 2), self.rows + _smallest_other(self.rows))
         """(items,) the lowest rate of a value that shares its block."""
+        if limited:  # a value may be alone in a block that is no run
+            self.joined = items.rates(np.ones(items.count, dtype=np.int64), self.rows)
         self.widest = float(items.rates(np.array([attribute.leaves]), np.array([table.n]))[0])
         columns = [np.bincount(items.codes, weights=table.weights * m[table.codes[index]]) for m in _moments(items)]
         self.moment, self.offset = columns
@@ -74,22 +86,22 @@ class LargeSets(OpenPartitions):
         return OnePartition(self, own, self.items.rates(leaves, rows))
 
     def most_general(self) -> Ints:
-        """Return one block of all items."""
-        return np.zeros(self.items.count, dtype=np.int64)
+        """Return one block of all items, or those of the highest level."""
+        return self.coarse
 
     def most_specific(self) -> Ints:
-        """Return one block per item."""
-        return np.arange(self.items.count, dtype=np.int64)
+        """Return one block per item, or those of the lowest level."""
+        return self.specific
 
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf; a set may have to hold leaves that do not occur."""
-        return all_leaf_blocks(np.arange(self.items.attribute.leaves), self._blocks(blocks))
+        return all_leaf_blocks(self.items.attribute.ancestors[self.levels[0]], self._blocks(blocks))
 
     def _blocks(self, blocks: IntArray) -> list[tuple[int, ...]]:
         """The leaves of each block."""
         order = np.argsort(blocks, kind="stable")
         members = np.split(self.items.leaves[order], np.cumsum(np.bincount(blocks))[:-1])
-        return [self.scheme.closure(self.items.attribute, block.tolist()) for block in members]
+        return [smallest_block(self.scheme, self.items.attribute, block, self.levels[0]) for block in members]
 
 
 class _PricedLargeSets(PricedPartitions):
@@ -107,7 +119,7 @@ class _PricedLargeSets(PricedPartitions):
         self.fewest = 0.0
 
     def cheapest(self) -> Ints:
-        """Return the cheapest partition into runs, or one block if none is allowed."""
+        """Return the cheapest partition into runs, or the most general one if none is allowed."""
         return self.runs.cheapest() if np.isfinite(self.runs.least) else self.partitions.most_general()
 
 

@@ -103,6 +103,15 @@ class ValidRuns:
         rates = items.rates(end - begin + 1, np.maximum(rows[np.newaxis, 1:] - rows[:-1, np.newaxis], 0))
         return cls(items, order, smallest, begin, end, allowed, rates)
 
+    @property
+    def possible(self) -> bool:
+        """Whether there is a partition into valid runs; level limits may leave none if nodes are no runs."""
+        reached = np.zeros(self.items.count + 1, dtype=np.bool_)
+        reached[0] = True
+        for last in range(self.items.count):
+            reached[last + 1] = (reached[: last + 1] & self.allowed[: last + 1, last]).any()
+        return bool(reached[-1])
+
     def open_all(self) -> OpenRuns:
         """Return all partitions."""
         return OpenRuns(self, np.zeros(self.items.count, dtype=np.int8), self.allowed)
@@ -122,8 +131,9 @@ def _between(
         these = np.flatnonzero(first == begin)
         lowest = np.minimum.accumulate(begins[block[begin:]])[last[these] - begin]
         highest = np.maximum.accumulate(ends[block[begin:]])[last[these] - begin]
-        same = np.logical_and.accumulate(high[begin:] == high[begin])[last[these] - begin]
-        kept[these] = (lowest >= begin) & (highest <= last[these]) & same
+        kept[these] = (lowest >= begin) & (highest <= last[these])
+        if levels[1] < attribute.height:  # without a root the topmost nodes are no limit
+            kept[these] &= np.logical_and.accumulate(high[begin:] == high[begin])[last[these] - begin]
     return kept
 
 

@@ -16,7 +16,9 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.errors import UnsupportedCombinationError, UsageError
-from discreet.problem import Problem
+from discreet.problem import Problem, Separable
+from discreet.problem.costs.discernibility import Discernibility
+from discreet.problem.costs.loss import Loss
 from discreet.problem.schemes import RunScheme, SetScheme
 from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
@@ -25,7 +27,7 @@ from discreet.runtime.integer_codes import by_appearance
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
-from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, PartitionBounds
+from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, NodeBounds, PartitionBounds
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions, PriceMemory
@@ -45,6 +47,9 @@ _ROUNDS = 4
 _PATIENCE = 2000
 """The search for an incumbent examines at most so many nodes."""
 
+_FEW = 50
+"""The search for an incumbent by another cost examines at most so many nodes."""
+
 _EXAMINED = "examined"
 _RULES = ("bound", "over budget", "nothing left", "solved by its last attribute")
 """Rules that prune nodes, as statistics name them."""
@@ -61,27 +66,27 @@ def original_values(table: CountTable) -> Released:
     return Released.by_blocks(table, [np.arange(attribute.leaves) for attribute in table.attributes])
 
 
-def all_partitions(problem: Problem) -> Node:
-    """Return all partitions of each attribute: the root of the search."""
+def all_partitions(problem: Problem, separable: Separable | None) -> Node:
+    """Return all partitions of each attribute, with the rates of their blocks: the root of the search."""
     table = problem.table
-    separable = problem.cost.separable(table)
     found: list[OpenPartitions] = []
     for index, scheme in enumerate(problem.schemes):
         attribute, levels = table.attributes[index], (problem.lowest[index], problem.highest[index])
         limited = levels != (0, attribute.height)
         if isinstance(scheme, RunScheme):
-            found.append(ValidRuns.of(table, index, scheme, separable, levels if limited else None).open_all())
-        elif isinstance(scheme, SetScheme):
-            if limited:
+            runs = ValidRuns.of(table, index, scheme, separable, levels if limited else None)
+            if limited and not runs.possible:
                 raise UnsupportedCombinationError(
                     f"The scheme {scheme.name} of '{attribute.name}'",
                     "limits of its level",
-                    "choose full-domain, subtree, ordered or guided-ordered for it, or leave the limits out",
+                    "nodes of its hierarchy are no ranges of its values; choose subtree or guided-set for it",
                 )
+            found.append(runs.open_all())
+        elif isinstance(scheme, SetScheme):
             if np.count_nonzero(attribute.rows) <= MOST_ITEMS:
-                found.append(ValidSets.of(table, index, scheme, separable).open_all())
+                found.append(ValidSets.of(table, index, scheme, separable, levels).open_all())
             else:
-                found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable))
+                found.append(LargeSets(table, index, scheme, _as_runs(scheme, attribute), separable, levels))
         else:
             between = range(levels[0], levels[1] + 1) if scheme.name == "full-domain" else None
             found.append(PartitionList.of(table, index, scheme, between, separable).open_all())
@@ -92,11 +97,16 @@ class PartitionSearch:
     """One search, run until it is complete or its budget is exhausted."""
 
     def __init__(
-        self, problem: Problem, budget: Budget, progress: ProgressCallback | None, direction: str = "auto"
+        self,
+        problem: Problem,
+        budget: Budget,
+        progress: ProgressCallback | None,
+        direction: str = "auto",
+        bounds: type[NodeBounds] = PartitionBounds,
     ) -> None:
         self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
-        self.root = all_partitions(problem)
-        self.bounds = PartitionBounds(problem, [partitions.items for partitions in self.root])
+        self.root = all_partitions(problem, bounds.block_rates(problem))
+        self.bounds = bounds(problem, [partitions.items for partitions in self.root])
         self.bounds.interrupted = lambda: self.best_blocks is not None and self._over
         self.limit = self.bounds.limit
         self.smallest = _SMALLEST * problem.cost.worst(problem.table)
@@ -148,6 +158,9 @@ class PartitionSearch:
         order = [a for a in small_first if not self.root[a].decided]
         starts = [tuple(partitions.fixed(partitions.most_general()) for partitions in self.root)]
         self._try(starts[0])
+        if not self.problem.cost.additive:
+            self._try_other_costs()
+            return
         runs = self._best_runs()
         if runs is not None:
             starts = [runs]
@@ -156,6 +169,14 @@ class PartitionSearch:
         for start in starts:
             for attributes in (order, order[::-1]):
                 self._improve(start, attributes)
+
+    def _try_other_costs(self) -> None:
+        """Try what is good by costs that can be improved one attribute at a time."""
+        table, privacy = self.problem.table, self.problem.privacy
+        for cost in (Discernibility(), Loss()):
+            found = self._best_of(replace(self.problem, cost=cost.resolve(table, privacy)), _FEW)
+            if found is not None:
+                self._try(found)
 
     def _best_runs(self) -> Node | None:
         """Return the best partitions in which sets are runs of values, which are found much sooner; None without sets.
@@ -168,9 +189,16 @@ class PartitionSearch:
         )
         if schemes == self.problem.schemes:
             return None
+        try:
+            return self._best_of(replace(self.problem, schemes=schemes), _PATIENCE)
+        except UnsupportedCombinationError:  # level limits that no runs keep
+            return None
+
+    def _best_of(self, problem: Problem, patience: int) -> Node | None:
+        """Return the best partitions of a similar problem found in half of the time left; None if there are none."""
         left = None if self.budget.time_limit is None else (self.budget.time_limit - self.budget.seconds) / 2
-        search = PartitionSearch(replace(self.problem, schemes=schemes), Budget(left, self.budget.stop), None)
-        search.patience = _PATIENCE
+        search = PartitionSearch(problem, Budget(left, self.budget.stop), None, bounds=type(self.bounds))
+        search.patience = patience
         search.run()
         if search.best_blocks is None:
             return None
@@ -187,7 +215,7 @@ class PartitionSearch:
             found = self.bounds.bound((*node[:a], self.root[a], *node[a + 1 :]), self._below(cost))
             unchanged += 1
             priced = found.each[a]
-            if priced is not None and found.total < self._below(cost):
+            if priced is not None and found.exact and found.total < self._below(cost):
                 cost, unchanged = found.total, 1
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, IntArray
+from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.problem import Separable
 from discreet.problem.schemes import SetScheme
 from discreet.runtime.integer_codes import by_appearance
@@ -31,7 +31,7 @@ from discreet.solve.partitions.open_partitions import (
     all_leaf_blocks,
 )
 
-__all__ = ["MOST_ITEMS", "OpenSets", "ValidSets"]
+__all__ = ["MOST_ITEMS", "OpenSets", "ValidSets", "level_blocks", "smallest_block"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,21 +53,34 @@ class ValidSets:
     """In the order of a Gray code, in which neighbours differ in few items: the order of a walk."""
     rates: Floats
     """(2^items,) by set."""
+    levels: tuple[int, int]
+    """Blocks consist of whole nodes of the first level, within one node of the second."""
 
     @classmethod
-    def of(cls, table: CountTable, index: int, scheme: SetScheme, separable: Separable | None) -> ValidSets:
+    def of(
+        cls, table: CountTable, index: int, scheme: SetScheme, separable: Separable | None, levels: tuple[int, int]
+    ) -> ValidSets:
         """Find all valid sets. Items with few tuples come first, as they enter and leave the walk most often."""
         attribute = table.attributes[index]
         tuples = np.bincount(table.codes[index], minlength=attribute.leaves)
         items = AttributeItems.of(table, index, np.argsort(tuples, kind="stable"), separable)
         sets, leaves = scheme.sets(attribute, items.leaves.tolist())
+        if levels != (0, attribute.height):
+            sets = sets[_between(items, levels, sets)]
+            members = (items.leaves[inside] for inside in _members(sets, items.count).T == 1)
+            leaves = np.array([len(smallest_block(scheme, attribute, block, levels[0])) for block in members])
         rows = attribute.rows[items.leaves] @ _members(sets, items.count)
         rates = np.zeros(1 << items.count)
         rates[sets] = items.rates(leaves, rows)
         rank = sets.copy()  # its position in the Gray code: the exclusive or of all its shifts
         for shift in (1, 2, 4, 8):
             rank ^= rank >> shift
-        return cls(items, scheme, sets[np.argsort(rank, kind="stable")].astype(np.int64), rates)
+        return cls(items, scheme, sets[np.argsort(rank, kind="stable")].astype(np.int64), rates, levels)
+
+    @cached_property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The most specific and the most general partition."""
+        return level_blocks(self.items, self.levels)
 
     @cached_property
     def weights(self) -> Floats:
@@ -86,7 +99,7 @@ class OpenSets(OpenPartitions):
         self.space, self.items, self.sets = space, space.items, sets
         self.decided = self.items.count < 2
         self.fine = np.arange(self.items.count, dtype=np.int64)
-        self.coarse = np.zeros(self.items.count, dtype=np.int64)
+        self.coarse = space.ends[1]
 
     def highest_rates(self) -> Floats:
         """Return the highest rate of a set that holds each item."""
@@ -126,20 +139,20 @@ class OpenSets(OpenPartitions):
         return OnePartition(self.space.open_all(), own, self.space.rates[sets])
 
     def most_general(self) -> Ints:
-        """Return one block of all items."""
-        return np.zeros(self.items.count, dtype=np.int64)
+        """Return one block of all items, or those of the highest level."""
+        return self.space.ends[1]
 
     def most_specific(self) -> Ints:
-        """Return one block per item."""
-        return np.arange(self.items.count, dtype=np.int64)
+        """Return one block per item, or those of the lowest level."""
+        return self.space.ends[0]
 
     def leaf_blocks(self, blocks: IntArray) -> Ints:
         """Return the block of each leaf; a set may have to hold leaves that do not occur."""
-        attribute = self.items.attribute
-        members = [self.items.leaves[blocks == b].tolist() for b in range(int(blocks.max(initial=0)) + 1)]
+        attribute, low = self.items.attribute, self.space.levels[0]
+        members = [self.items.leaves[blocks == b] for b in range(int(blocks.max(initial=0)) + 1)]
         return all_leaf_blocks(
-            np.arange(attribute.leaves),
-            [self.space.scheme.closure(attribute, block) for block in members if len(block) > 1],
+            attribute.ancestors[low],
+            [smallest_block(self.space.scheme, attribute, block, low) for block in members if block.size > 1 or low],
         )
 
 
@@ -238,6 +251,28 @@ class _SetMemory(PriceMemory):
         """Return the partitions without sets that cost too much."""
         kept = self.partitions.only(self.sets[self.whole < room])
         return kept if kept.sets.size else None
+
+
+def level_blocks(items: AttributeItems, levels: tuple[int, int]) -> tuple[Ints, Ints]:
+    """Return the block of each item in the most specific and the most general partition within two levels."""
+    ancestors = items.attribute.ancestors[:, items.leaves]
+    top = ancestors[levels[1]] if levels[1] < items.attribute.height else np.zeros(items.count, dtype=np.int64)
+    return by_appearance(ancestors[levels[0]]), by_appearance(top)
+
+
+def smallest_block(scheme: SetScheme, attribute: CodedAttribute, leaves: IntArray, low: int) -> tuple[int, ...]:
+    """Return the smallest valid block that holds the nodes of a level above some leaves."""
+    if low:
+        leaves = np.flatnonzero(np.isin(attribute.ancestors[low], attribute.ancestors[low][leaves]))
+    return scheme.closure(attribute, leaves.tolist())
+
+
+def _between(items: AttributeItems, levels: tuple[int, int], sets: IntArray) -> NDArray[np.bool_]:
+    """Which sets consist of whole blocks of the lower level and lie within one block of the higher one."""
+    low, high = level_blocks(items, levels)
+    masks = [np.bincount(blocks, weights=1 << np.arange(items.count)).astype(np.int64) for blocks in (low, high)]
+    inside = np.any([sets & ~mask == 0 for mask in masks[1]], axis=0)
+    return np.asarray(inside & np.all([(sets & mask == 0) | (sets & mask == mask) for mask in masks[0]], axis=0))
 
 
 def _members(sets: IntArray, items: int) -> Ints:

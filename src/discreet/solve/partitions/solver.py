@@ -12,18 +12,19 @@ import numpy as np
 from discreet.counts import IntArray
 from discreet.errors import UsageError
 from discreet.problem import Problem
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import Scheme
 from discreet.runtime.arguments import one_of, switch
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import five_rows, two_rows, warm_up
 from discreet.solve._recoding import Recoder, smallest_budget
-from discreet.solve.partitions.bounds import price_kind
+from discreet.solve.partitions.bounds import NodeBounds, PartitionBounds, price_kind
 from discreet.solve.partitions.search import PartitionSearch, all_partitions
 from discreet.solve.published.li_li.base import Direction
 from discreet.solve.published.li_li.search import LiLiTechniques, check_li_li, li_li_search
 
-__all__ = ["PartitionsSolver", "compile_ahead"]
+__all__ = ["PartitionsSolver", "compile_ahead", "solve_by_bounds"]
 
 _ROUNDING = 1e-11
 _TECHNIQUES = ("node_pruning", "useless", "useful", "seeding", "modified_bfs", "node_order", "applicator_order")
@@ -96,23 +97,15 @@ class PartitionsSolver(Solver):
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
+        if self.bounds == "tight":
+            return solve_by_bounds(problem, budget, progress, self.direction)
         with budget.paused():
             compile_ahead()
-        found = (self._as_published if self.bounds == "paper" else self._by_bounds)(problem, budget, progress)
-        stats = {**_space(problem), **found.stats}
-        if found.blocks is None:
-            if not found.complete:
-                raise nothing_found(budget)
-            return _infeasible(problem, stats)
-        recoded = Recoder(problem).evaluate(_as_released(problem, found.blocks))
-        if found.complete:
-            return recoded.solution("optimal", recoded.cost, stats, found.trace)
-        return recoded.solution("feasible", found.bound - _ROUNDING * abs(found.bound), stats, found.trace)
+        return _solution(problem, budget, self._as_published(problem, budget, progress))
 
-    def _by_bounds(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _SearchResult:
-        search = PartitionSearch(problem, budget, progress, self.direction)
-        complete = search.run()
-        return _SearchResult(search.best_blocks, search.least, complete, search.stats(), search.trace)
+    def compiled(self, problem: Problem) -> bool:
+        """Return whether every model is k-anonymity; others are evaluated through arrays."""
+        return all(type(model) is KAnonymity for model in problem.privacy)
 
     def _as_published(self, problem: Problem, budget: Budget, progress: ProgressCallback | None) -> _SearchResult:
         check_li_li(problem)
@@ -141,6 +134,38 @@ class _SearchResult:
     trace: list[Progress]
 
 
+def solve_by_bounds(
+    problem: Problem,
+    budget: Budget,
+    progress: ProgressCallback | None,
+    direction: str = "auto",
+    bounds: type[NodeBounds] = PartitionBounds,
+) -> Solution:
+    """Return the best partitions found by branch and bound and what is proven about them."""
+    with budget.paused():
+        compile_ahead()
+    search = PartitionSearch(problem, budget, progress, direction, bounds)
+    complete = search.run()
+    return _solution(
+        problem,
+        budget,
+        _SearchResult(search.best_blocks, search.least, complete, search.stats(), search.trace),
+    )
+
+
+def _solution(problem: Problem, budget: Budget, found: _SearchResult) -> Solution:
+    """Evaluate the partitions found afresh, and state what is proven about them."""
+    stats = {**_space(problem), **found.stats}
+    if found.blocks is None:
+        if not found.complete:
+            raise nothing_found(budget)
+        return _infeasible(problem, stats)
+    recoded = Recoder(problem).evaluate(_as_released(problem, found.blocks))
+    if found.complete:
+        return recoded.solution("optimal", recoded.cost, stats, found.trace)
+    return recoded.solution("feasible", found.bound - _ROUNDING * abs(found.bound), stats, found.trace)
+
+
 def _space(problem: Problem) -> dict[str, Any]:
     """The number of combinations of partitions."""
     each = list(zip(problem.schemes, problem.table.attributes, strict=True))
@@ -165,7 +190,7 @@ def _as_released(problem: Problem, blocks: tuple[Any, ...]) -> Released:
 
 def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
     """Report that nothing is valid and, where known, how many rows would have to be suppressed."""
-    general = [partitions.leaf_blocks(partitions.most_general()) for partitions in all_partitions(problem)]
+    general = [partitions.leaf_blocks(partitions.most_general()) for partitions in all_partitions(problem, None)]
     fewest = smallest_budget(problem, Released.by_blocks(problem.table, general))
     return Solution("infeasible", np.inf, np.inf, smallest_budget=fewest, stats=stats)
 

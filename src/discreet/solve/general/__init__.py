@@ -1,0 +1,1 @@
+"""Optimal global recoding with any privacy models, cost and suppression; see README.md."""

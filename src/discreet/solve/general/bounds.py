@@ -1,0 +1,277 @@
+"""Lower bounds over the open partitions of all attributes, through the arrays of models, cost and suppression.
+
+One attribute at a time is priced block by block. The others are taken at their finest for the floors of published rows
+and at their coarsest for what is suppressed in any case, so that both underestimate; with all others decided the price
+is exact. The bound is the largest of the attributes' cheapest partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.counts import CountTable, IntArray
+from discreet.problem import Classes, Problem, Separable
+from discreet.runtime.integer_codes import add_up, compact, first_of, numbered
+from discreet.solve._class_arrays import Released, node_levels
+from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._recoding import Recoder
+from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound
+from discreet.solve.partitions.kernels.blocks import RECORD, BlockWalk
+from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
+
+__all__ = ["GeneralBounds"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ENTRIES = 1 << 21
+"""So many pairs of a block and a tuple are evaluated at once, unless one block has more."""
+
+
+class GeneralBounds:
+    """Bounds nodes of the search for one problem; the counterpart of ``PartitionBounds``."""
+
+    takes_largest = True
+
+    def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None:
+        self.problem, self.limit = problem, float(problem.limit)
+        self.recoder, self.floors = Recoder(problem), ClassBounds(problem)
+        self.codes = np.stack([each.codes for each in items])
+        self.blocks_priced = 0
+        self.interrupted: Callable[[], bool] = lambda: False
+        """Called before each attribute and each portion of blocks: whether to give up."""
+
+    @staticmethod
+    def block_rates(problem: Problem) -> Separable:
+        """Return a cost whose rate of a block is the number of its leaves, which is all that walks need to say."""
+        zeros = [np.zeros(attribute.leaves) for attribute in problem.table.attributes]
+        return Separable([], zeros, zeros, zeros, lambda i, leaves, rows: np.asarray(leaves, dtype=np.float64))
+
+    def bound(self, node: Sequence[OpenPartitions], enough: float = np.inf) -> NodeBound:
+        """Price the open attributes, those with few items first; stops once the total reaches ``enough``."""
+        open_ = [a for a, partitions in enumerate(node) if not partitions.decided]
+        each: list[PricedPartitions | None] = [None] * len(node)
+        if not open_:
+            blocks = [partitions.leaf_blocks(partitions.fine) for partitions in node]
+            return NodeBound(self.recoder.cost(Released.by_blocks(self.problem.table, blocks)), tuple(each), True)
+        additive = self.problem.cost.additive
+        counts = None if additive else _MostCounts(self.problem, node)
+        total = 0.0 if counts is None else max(counts.bound(), self.recoder.floor(_finest(self.problem.table, node)))
+        exact = additive and len(open_) == 1
+        for a in sorted(open_, key=lambda a: node[a].items.count):
+            if total >= enough:
+                break
+            cost, gone = self._price(node, a, exact)
+            if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
+                cost[gone > self.limit] = np.inf
+                gone[:] = 0.0
+            priced = each[a] = node[a].priced(cost, gone, enough)
+            self.blocks_priced += cost.size
+            if priced.fewest > self.limit or np.isinf(priced.least):
+                total = np.inf
+            elif counts is None:
+                total = max(total, priced.least)
+            else:
+                counts.limit(a, -priced.least)
+                total = max(total, counts.bound())
+        return NodeBound(total, tuple(each), exact)
+
+    def _price(self, node: Sequence[OpenPartitions], a: int, exact: bool) -> tuple[Floats, Floats]:
+        """Return what each block of an attribute costs at least, and how many of its rows are suppressed."""
+        walk = node[a].walk()
+        others = _Others(self, node, a)
+        cost, gone = np.zeros(walk.rates.size), np.zeros(walk.rates.size)
+        for block, tuples in self._portions(node[a], self.codes[a], walk):
+            if self.interrupted():
+                raise BoundInterrupted
+            fine = others.classes(block, tuples, others.fine, walk, of_blocks=True)
+            if exact:
+                done = self.problem.suppression.apply(fine.classes, self.problem.privacy)
+                each = np.where(done.feasible, self.recoder.costs(fine.classes, done), np.inf)
+                cost += np.bincount(fine.block, weights=each, minlength=cost.size)
+                gone += np.bincount(fine.block, weights=done.records, minlength=cost.size)
+                continue
+            coarse = others.classes(block, tuples, others.coarse, walk, of_blocks=False)
+            rows = self.floors.forced_rows(coarse.classes)
+            gone += np.bincount(coarse.block, weights=rows, minlength=cost.size)
+            part, sizes = coarse.owner[fine.first], coarse.classes.sizes
+            if self.problem.cost.additive:
+                cost += np.bincount(coarse.block, weights=self.floors.forced_cost(coarse.classes), minlength=cost.size)
+                each = self._floors(fine.classes, part, rows, sizes)
+                cost += np.bincount(fine.block, weights=each, minlength=cost.size)
+            elif self.problem.cost.counts_values:
+                cost[coarse.block] = -1.0
+            else:
+                most = np.minimum(np.bincount(part), (sizes - rows) // self.floors.smallest)
+                cost -= np.bincount(coarse.block, weights=most, minlength=cost.size)
+        return cost, gone
+
+    def _floors(self, classes: Classes, part: Ints, forced: Ints, sizes: Ints) -> Floats:
+        """Return what classes cost at least if so many rows are suppressed of each part, the cheapest ones first.
+
+        ``part[c]`` is the part that class ``c`` belongs to, ``forced`` and ``sizes`` the rows of each part.
+        """
+        floor = self.floors.floors(classes)
+        if not forced.any():
+            return floor
+        margin = self.floors.margins(classes, sizes[part])
+        order = np.lexsort((margin, part))
+        rows = classes.sizes[order]
+        before = np.cumsum(rows) - rows
+        before -= before[np.searchsorted(part[order], part[order])]
+        taken = np.zeros(rows.size)
+        taken[order] = np.clip(forced[part[order]] - before, 0, rows)
+        whole = (forced == sizes)[part]
+        suppressed = self.problem.cost.suppressed(classes)
+        return np.where(whole, np.maximum(suppressed, floor), floor + taken * margin)
+
+    @staticmethod
+    def _portions(partitions: OpenPartitions, codes: Ints, walk: BlockWalk) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the tuples of each block of a walk, several blocks at a time: the block and the tuple of each entry."""
+        block, piece = _members(walk)
+        piece_of = partitions.fine[codes]
+        tuples = np.argsort(piece_of, kind="stable")
+        starts = np.searchsorted(piece_of[tuples], np.arange(partitions.fine_blocks + 1))
+        length = np.diff(starts)[piece]
+        ends = np.cumsum(length)
+        last = np.flatnonzero(np.diff(block, append=-1))  # of the pieces of each block
+        begin = done = 0
+        while begin < block.size:
+            reach = np.searchsorted(ends[last], done + _ENTRIES, side="right")
+            end = int(last[max(reach - 1, np.searchsorted(last, begin))]) + 1
+            some = length[begin:end]
+            offset = np.repeat(starts[piece[begin:end]] - np.cumsum(some) + some, some)
+            yield np.repeat(block[begin:end], some), tuples[offset + np.arange(offset.size)]
+            done, begin = int(ends[end - 1]), end
+
+
+class _MostCounts:
+    """The most classes of a node and the most values of each attribute, for costs that are no sum over classes."""
+
+    def __init__(self, problem: Problem, node: Sequence[OpenPartitions]) -> None:
+        self.problem = problem
+        self.classes = problem.table.n
+        self.values = [partitions.fine_blocks for partitions in node]
+
+    def limit(self, a: int, most: float) -> None:
+        """Take into account how much the partitions of one attribute allow: values, or classes."""
+        if self.problem.cost.counts_values:
+            self.values[a] = min(self.values[a], round(most))
+        else:
+            self.classes = min(self.classes, round(most))
+
+    def bound(self) -> float:
+        """Return the least cost with these counts."""
+        return self.problem.cost.lower_by_counts(self.problem.table, self.problem.limit, self.classes, self.values)
+
+
+class _BlockClasses(NamedTuple):
+    """Classes within blocks: the block and the first entry of each, and the class of each entry."""
+
+    classes: Classes
+    block: Ints
+    first: Ints
+    owner: Ints
+
+
+class _Others:
+    """All attributes of a node but one: how they group the tuples, and what their finest blocks are."""
+
+    def __init__(self, bounds: GeneralBounds, node: Sequence[OpenPartitions], a: int) -> None:
+        self.bounds, self.node, self.a, self.table = bounds, node, a, bounds.problem.table
+        others = [b for b in range(len(node)) if b != a]
+        codes = bounds.codes
+        self.fine, self.fine_count = numbered(
+            self.table.tuples, [(node[b].fine[codes[b]], node[b].fine_blocks) for b in others]
+        )
+        self.coarse, self.coarse_count = numbered(
+            self.table.tuples, [(node[b].coarse[codes[b]], node[b].coarse_blocks) for b in others]
+        )
+
+    def classes(self, block: Ints, tuples: Ints, group: Ints, walk: BlockWalk, *, of_blocks: bool) -> _BlockClasses:
+        """Return the classes of entries that agree in the block and the group; their blocks only if wanted."""
+        count = self.fine_count if group is self.fine else self.coarse_count
+        owner, classes = compact(block * count + group[tuples], walk.rates.size * count)
+        first = first_of(owner, classes)
+        gatherer, needs = self.bounds.recoder.gatherer, self.bounds.problem.cost.needs
+        sizes = add_up(owner, self.table.weights[tuples], classes)
+        arrays = gatherer.added_up(tuples, owner, classes)
+        leaves, rows, levels = (
+            self._of_blocks(name, tuples[first], block[first], walk) if of_blocks and name in needs else None
+            for name in ("block_leaves", "block_rows", "block_levels")
+        )
+        return _BlockClasses(gatherer.as_classes(sizes, arrays, leaves, rows, levels), block[first], first, owner)
+
+    def _of_blocks(self, name: str, tuples: Ints, block: Ints, walk: BlockWalk) -> IntArray:
+        """Return the leaves, rows or levels of the blocks of each class, (c, m); ``tuples`` are examples of them."""
+        columns = []
+        for b, partitions in enumerate(self.node):
+            if b == self.a:
+                columns.append(_of_walk(name, partitions, walk)[block])
+            else:
+                columns.append(_of_finest(name, partitions)[partitions.fine[self.bounds.codes[b][tuples]]])
+        return np.stack(columns, axis=1)
+
+
+def _of_walk(name: str, partitions: OpenPartitions, walk: BlockWalk) -> Ints:
+    """Return the leaves, rows or levels of each block of a walk."""
+    leaves = walk.rates.astype(np.int64)
+    if name == "block_leaves":
+        return leaves
+    items, (block, piece) = partitions.items, _members(walk)
+    if name == "block_rows":
+        return add_up(block, add_up(partitions.fine, items.attribute.rows[items.leaves])[piece], leaves.size)
+    example = items.leaves[first_of(partitions.fine, partitions.fine_blocks)][piece[first_of(block, leaves.size)]]
+    return node_levels(items.attribute, example, leaves).astype(np.int64)
+
+
+def _of_finest(name: str, partitions: OpenPartitions) -> Ints:
+    """Return the leaves, rows or levels of each block of the finest partition, or a lower bound of them."""
+    items, fine = partitions.items, partitions.fine
+    attribute = items.attribute
+    if name == "block_rows":
+        return add_up(fine, attribute.rows[items.leaves])
+    example = items.leaves[first_of(fine, partitions.fine_blocks)]
+    if partitions.decided:
+        blocks = partitions.leaf_blocks(fine)
+        leaves = np.bincount(blocks)[blocks[example]]
+        return leaves if name == "block_leaves" else node_levels(attribute, example, leaves).astype(np.int64)
+    if name == "block_leaves":
+        return np.bincount(fine)
+    level = np.zeros(example.size, dtype=np.int64)
+    for number in range(1, attribute.height + 1):
+        below = attribute.ancestors[number - 1]
+        apart = np.bincount(fine, weights=below[items.leaves] != below[example][fine]) > 0
+        level[apart] = number
+    return level
+
+
+def _finest(table: CountTable, node: Sequence[OpenPartitions]) -> Released:
+    """Return the finest partition of each attribute as a recoding; blocks of leaves that do not occur are arbitrary."""
+    blocks = []
+    for partitions in node:
+        own = np.zeros(partitions.items.attribute.leaves, dtype=np.int64)
+        own[partitions.items.leaves] = partitions.fine
+        blocks.append(own)
+    return Released.by_blocks(table, blocks)
+
+
+def _members(walk: BlockWalk) -> tuple[Ints, Ints]:
+    """Return the blocks of a walk as pairs of a block and one of its pieces, sorted by block.
+
+    A piece is in all blocks asked for between the step that adds it and the one that removes it.
+    """
+    steps = walk.steps
+    asked = np.cumsum(steps == RECORD)
+    added, removed = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
+    added = added[np.argsort(steps[added], kind="stable")]
+    removed = removed[np.argsort(-steps[removed], kind="stable")]
+    begin, length = asked[added], asked[removed] - asked[added]
+    offset = np.repeat(begin - np.cumsum(length) + length, length)
+    block, piece = offset + np.arange(offset.size), np.repeat(steps[added] - 1, length)
+    order = np.lexsort((piece, block))
+    return block[order].astype(np.int64), piece[order].astype(np.int64)

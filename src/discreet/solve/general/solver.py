@@ -1,0 +1,76 @@
+"""Optimal global recoding with any privacy models, cost and suppression, through arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+from discreet.problem import Problem
+from discreet.problem.schemes import Scheme
+from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
+from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve.general.bounds import GeneralBounds
+from discreet.solve.partitions.search import PartitionSearch
+from discreet.solve.partitions.solver import solve_by_bounds
+
+__all__ = ["GeneralSolver", "compile_ahead"]
+
+
+@SOLVERS.register
+@dataclass(frozen=True)
+class GeneralSolver(Solver):
+    """Finds the cheapest partitions of all attributes and proves it, for whatever can be asked of a global recoding.
+
+    It is the search of ``partitions`` with bounds that evaluate classes through the arrays of privacy models, cost and
+    suppression, and so knows nothing about any of them but the properties they publish. It is slower than the solvers
+    with compiled bounds, and chosen only if none of them fits.
+
+    >>> GeneralSolver().text
+    'general'
+    """
+
+    name: ClassVar[str] = "general"
+    examples: ClassVar[tuple[str, ...]] = ("general",)
+    title: ClassVar[str] = "General"
+    summary: ClassVar[str] = "The optimum with a proof, for every global scheme, cost and kind of suppression; slower."
+    reason: ClassVar[str] = (
+        "It looks through {recodings}, leaves out what cannot win, and proves that nothing better was overlooked. No "
+        "faster search knows this combination."
+    )
+    rank: ClassVar[int] = 35
+    schemes: ClassVar[frozenset[str]] = frozenset(
+        {"full-domain", "subtree", "ordered", "guided-ordered", "set", "guided-set"}
+    )
+    suppressions: ClassVar[frozenset[str]] = frozenset(
+        {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
+    )
+    exact: ClassVar[bool] = True
+
+    def searches(self, scheme: Scheme) -> bool:
+        """Return whether the scheme is global; partitions of unknown schemes are enumerated."""
+        return scheme.is_global
+
+    def compiled(self, problem: Problem) -> bool:
+        """Return False: every class is evaluated through arrays."""
+        return False
+
+    def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
+        """Return the best partitions found and what is proven about them."""
+        with budget.paused():
+            compile_ahead()
+        return solve_by_bounds(problem, budget, progress, bounds=GeneralBounds)
+
+
+@cache
+def compile_ahead() -> None:
+    """Load the kernels, or compile them the first time ever, on tables of a few rows."""
+    warm_up(_solve_few_rows)
+
+
+def _solve_few_rows() -> None:
+    """Solve small problems that together need every kernel beside those of ``partitions``."""
+    for cost in ("NCP", "HDM"):
+        for privacy in ("k(2)", "distinct-l(2, s)"):
+            problem = Problem.build(two_rows(attributes=2), privacy=privacy, cost=cost, scheme="ordered")
+            PartitionSearch(problem, Budget(), None, bounds=GeneralBounds).run()

@@ -1,0 +1,178 @@
+"""Every global scheme with every suppression kind, cost and model that go together, against trying all recodings.
+
+``auto`` chooses the solver, so that whatever is chosen is compared; the solver ``general`` is compared as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import naive
+from cases import COSTS as ADDITIVE_COSTS
+from cases import KINDS, SCORES, built, plain_cost, plain_models
+from discreet.errors import UnsupportedCombinationError
+from discreet.problem import SCHEMES
+from discreet.solve import Budget, choose_solver
+from discreet.solve._recoding import evaluate_blocks
+from discreet.solve.general import bounds as _bounds
+from discreet.solve.general.solver import GeneralSolver
+from discreet.solve.partitions import search as _search
+from discreet.solve.partitions import sets as _sets
+from properties.test_partitions import NAMES, is_ordered, keeps_limits, sets_of, some_models, some_schemes, varied
+from tables import random_sample
+
+COSTS = [*ADDITIVE_COSTS, "precision", *SCORES]
+VALUE_COSTS = {"LM", "DM", "HDM", "CM", "NCP"}
+"""Costs that define what a suppressed sensitive value costs."""
+SMALL = {"rows": (1, 11), "attributes": (1, 3), "leaves": (1, 4), "values": (2, 4)}
+
+
+def instance(rng, scheme, kind, cost, limits=False, **shape):
+    """A random problem and the same in plain form; None if its parts do not go together."""
+    seed = int(rng.integers(0, 1 << 30))
+    sample = varied(rng, random_sample(seed, **SMALL | shape))
+    schemes, privacy = some_schemes(rng, sample, scheme), some_models(rng)
+    runs = {name: is_ordered(sample, name) for name in schemes}
+    if any(schemes[name] == "guided-ordered" and not runs[name] for name in schemes):
+        return None
+    if cost == "NCP" and not all(runs[name] or name in sample.naive.numeric for name in schemes):
+        return None  # the nodes of text are runs of its values
+    low, high = {}, {}
+    for attribute in sample.counts.attributes if limits else ():
+        low[attribute.name] = int(rng.integers(0, attribute.height + 1))
+        high[attribute.name] = int(rng.integers(low[attribute.name], attribute.height + 1))
+    parts = {"privacy": privacy, "cost": cost, "suppression": kind, "scheme": schemes}
+    problem = built(sample, **parts, min_levels=low, max_levels=high)
+    return None if problem is None else (sample, problem, schemes, (seed, parts, low, high))
+
+
+def recodings(problem, sample, schemes):
+    """Every valid recoding in plain form: levels if all attributes are full-domain, else partitions."""
+    each = list(zip(sample.naive.hierarchies.items(), problem.lowest, problem.highest, strict=True))
+    if set(schemes.values()) == {"full-domain"}:
+        return itertools.product(*(range(low, high + 1) for _, low, high in each))
+    return itertools.product(
+        *(
+            [p for p in naive.valid_partitions(schemes[name], rows) if keeps_limits(p, rows, low, high)]
+            for (name, rows), low, high in each
+        )
+    )
+
+
+def least_cost(problem, sample, schemes, privacy, cost):
+    name, options = plain_cost(cost, privacy)
+    models, kind = plain_models(privacy, sample), problem.suppression.name
+    found = (
+        naive.suppress(sample.naive, levels, models, kind, problem.limit, name, "s0", **options).cost
+        for levels in recodings(problem, sample, schemes)
+    )
+    return min((cost for cost in found if cost is not None), default=math.inf)
+
+
+def check(rng, scheme, kind, cost, *, most=300, **shape):
+    """Compare one random instance with brute force; returns whether it has a solution, None if it was not compared."""
+    made = instance(rng, scheme, kind, cost, **shape)
+    if made is None:
+        return None
+    sample, problem, schemes, context = made
+    if math.prod(s.count(a) for s, a in zip(problem.schemes, problem.table.attributes, strict=True)) > most:
+        return None
+    want = least_cost(problem, sample, schemes, context[1]["privacy"], cost)
+    for solver in (choose_solver(problem), GeneralSolver()):
+        if solver.name == "general" and (set(schemes.values()), cost) == ({"full-domain"}, "precision"):
+            continue  # the lattice has levels that differ only in name
+        where = (*context, solver.name)
+        try:
+            found = solver.solve(problem, Budget(seed=1))
+        except UnsupportedCombinationError as error:
+            assert math.isinf(want) and "limits of its level" in error.parts, where  # noqa: PT017, PT018
+            continue
+        if math.isinf(want):
+            assert found.status == "infeasible", where
+            continue
+        assert found.status == "optimal", where
+        assert found.cost == pytest.approx(want, rel=1e-9, abs=1e-9), where
+        assert found.lower_bound == found.cost, where
+        check_consistent(problem, found, where)
+    return math.isfinite(want)
+
+
+def check_consistent(problem, found, context):
+    """What is released is valid, allowed by the schemes and costs what is said."""
+    again = evaluate_blocks(problem, found.blocks)
+    if found.levels is None or problem.cost.name != "precision":
+        assert found.cost == pytest.approx(again.cost, rel=1e-9, abs=1e-9), context
+    assert found.suppressed_rows == again.suppressed_rows <= problem.limit, context
+    assert found.suppressed_values == again.suppressed_values, context
+    assert (found.suppressed == again.suppressed).all(), context
+    assert (found.inside is None) == (again.inside is None), context
+    for blocks, scheme, attribute in zip(found.blocks, problem.schemes, problem.table.attributes, strict=True):
+        assert scheme.allows(attribute, sets_of(blocks)), context
+
+
+@pytest.fixture(params=["as it is", "in small portions"])
+def portions(request, monkeypatch):
+    """Let the search look at few nodes, sets and blocks at a time, so that small tables exercise all of it."""
+    if request.param == "in small portions":
+        monkeypatch.setattr(_search, "_DIVE", 2)
+        monkeypatch.setattr(_search, "_ROUNDS", 1)
+        monkeypatch.setattr(_sets, "_AT_ONCE", 3)
+        monkeypatch.setattr(_bounds, "_ENTRIES", 3)
+    return request.param
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", NAMES)
+def test_against_all_recodings(scheme, kind, portions):
+    rng = np.random.default_rng([NAMES.index(scheme), KINDS.index(kind), portions == "as it is"])
+    costs = [cost for cost in COSTS if "values" not in kind or cost.split("(")[0] in VALUE_COSTS]
+    results = [check(rng, scheme, kind, str(rng.choice(costs)), most=60) for _ in range(14)]
+    assert results.count(True) > 1
+
+
+@pytest.mark.parametrize("scheme", NAMES)
+def test_limits_of_levels(scheme):
+    """Blocks hold whole values of the lowest level and lie inside one of the highest."""
+    rng = np.random.default_rng([7, NAMES.index(scheme)])
+    kinds = [str(rng.choice(KINDS)) for _ in range(24)]
+    results = [check(rng, scheme, kind, str(rng.choice(COSTS)), most=60, limits=True, height=(1, 3)) for kind in kinds]
+    assert results.count(True) > 3
+
+
+def after(looks):
+    """A budget that is exhausted at the next look but so many."""
+    left = iter([False] * looks)
+    return property(lambda self: next(left, True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
+    """However little was looked at, what is released is valid and the bound is true."""
+    rng = np.random.default_rng([200, KINDS.index(kind)])
+    stopped = 0
+    for _ in range(10):
+        made = instance(rng, str(rng.choice(NAMES)), kind, str(rng.choice(COSTS)), leaves=(3, 4), attributes=(2, 3))
+        if made is None:
+            continue
+        problem, context = made[1], made[-1]
+        best = GeneralSolver().solve(problem, Budget())
+        if best.status == "infeasible":
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr(Budget, "exhausted", after(int(rng.integers(0, 12))))
+            found = GeneralSolver().solve(problem, Budget())
+        check_consistent(problem, found, context)
+        assert -1e-9 <= found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, context
+        assert found.cost >= best.cost * (1 - 1e-9) - 1e-9, context
+        stopped += found.status == "feasible"
+        for point in found.trace:
+            assert point.bound <= best.cost * (1 + 1e-9) + 1e-9, context
+    assert stopped
+
+
+def test_every_scheme_is_here():
+    assert {*NAMES, "local"} == set(SCHEMES.members())
