@@ -10,7 +10,8 @@ from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import DataError
 from discreet.problem import Problem
 from discreet.problem.costs.certainty import Certainty
-from discreet.solve.kernels.covers import ATTRIBUTE, BITS, RANGE, SET, TABLE, TREE, Points, Rates
+from discreet.solve.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, RatedAttribute, Rates
+from discreet.solve.kernels.records import records
 
 __all__ = ["LocalGrouping", "LocalTask", "line_positions", "make_task", "range_rates", "tree_order", "watched_columns"]
 
@@ -63,7 +64,7 @@ def make_task(problem: Problem) -> LocalTask:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
     m = len(table.attributes)
-    codes, attributes = np.empty((table.tuples, m), dtype=np.int64), np.zeros(m, ATTRIBUTE)
+    codes, attributes = np.empty((table.tuples, m), dtype=np.int64), records(RatedAttribute, m)
     rates: list[FloatArray] = [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     rate_end = node_end = 0

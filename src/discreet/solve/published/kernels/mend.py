@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Records
-from discreet.solve.kernels.covers import INTERVAL, Points
+from discreet.solve.kernels.covers import INTERVAL, Interval, Points
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records
 from discreet.solve.kernels.requirements import Requirement, clear, holds, tally
 from discreet.solve.published.kernels.boxed_groups import (
     DEPTH,
     NONE,
     TAKEN,
     BoxedGroups,
+    TakenRows,
     keeps,
     least_rate,
     merge,
@@ -34,11 +35,11 @@ class _MendScratch(NamedTuple):
     """Scratch space of the search for rows."""
 
     stack: NDArray[np.int64]
-    trial: Records
-    """(1, m) INTERVAL records: the cover of a group with what it takes."""
-    plan: Records
-    """(rows,) TAKEN records: of the giver at hand, and of the best one."""
-    taken: Records
+    trial: Records[Interval]
+    """(1, m) the cover of a group with what it takes."""
+    plan: Records[TakenRows]
+    """(rows,) of the giver at hand, and of the best one."""
+    taken: Records[TakenRows]
     histogram: NDArray[np.int64]
     """(2, cells)"""
 
@@ -155,7 +156,14 @@ def _nearest_rows(
 
 @inner_kernel
 def plan_rows(
-    points: Points, groups: BoxedGroups, g: int, giver: int, need: int, limit: float, trial: Records, plan: Records
+    points: Points,
+    groups: BoxedGroups,
+    g: int,
+    giver: int,
+    need: int,
+    limit: float,
+    trial: Records[Interval],
+    plan: Records[TakenRows],
 ) -> tuple[int, float]:  # trial, plan OUT
     """Take the rows a group lacks from one giver, always the nearest next.
 
