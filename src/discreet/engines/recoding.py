@@ -112,6 +112,8 @@ class GroupShares:
     shown: Mapping[str, pl.Series]
     groups: int
     """The number of groups."""
+    hides: str | None = None
+    """The sensitive column among ``shown``, of which some values are unknown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,8 @@ class Recoding:
     @property
     def hidden(self) -> list[str]:
         """The columns of which some values become unknown."""
+        if self.shares is not None:
+            return [] if self.shares.hides is None else [self.shares.hides]
         return [] if self.parts is None or self.parts.records else [self.parts.column]
 
 

@@ -39,6 +39,7 @@ class AverageClassSize(Cost):
     rank = 80
     sentence = "How many people look the same on average."
     additive = False
+    local = True
 
     k: int | None = None
 

@@ -109,6 +109,10 @@ class Certainty(PerRowCost):
         roots = [root_weight(attribute, self.node_weights.get(attribute.name, {})) for attribute in table.attributes]
         return float((weight_array(self.weights, table) * roots).sum())
 
+    def value_penalty(self, table: CountTable) -> float:
+        """Return the sum of the weights."""
+        return float(weight_array(self.weights, table).sum())
+
     def node_spreads(self, attribute: CodedAttribute) -> list[FloatArray]:
         """Return, for each level, the spread of values by their lowest common ancestor."""
         return node_spreads(attribute, self.node_weights.get(attribute.name, {}))

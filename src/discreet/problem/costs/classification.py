@@ -40,6 +40,7 @@ class Classification(Cost):
     rank = 50
     sentence = "How many people no longer have the most frequent class label among those who look the same."
     compiled = "minority"
+    local = True
     needs = frozenset({"labels", "joint"})
     superadditive = True
     divisible = True
@@ -83,6 +84,10 @@ class Classification(Cost):
     def worst(self, table: CountTable) -> float:
         """Return the number of rows of the table."""
         return float(table.n)
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return 1."""
+        return 1.0
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return 1 over the number of labels in the class: the least share of a majority."""

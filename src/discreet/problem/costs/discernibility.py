@@ -30,6 +30,7 @@ class Discernibility(Cost):
     rank = 30
     sentence = "How many people look the same, added up over all people."
     compiled = "squares"
+    local = True
     superadditive = True
     divisible = True
 
@@ -57,6 +58,10 @@ class Discernibility(Cost):
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return the size of the table less the least size of the class the rows will be in."""
         return classes.table.n - self._least(classes, smallest)
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return the size of the table."""
+        return float(table.n)
 
     def _least(self, classes: Classes, smallest: int) -> FloatArray:
         return np.minimum(np.maximum(classes.sizes, smallest), classes.table.n).astype(np.float64)

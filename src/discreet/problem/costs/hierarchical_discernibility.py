@@ -35,6 +35,7 @@ class HierarchicalDiscernibility(Cost):
     rank = 40
     sentence = "How many people became harder to tell apart in each column, as a share of all."
     needs = frozenset({"block_rows", "moments"})
+    local = True
     superadditive = True
 
     def published(self, classes: Classes) -> FloatArray:
@@ -58,6 +59,10 @@ class HierarchicalDiscernibility(Cost):
             rarest = int(attribute.rows[attribute.rows > 0].min(initial=n))
             left += 1.0 if rarest == n else (n - rows[:, column]) / (n - rarest)
         return left / len(classes.table.attributes)
+
+    def value_penalty(self, table: CountTable) -> float:
+        """Return 1."""
+        return 1.0
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray:
         """Return by how much one more row in the block of a leaf raises the cost."""

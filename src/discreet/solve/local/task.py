@@ -10,6 +10,7 @@ from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import DataError
 from discreet.problem import Problem
 from discreet.problem.costs.certainty import Certainty
+from discreet.problem.costs.precision import Precision
 from discreet.solve.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, RatedAttribute, Rates
 from discreet.solve.kernels.records import records
 
@@ -116,6 +117,8 @@ def _rates(problem: Problem, i: int, blocks: IntArray) -> tuple[int, FloatArray,
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
     if isinstance(cost, Certainty):
         lost = cost.node_spreads(attribute)
+    elif isinstance(cost, Precision):
+        weight, lost = 1.0, list(cost.separable(problem.table).rate[i])
     else:
         lost = [(count - 1) / max(leaves - 1, 1) for count in attribute.block_leaves]
     rate = weight * np.stack([each[row] for each, row in zip(lost, blocks, strict=True)])
