@@ -129,10 +129,26 @@ def average_class_size(table, levels, published, suppressed, k=1):
 def precision(table, levels, published, suppressed, weights=None):
     whole = sum(weight_of(weights, name) for name in table.hierarchies)
     total = 0.0
-    for name, _, level in each_value(table, levels, published):
+    for name, value, level in each_value(table, levels, published):
         height = len(table.hierarchies[name][0]) - 1
+        if not isinstance(level, int):
+            level = lowest_level(table.hierarchies[name], released(table, name, value, level))
         total += weight_of(weights, name) / whole * (level / height if height else 0)
     return total + len(suppressed)
+
+
+def lowest_level(hierarchy, block):
+    """The lowest level at which a block is a node."""
+    leaves = [row[0] for row in hierarchy]
+    if len(block) == 1:
+        return 0
+    for level in range(1, len(hierarchy[0])):
+        nodes = {row[level] for row in hierarchy if row[0] in block}
+        if len(nodes) == 1 and {
+            leaf for leaf, row in zip(leaves, hierarchy, strict=True) if row[level] in nodes
+        } == set(block):
+            return level
+    raise ValueError(block)
 
 
 def non_uniform_entropy(table, levels, published, suppressed, weights=None):
@@ -202,7 +218,7 @@ COSTS = {
 
 
 def value_penalty(table, cost, weights=None, penalty="iyengar", **options):
-    """What a sensitive value made unknown costs."""
-    if cost != "LM":
-        return None
-    return sum(weight_of(weights, name) for name in table.hierarchies) if penalty == "l+" else 1
+    """What a sensitive value made unknown adds to the cost of its record; None if that is not defined."""
+    whole = sum(weight_of(weights, name) for name in table.hierarchies)
+    each = {"DM": len(table.rows), "HDM": 1, "CM": 1, "NCP": whole, "LM": whole if penalty == "l+" else 1}
+    return each.get(cost)

@@ -59,7 +59,10 @@ def test_value_penalty():
     assert COSTS.make("LM").value_penalty(table) == 1
     assert COSTS.make("LM(penalty=l+)").value_penalty(table) == 3
     assert COSTS.make("LM(weights={q0: 2}, penalty=l+)").value_penalty(table) == 4
-    assert COSTS.make("DM").value_penalty(table) is None
+    assert COSTS.make("DM").value_penalty(table) == table.n
+    assert COSTS.make("HDM").value_penalty(table) == COSTS.make("CM").value_penalty(table) == 1
+    assert COSTS.make("NCP(weights={q0: 2})").value_penalty(table) == 4
+    assert COSTS.make("C_AVG").value_penalty(table) is None
 
 
 def test_average_class_size_takes_k_from_k_anonymity():

@@ -114,6 +114,13 @@ class GroupShares:
     """The number of groups."""
     hides: str | None = None
     """The sensitive column among ``shown``, of which some values are unknown."""
+    part: pl.Series | None = None
+    """Where values are hidden, groups are parts of classes by their sensitive value; one part of each class."""
+
+    def shown_of(self, column: str) -> pl.Series | None:
+        """Return what each class shows of a quasi-identifier; None if the column does not change."""
+        shown = self.shown.get(column)
+        return shown if shown is None or self.part is None else shown.gather(self.part)
 
 
 @dataclass(frozen=True, eq=False)

@@ -226,9 +226,7 @@ def _target(settings: JobSettings) -> Target | None:
     return replace(check_output(settings.output, settings.data, settings.population), shuffle=settings.shuffle)
 
 
-def _split_by(
-    schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel], cost: Cost
-) -> list[str]:
+def _split_by(schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel], cost: Cost) -> list[str]:
     """Return the columns beside the quasi-identifiers by which tuples are counted separately.
 
     Local recoding may send rows with equal quasi-identifiers to different classes, so it has to distinguish them by the

@@ -139,15 +139,14 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
             kept.append(name)
         else:
             shown[name] = text
-    size = int(groups.group.max(initial=-1)) + 1
+    size, part = int(groups.group.max(initial=-1)) + 1, None
     if groups.hidden is not None and groups.attribute is not None:
         groups, number, texts = _split_by_value(groups, counted)
         shown = {**{name: text.gather(number) for name, text in shown.items()}, groups.attribute: texts}
-        size = number.size
+        size, part = number.size, pl.Series(np.unique(number, return_index=True)[1])
     group, dealt = _deal_rows(groups, size, list(shown.values()))
     tuples = {name: pl.Series(key) for name, key in keys.items()}
-    hides = groups.attribute
-    return GroupShares(codes, tuples, group, dealt, shown, size, hides), tuple(kept)
+    return GroupShares(codes, tuples, group, dealt, shown, size, groups.attribute, part), tuple(kept)
 
 
 def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:

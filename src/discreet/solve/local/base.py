@@ -55,7 +55,7 @@ class LocalSolver(Solver):
         return not cost.counts_values
 
     @property
-    def rounds(self) -> int:
+    def regroupings(self) -> int:
         """How often groups are regrouped afterwards if the cost or the suppression is not known to kernels."""
         return 0
 
@@ -72,7 +72,7 @@ class LocalSolver(Solver):
         with budget.paused():
             load_kernels(type(self))
         if not is_compiled(problem):
-            return solve_general(problem, self._find, self.rounds, budget, progress)
+            return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)
         found = self._groups_of(task, budget)
         if isinstance(found, Solution):

@@ -155,7 +155,8 @@ class _Column:
         leaves = np.where(mixed, attribute.leaves, high - low + 1)
         rows = np.where(mixed, self.before[-1], self.before[high + 1] - self.before[low])
         none = np.zeros(low.size, dtype=np.int64)
-        return _CoveredColumn(GroupCovers("range", low, high), low, high, leaves, rows, none, none)
+        cover = GroupCovers("range", np.where(mixed, 0, low), high)  # ranges with missing values all show the root
+        return _CoveredColumn(cover, low, high, leaves, rows, none, none)
 
     def _set(self, groups: int, group: IntArray, leaf: IntArray) -> _CoveredColumn:
         size = self.attribute.leaves

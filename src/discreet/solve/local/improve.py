@@ -263,6 +263,8 @@ def _accept(state: _State, trial: _Trial) -> bool:
     width = int(trial.part.max(initial=0)) + 1
     stays = trial.part >= 0
     rows, bundle, part = trial.rows[stays], trial.bundle[stays], trial.part[stays]
+    if not rows.size:
+        return False
     order = np.argsort(bundle * width + part, kind="stable")
     cell = (bundle * width + part)[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1))

@@ -72,7 +72,7 @@ class LocalSearchSolver(LocalSolver):
         one_of(self.effort, "The effort of local", get_args(Effort))
 
     @property
-    def rounds(self) -> int:
+    def regroupings(self) -> int:
         """How often groups are regrouped afterwards if the cost or the suppression is not known to kernels."""
         return {"low": 20, "default": 240, "high": 1500}[self.effort]
 

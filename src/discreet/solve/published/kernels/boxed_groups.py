@@ -33,6 +33,7 @@ __all__ = [
     "least_rate",
     "merge",
     "nearest_group",
+    "nearest_union",
     "point_rate",
     "share_with",
     "suppress",
@@ -351,3 +352,32 @@ def nearest_group(points: Points, groups: BoxedGroups, g: int, stack: NDArray[np
                 stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
                 waiting += 2
     return found, best, visited
+
+
+@inner_kernel
+def nearest_union(points: Points, groups: BoxedGroups, g: int, stack: NDArray[np.int64]) -> tuple[int, int]:
+    """The group with which group g has the lowest rate together, however large it is, and how many boxes were visited.
+
+    This is the rule as the utility paper words it. Otherwise the same as :func:`nearest_group`.
+    """
+    leaves = groups.box.shape[0] // 2
+    mine, up = leaves + g, leaves + g
+    best, found, visited = FAR, NONE, 0
+    while up > 1:
+        waiting = 1
+        stack[0] = up ^ 1
+        up //= 2
+        while waiting > 0:
+            waiting -= 1
+            x = stack[waiting]
+            if groups.least[x] == 0:
+                continue
+            visited += 1
+            if x >= leaves:
+                rate = joined_rate(points, groups.box, mine, x, best)
+                if rate < best:
+                    best, found = rate, x - leaves
+            elif least_rate(points, groups.box, mine, x, best) < best:
+                stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
+                waiting += 2
+    return found, visited

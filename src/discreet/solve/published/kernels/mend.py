@@ -120,7 +120,8 @@ def _nearest_rows(
     """The group that can best give the rows that group g lacks, if that adds less than ``best`` to the cost of g.
 
     Returns that group (NONE if there is none), the number of records in ``scratch.taken``, what it adds, and how many
-    boxes were visited. What the giver saves is not counted, as in the paper.
+    boxes were visited. What the giver saves is not counted, and the giver must have more than 2k - |G| rows, of which
+    it keeps more than k, both as in the paper.
     """
     leaves = groups.box.shape[0] // 2
     mine, before = leaves + g, groups.size[g] * groups.rate[g]
@@ -136,7 +137,7 @@ def _nearest_rows(
         while waiting > 0:
             waiting -= 1
             x = scratch.stack[waiting]
-            if groups.least[x] == 0 or (x >= leaves and groups.least[x] < requirement.smallest + need):
+            if groups.least[x] == 0 or (x >= leaves and groups.least[x] <= requirement.smallest + need):
                 continue
             visited += 1
             limit = (best + before) / requirement.smallest
