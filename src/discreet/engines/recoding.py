@@ -175,8 +175,9 @@ class Recoding:
 
     @property
     def changed(self) -> list[str]:
-        """The columns whose values are replaced."""
-        return [*self.maps, *([] if self.shares is None else self.shares.shown)]
+        """The columns whose values are replaced, but for those of which some become unknown."""
+        shown = [] if self.shares is None else [name for name in self.shares.shown if name != self.shares.hides]
+        return [*self.maps, *shown]
 
     @property
     def looked_up(self) -> list[str]:

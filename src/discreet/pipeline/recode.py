@@ -139,14 +139,14 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
             kept.append(name)
         else:
             shown[name] = text
-    size, part = int(groups.group.max(initial=-1)) + 1, None
-    if groups.hidden is not None and groups.attribute is not None:
-        groups, number, texts = _split_by_value(groups, counted)
-        shown = {**{name: text.gather(number) for name, text in shown.items()}, groups.attribute: texts}
-        size, part = number.size, pl.Series(np.unique(number, return_index=True)[1])
+    size, part, hides = int(groups.group.max(initial=-1)) + 1, None, groups.attribute
+    if hides is not None:
+        groups, class_of, texts = _split_by_value(groups, counted)
+        shown = {**{name: text.gather(class_of) for name, text in shown.items()}, hides: texts}
+        size, part = class_of.size, pl.Series(np.unique(class_of, return_index=True)[1])
     group, dealt = _deal_rows(groups, size, list(shown.values()))
     tuples = {name: pl.Series(key) for name, key in keys.items()}
-    return GroupShares(codes, tuples, group, dealt, shown, size, groups.attribute, part), tuple(kept)
+    return GroupShares(codes, tuples, group, dealt, shown, size, hides, part), tuple(kept)
 
 
 def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:

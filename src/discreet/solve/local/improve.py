@@ -233,7 +233,8 @@ def _picked(random: np.random.Generator, bundle: IntArray, place: IntArray) -> I
     """Return one random row of each group of each bundle."""
     order: IntArray = np.lexsort((random.random(bundle.size), place, bundle))
     new = (np.diff(bundle[order], prepend=-1) != 0) | (np.diff(place[order], prepend=-1) != 0)
-    return order[new]
+    picked: IntArray = order[new]
+    return picked
 
 
 def _exchange(random: np.random.Generator, bundle: IntArray, place: IntArray, *, swap: bool) -> IntArray:
