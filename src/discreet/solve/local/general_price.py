@@ -19,9 +19,9 @@ from discreet.solve.local.group_arrays import GroupArrays
 from discreet.solve.local.microaggregation import representatives
 from discreet.solve.local.task import LocalGrouping
 
-__all__ = ["PricedGrouping", "class_prices", "number_by_shown", "price_grouping"]
+__all__ = ["COVERS", "PricedGrouping", "class_prices", "number_by_shown", "price_grouping"]
 
-_COVERS = frozenset({"blocks", "block_leaves", "block_rows", "block_levels", "extent"})
+COVERS = frozenset({"blocks", "block_leaves", "block_rows", "block_levels", "extent"})
 """Arrays that depend on what a group shows."""
 
 
@@ -94,7 +94,7 @@ def _as_classes(arrays: GroupArrays, grouping: LocalGrouping, show: str) -> Loca
     what its own cover does. So they are merged only if the cost does not look at covers.
     """
     problem = arrays.problem
-    of_covers = bool(_COVERS & problem.cost.needs) and not problem.suppression.hides_values
+    of_covers = bool(COVERS & problem.cost.needs) and not problem.suppression.hides_values
     while True:
         grouping = _compact(grouping)
         kept, first = _by_group(grouping)

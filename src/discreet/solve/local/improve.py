@@ -18,7 +18,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.problem import Classes, Problem
 from discreet.solve._base import Budget
 from discreet.solve.local.general_bounds import smallest_group
-from discreet.solve.local.general_price import class_prices, number_by_shown, price_grouping
+from discreet.solve.local.general_price import COVERS, class_prices, number_by_shown, price_grouping
 from discreet.solve.local.group_arrays import GroupArrays
 from discreet.solve.local.task import LocalGrouping
 
@@ -32,6 +32,10 @@ _PATIENCE = 60
 """The search ends after so many rounds without a better group."""
 _CHECKS = 25
 """The true cost is measured after so many rounds."""
+_STEP = 10
+"""Rounds between two changes of that."""
+_LAST = 1e-4
+"""For costs that do not look at covers it falls to so much of what it was, before it is next to nothing."""
 _ROUNDING = 1e-12
 """Differences up to this are none, relative to the cost."""
 _RESTORED = (16, 128)
@@ -63,6 +67,8 @@ class _State:
     price: FloatArray
     suppressed: FloatArray
     """What each row costs if it is suppressed."""
+    weight: float = _TINY
+    """What it costs to show nothing of any row."""
     level: float = 0.0
     """For costs that are a mean over classes: the mean so far, which each class is compared with."""
 
@@ -76,14 +82,40 @@ def improve(arrays: GroupArrays, grouping: LocalGrouping, rounds: int, budget: B
     best, best_cost = grouping, price_grouping(arrays, grouping, show).cost
     state = _start(arrays, grouping)
     idle = since = 0
+    weights = _weights(state, rounds)
     for number in range(rounds):
+        if number % _STEP == 0 and number // _STEP < weights.size:
+            state.weight, idle = float(weights[number // _STEP]), 0
+            _renumber(state)
         if budget.exhausted or idle >= _PATIENCE:
             break
-        idle = 0 if _round(state, random, number) else idle + 1
+        try:
+            idle = 0 if _round(state, random, number) else idle + 1
+        except KeyboardInterrupt:
+            if budget.stop.is_set():  # it was pressed twice
+                raise
+            budget.stop.set()
+            break
         since += idle == 0
         if since and (number % _CHECKS == _CHECKS - 1 or idle == _PATIENCE):
             best, best_cost, since = *_better(state, best, best_cost, show), 0
     return _better(state, best, best_cost, show)[0]
+
+
+def _weights(state: _State, rounds: int) -> FloatArray:
+    """Return what it costs to show less, step by step, for costs that do not look at covers; at last next to nothing.
+
+    The best groups by such a cost alone would be of rows that have nothing in common. So at first only what loses
+    little for what it saves is worth it.
+    """
+    steps = 2 * rounds // (3 * _STEP)
+    if COVERS & state.arrays.problem.cost.needs or not steps or not state.price.size:
+        return np.array([_TINY])
+    order, first = _sorted_rows(state.group)
+    classes = state.arrays.cover(state.row[order], first).classes
+    saved = float(np.abs(state.arrays.problem.cost.published(classes)).sum())
+    lost = max(float(_lost(classes).sum()), 1e-6)
+    return np.append(saved / lost * _LAST ** (np.arange(steps) / steps), _TINY)
 
 
 def _start(arrays: GroupArrays, grouping: LocalGrouping) -> _State:
@@ -139,10 +171,15 @@ def _prices(state: _State, classes: Classes) -> tuple[FloatArray, NDArray[np.boo
     """
     problem = state.arrays.problem
     price, ok = class_prices(problem, classes)
-    leaves = np.array([attribute.leaves for attribute in problem.table.attributes], dtype=np.float64)
+    return price - state.level + state.weight * _lost(classes), ok
+
+
+def _lost(classes: Classes) -> FloatArray:
+    """Return how much of all values the rows of each class may stand for, as a share; all rows at the root lose 1."""
     assert classes.block_leaves is not None
-    shown = ((classes.block_leaves - 1) / np.maximum(leaves - 1, 1)).mean(axis=1)
-    return price - state.level + _TINY * shown * classes.sizes / max(problem.table.n, 1), ok
+    leaves = np.array([attribute.leaves for attribute in classes.table.attributes], dtype=np.float64)
+    each = ((classes.block_leaves - 1) / np.maximum(leaves - 1, 1)).mean(axis=1)
+    return np.asarray(each * classes.sizes / max(classes.table.n, 1))
 
 
 def _round(state: _State, random: np.random.Generator, number: int) -> bool:
@@ -208,7 +245,7 @@ def _recut(state: _State, random: np.random.Generator, rows: IntArray, bundle: I
     """
     problem, arrays = state.arrays.problem, state.arrays
     columns = [*arrays.codes.T, *arrays.values.values(), *([] if arrays.labels is None else [arrays.labels])]
-    chosen = random.permutation(len(columns))[: int(random.integers(1, 4))]
+    chosen = random.permutation(len(columns))[: int(random.integers(1, len(columns) + 1))]
     keys = [columns[int(i)][state.row[rows]] for i in chosen]
     order = np.lexsort((random.random(rows.size), *keys, bundle))
     begins = np.flatnonzero(np.diff(bundle, prepend=-1))
