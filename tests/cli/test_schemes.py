@@ -201,10 +201,10 @@ def test_local_with_node_weights(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--scheme", "local", "--cost", "DM"), "The cost DM does not go with the scheme local"),
+        (("--scheme", "local", "--cost", "precision"), "The cost precision does not go with the scheme local"),
         (("--scheme", "sex=local"), "scheme local"),
         (("--scheme", "local", "--solver", "lattice"), "The solver lattice does not go with the scheme local"),
-        (("--scheme", "local", "--suppression", "class-values"), "class-values"),
+        (("--scheme", "local", "--min-level", "birth_date=1"), "A limit on the levels of 'birth_date'"),
     ],
 )
 def test_what_does_not_go_with_local(options: tuple[str, ...], message: str, run: Run, folder: Path) -> None:

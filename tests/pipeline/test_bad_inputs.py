@@ -64,7 +64,12 @@ CASES: dict[str, tuple[dict[str, Any], type[DiscreetError], str | None, str]] = 
     "unknown scheme": ({"scheme": "cubes"}, UsageError, None, "no scheme"),
     "scheme of another column": ({"scheme": {"x": "subtree"}}, UsageError, "x", "not a quasi-identifier"),
     "unknown solver": ({"solver": "magic"}, UsageError, None, "no solver"),
-    "cost of another scheme": ({"scheme": "local", "cost": "DM"}, UnsupportedCombinationError, None, "local"),
+    "cost of another scheme": (
+        {"scheme": "ordered", "cost": "precision"},
+        UnsupportedCombinationError,
+        None,
+        "ordered",
+    ),
     "level too high": ({"max_levels": {"age": 9}}, UsageError, "age", "levels 0 to"),
     "levels crossed": ({"min_levels": {"age": 2}, "max_levels": {"age": 1}}, UsageError, "age", "do not fit"),
     "level of another column": ({"min_levels": {"x": 1}}, UsageError, "x", "not a quasi-identifier"),

@@ -22,7 +22,7 @@ from discreet.engines.polars.pandas_index import index_of, unnamed_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.polars.source import FileSource, InMemorySource, LazySource, files_read
 from discreet.engines.population import count_people
-from discreet.engines.recoding import UNKNOWN, ClassParts, GroupShares, Recoding, ValueMap
+from discreet.engines.recoding import UNKNOWN, ClassParts, GroupShares, Recoding, ValueMap, as_text
 from discreet.engines.relation.backends import relation_of
 from discreet.engines.shuffle import Order, Shuffle, order_of_rows
 from discreet.engines.source import Source
@@ -74,6 +74,7 @@ __all__ = [
     "ValueMap",
     "Weighed",
     "as_read_back",
+    "as_text",
     "check_spark_table",
     "check_table",
     "count",

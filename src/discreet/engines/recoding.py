@@ -112,6 +112,15 @@ class GroupShares:
     shown: Mapping[str, pl.Series]
     groups: int
     """The number of groups."""
+    hides: str | None = None
+    """The sensitive column among ``shown``, of which some values are unknown."""
+    part: pl.Series | None = None
+    """Where values are hidden, groups are parts of classes by their sensitive value; one part of each class."""
+
+    def shown_of(self, column: str) -> pl.Series | None:
+        """Return what each class shows of a quasi-identifier; None if the column does not change."""
+        shown = self.shown.get(column)
+        return shown if shown is None or self.part is None else shown.gather(self.part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +175,9 @@ class Recoding:
 
     @property
     def changed(self) -> list[str]:
-        """The columns whose values are replaced."""
-        return [*self.maps, *([] if self.shares is None else self.shares.shown)]
+        """The columns whose values are replaced, but for those of which some become unknown."""
+        shown = [] if self.shares is None else [name for name in self.shares.shown if name != self.shares.hides]
+        return [*self.maps, *shown]
 
     @property
     def looked_up(self) -> list[str]:
@@ -189,6 +199,8 @@ class Recoding:
     @property
     def hidden(self) -> list[str]:
         """The columns in which some values become unknown."""
+        if self.shares is not None:
+            return [] if self.shares.hides is None else [self.shares.hides]
         return [] if self.parts is None or self.parts.records else [self.parts.column]
 
 

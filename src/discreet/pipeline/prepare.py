@@ -36,7 +36,7 @@ from discreet.runtime.locations import without_password
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
 
 if TYPE_CHECKING:
-    from discreet.problem import PrivacyModel
+    from discreet.problem import Cost, PrivacyModel
     from discreet.solve import Budget
 
 __all__ = ["Prepared", "build_problem", "check_suppression", "interruptible", "prepare", "search_budget"]
@@ -135,7 +135,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
                 missing=settings.missing_sensitive,
                 hierarchies=trees,
                 written_as=written_as,
-                keys=_sensitive_keys(schema, schemes, settings.privacy),
+                keys=_split_by(schema, schemes, settings.privacy, settings.cost),
             ),
         )
         undecided = inspect_columns(
@@ -226,11 +226,11 @@ def _target(settings: JobSettings) -> Target | None:
     return replace(check_output(settings.output, settings.data, settings.population), shuffle=settings.shuffle)
 
 
-def _sensitive_keys(schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel]) -> list[str]:
-    """Return the sensitive columns by which tuples are counted separately.
+def _split_by(schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel], cost: Cost) -> list[str]:
+    """Return the columns beside the quasi-identifiers by which tuples are counted separately.
 
     Local recoding may send rows with equal quasi-identifiers to different classes, so it has to distinguish them by the
-    sensitive values that privacy models look at.
+    sensitive values that privacy models look at, and by the class label if the cost does.
     """
     if all(scheme.is_global for scheme in schemes.values()):
         return []
@@ -241,7 +241,8 @@ def _sensitive_keys(schema: Schema, schemes: Mapping[str, Scheme], models: Seque
         raise UnsupportedCombinationError(
             f"The sensitive attribute {combined}, which is several columns,", "the scheme local", "choose full-domain"
         )
-    return columns
+    label = schema.class_attribute
+    return columns if label is None or label in columns or "labels" not in cost.needs else [*columns, label]
 
 
 def _split_kept(keep: str | Sequence[str], source: Source) -> tuple[str | Sequence[str], list[str]]:

@@ -7,12 +7,13 @@ quasi-identifiers to the equivalence class (or classes) its rows go to, and each
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from discreet.engines import ClassParts, Counted, GroupShares, Recoding, ValueMap
+from discreet.engines import UNKNOWN, ClassParts, Counted, GroupShares, Recoding, ValueMap, as_text
 from discreet.schema import Domain, Type, node_names, set_text
 
 if TYPE_CHECKING:
@@ -138,10 +139,37 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
             kept.append(name)
         else:
             shown[name] = text
-    size = int(groups.group.max(initial=-1)) + 1
+    size, part, hides = int(groups.group.max(initial=-1)) + 1, None, groups.attribute
+    if hides is not None:
+        groups, class_of, texts = _split_by_value(groups, counted)
+        shown = {**{name: text.gather(class_of) for name, text in shown.items()}, hides: texts}
+        size, part = class_of.size, pl.Series(np.unique(class_of, return_index=True)[1])
     group, dealt = _deal_rows(groups, size, list(shown.values()))
     tuples = {name: pl.Series(key) for name, key in keys.items()}
-    return GroupShares(codes=codes, tuples=tuples, group=group, dealt=dealt, shown=shown, groups=size), tuple(kept)
+    return GroupShares(codes, tuples, group, dealt, shown, size, hides, part), tuple(kept)
+
+
+def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:
+    """Split groups by the sensitive value that their rows are released with, which is unknown if it is hidden.
+
+    Returns the recoding with more groups, the group each of them is a part of, and its sensitive value.
+    """
+    assert groups.hidden is not None
+    assert groups.attribute is not None
+    key = counted.sensitive_keys[groups.attribute]
+    example = np.zeros(int(key.codes.max(initial=-1)) + 1, dtype=np.int64)
+    example[key.codes] = np.arange(key.codes.size)
+    value = np.where(groups.hidden, -1, key.of_tuples[groups.tuple].astype(np.int64))
+    width = example.size + 1
+    there = groups.group >= 0
+    cells, part = np.unique(groups.group[there].astype(np.int64) * width + value[there] + 1, return_inverse=True)
+    group = np.full(groups.group.size, -1, dtype=np.int64)
+    group[there] = part.reshape(-1)
+    written = key.values.to_frame("known").select(as_text(pl.col("known"), key.values.dtype)).to_series()
+    of_part = cells % width - 1
+    texts = written.gather(example[np.maximum(of_part, 0)]).alias(groups.attribute)
+    texts = texts.set(pl.Series(of_part < 0), UNKNOWN)
+    return replace(groups, group=group), cells // width, texts
 
 
 def _deal_rows(groups: LocalRecoding, size: int, shown: Sequence[pl.Series]) -> tuple[pl.Series, pl.DataFrame]:

@@ -194,7 +194,7 @@ def _leaves_by_block(domain: Domain, blocks: IntArray, recoding: Recoding) -> di
 
 def _leaves_by_label(domain: Domain, cover: GroupCovers, recoding: Recoding) -> dict[str, Sequence[str | None]]:
     """Return the leaves that each label of a local recoding covers; ranges speak for themselves."""
-    shown = None if recoding.shares is None else recoding.shares.shown.get(domain.name)
+    shown = None if recoding.shares is None else recoding.shares.shown_of(domain.name)
     if shown is None:
         return {str(name): [name] for name in domain.labels[0] if name is not None}
     if cover.form == "range":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from discreet.counts import CountTable
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem.costs import Cost
-from discreet.problem.costs.certainty import Certainty
-from discreet.problem.costs.loss import Loss
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.schemes import Scheme
 from discreet.problem.suppression import Suppression
@@ -32,9 +32,9 @@ def check_combination(
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
     _check_models(models, kind, schemes)
-    _check_partial(table, cost, kind, models)
+    _check_partial(table, cost, kind, models, schemes)
     if not all(scheme.is_global for scheme in schemes):
-        _check_local(cost, limited)
+        _check_local(table, cost, limited)
 
 
 def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:
@@ -42,7 +42,7 @@ def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -
     if not cost.needs_hierarchy:
         return
     for attribute, scheme in zip(table.attributes, schemes, strict=True):
-        if scheme.name not in ("full-domain", "subtree"):
+        if scheme.name not in ("full-domain", "subtree", "local"):
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
                 f"the scheme {scheme.name} of '{attribute.name}'",
@@ -83,26 +83,42 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
             )
 
 
-def _check_local(cost: Cost, limited: Sequence[str]) -> None:
+def _check_local(table: CountTable, cost: Cost, limited: Sequence[str]) -> None:
     """Refuse costs and limits that local recoding does not define, even if they had no effect."""
-    # Local solvers know what ranges, nodes and sets of values cost by NCP and LM; a subclass may mean something else.
-    if not cost.local or not (cost.counts_values or type(cost) in (Certainty, Loss)):
+    if not cost.local:
         raise UnsupportedCombinationError(
             f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
         )
-    if limited and not cost.counts_values:
-        raise UnsupportedCombinationError(
-            f"A limit on the levels of '{limited[0]}'",
-            "the scheme local",
-            "leave the limit out or choose the scheme subtree",
+    for attribute in table.attributes:
+        rooted = attribute.tree and attribute.block_leaves[-1].size == 1
+        if cost.needs_hierarchy and not rooted:
+            raise UnsupportedCombinationError(
+                f"The cost {cost.name}",
+                f"the scheme local for '{attribute.name}'",
+                "a range or set has no level; give the column a hierarchy with a root, or choose LM",
+            )
+        if attribute.name in limited and not attribute.tree and not cost.counts_values:
+            raise UnsupportedCombinationError(
+                f"A limit on the levels of '{attribute.name}'",
+                "the scheme local",
+                "give the column a hierarchy, leave the limit out or choose the scheme subtree",
+            )
+    if "labels" in cost.needs and table.labels is not None and (np.diff(table.labels.offsets) > 1).any():
+        raise UsageError(
+            f"The cost {cost.name} under the scheme local needs to know the class label of each tuple; count rows of "
+            "different labels as different tuples."
         )
 
 
-def _check_partial(table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel]) -> None:
+def _check_partial(
+    table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel], schemes: Sequence[Scheme]
+) -> None:
     """Refuse a cost that does not define what a class costs of which a part is suppressed."""
     attribute = kind.divided(models)
     if attribute is None:
         return
+    if not kind.hides_values and not any(scheme.is_global for scheme in schemes):
+        return  # groups are made of the rows that stay
     reason = None
     if kind.hides_values:
         if cost.value_penalty(table) is None:

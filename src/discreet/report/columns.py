@@ -255,7 +255,7 @@ def _local_column(
     column: _Column, rows: IntArray, groups: LocalRecoding, sizes: IntArray, recoding: Recoding
 ) -> ReleasedColumn:
     domain, least = column.domain, column.least
-    shown = None if recoding.shares is None else recoding.shares.shown.get(domain.name)
+    shown = None if recoding.shares is None else recoding.shares.shown_of(domain.name)
     if shown is None:
         texts, counts = pl.Series(domain.labels[0], dtype=pl.String), rows
     else:

@@ -162,7 +162,8 @@ class LocalRecoding:
     """A local recoding: ``count[e]`` rows of tuple ``tuple[e]`` go to the group ``group[e]``; -1 is suppressed.
 
     ``covers`` has for each attribute what covers the values of each group, and ``show`` is what is published: the
-    ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group.
+    ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group. If sensitive values are
+    suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``.
     """
 
     tuple: IntArray
@@ -170,6 +171,8 @@ class LocalRecoding:
     count: IntArray
     covers: Sequence[GroupCovers]
     show: str = "cover"
+    hidden: NDArray[np.bool_] | None = None
+    attribute: str | None = None
 
 
 class SearchStats(TypedDict, total=False):

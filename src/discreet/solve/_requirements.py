@@ -15,14 +15,15 @@ from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.problem.privacy.recursive_diversity import RecursiveDiversity
 from discreet.problem.privacy.t_closeness import TCloseness, levels_below_root
+from discreet.solve.kernels.records import records
 from discreet.solve.kernels.requirements import (
     CAPS,
     DISTINCT,
     ENTROPY,
-    MODEL,
     NODES,
     ORDERED,
     RECURSIVE,
+    CompiledModel,
     Requirement,
 )
 
@@ -89,7 +90,7 @@ def _of_models(problem: Problem) -> tuple[Requirement, dict[str, int]]:
     columns = {form.histogram.name: form.histogram for form in compiled}
     ends = np.cumsum([0, *(histogram.cardinality for histogram in columns.values())], dtype=np.int64)
     first = dict(zip(columns, ends[:-1].tolist(), strict=True))
-    model, shares, members = np.zeros(len(compiled), MODEL), 0, 0
+    model, shares, members = records(CompiledModel, len(compiled)), 0, 0
     for number, form in enumerate(compiled):
         begin = first[form.histogram.name]
         end = begin + form.histogram.cardinality

@@ -214,7 +214,13 @@ class SolverContract:
         counts = np.zeros((count, secret.cardinality + 1), dtype=np.int64)
         np.add.at(counts, (groups.group[kept], value[groups.tuple[kept]]), groups.count[kept])
         counts = counts[:, :-1]
-        assert problem.ok(Classes(table, sizes, sensitive={SENSITIVE: counts})).all(), "a group is not ok"
+        classes = Classes(table, sizes, sensitive={SENSITIVE: counts})
+        if problem.suppression.hides_values:
+            done = problem.suppression.apply(classes, problem.privacy)
+            assert done.feasible.all(), "a group cannot be mended"
+            assert int(done.values.sum()) == solution.suppressed_values, "the hidden values are off"
+        else:
+            assert problem.ok(classes).all(), "a group is not ok"
         assert problem.holds(sizes), "the whole table is not ok"
         assert np.isfinite(solution.cost), "a release has a cost"
 

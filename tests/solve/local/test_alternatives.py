@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive
-from discreet.errors import NothingFoundError, UnsupportedCombinationError
+from discreet.errors import NothingFoundError
 from discreet.problem import Problem
 from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.solve import Budget, choose_solver
@@ -95,7 +95,12 @@ def test_a_proof_by_what_models_say() -> None:
     assert is_infeasible(tight) == (most > 0.25 * int(secret.totals.sum()))
 
 
-def test_a_cost_that_no_local_search_knows_is_refused_when_the_problem_is_built() -> None:
+def test_a_cost_of_ones_own_is_minimized_through_its_arrays() -> None:
     table = random_table(np.random.default_rng(1), split_by_sensitive=True)
-    with pytest.raises(UnsupportedCombinationError, match="The cost unlisted does not go with the scheme local"):
-        Problem.build(table, privacy="k(2)", cost=UnlistedCost(), scheme="local")
+    problem = Problem.build(table, privacy="k(2)", cost=UnlistedCost(), scheme="local")
+    solver = choose_solver(problem)
+    assert not solver.compiled(problem)
+    solution = solver.solve(problem, Budget(seed=1))
+    assert solution.groups is not None
+    assert solution.lower_bound == 0 < solution.cost
+    assert problem.smallest_class <= min(np.bincount(solution.groups.group, weights=solution.groups.count))

@@ -87,7 +87,7 @@ class Cost(Part, ABC):
     local: ClassVar[bool] = False
     """Also defined if each class recodes its values by itself, as under the scheme ``local``.
 
-    Local solvers minimize NCP, LM and costs that count values; other costs with this flag are only measured.
+    Local solvers minimize NCP, LM and precision in kernels, and other costs with this flag through their arrays.
 
     If it is wrong, reports on local recodings show a figure that means nothing.
     """

@@ -37,6 +37,7 @@ class Ambiguity(PerRowCost):
     rank = 90
     sentence = "How many combinations of original values each released row could stand for."
     needs = frozenset({"block_leaves"})
+    local = True
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the product over the attributes."""

@@ -40,6 +40,7 @@ class AverageClassSize(Cost):
     sentence = "How many people look the same on average."
     additive = False
     divisible = True
+    local = True
 
     k: int | None = None
     smallest: int = field(default=1, init=False, repr=False, compare=False)

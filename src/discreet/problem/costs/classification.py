@@ -42,6 +42,7 @@ class Classification(Cost):
     rank = 50
     sentence = "How many people no longer have the most frequent class label among those who look the same."
     compiled = "minority"
+    local = True
     needs = frozenset({"labels", "joint"})
     superadditive = True
     divisible = True

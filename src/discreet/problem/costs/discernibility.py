@@ -32,6 +32,7 @@ class Discernibility(Cost):
     rank = 30
     sentence = "How many people look the same, added up over all people."
     compiled = "squares"
+    local = True
     superadditive = True
     divisible = True
 

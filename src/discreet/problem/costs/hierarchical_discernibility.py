@@ -37,6 +37,7 @@ class HierarchicalDiscernibility(Cost):
     rank = 40
     sentence = "How many people became harder to tell apart in each column, as a share of all."
     needs = frozenset({"block_rows", "moments"})
+    local = True
     superadditive = True
 
     def published(self, classes: Classes) -> FloatArray:

@@ -36,6 +36,7 @@ class NonUniformEntropy(Cost):
     rank = 60
     sentence = "How many bits it would take to guess the original values."
     needs = frozenset({"block_rows", "moments"})
+    local = True
     superadditive = True
     divisible = True
     removal_never_pays = True

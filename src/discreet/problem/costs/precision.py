@@ -36,6 +36,7 @@ class Precision(PerRowCost):
     sentence = "How far values were lifted in their hierarchies."
     needs = frozenset({"block_levels"})
     needs_hierarchy = True
+    local = True
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 

@@ -13,18 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.solve.kernels.arrays import Floats, Ints, Nodes, Records, record
+from discreet.solve.kernels.arrays import Floats, Ints, Nodes
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, layout
 
 __all__ = [
-    "ATTRIBUTE",
     "BITS",
     "INTERVAL",
     "RANGE",
     "SET",
     "TABLE",
     "TREE",
+    "Interval",
     "Points",
+    "RatedAttribute",
     "Rates",
     "count_bits",
     "extremes",
@@ -36,18 +38,31 @@ TABLE, RANGE, TREE, SET = 0, 1, 2, 3
 BITS = 64
 """Bits of a set. If there are more values, some share a bit, and the price of their sets is approximate."""
 
-ATTRIBUTE = record(kind=np.int64, start=np.int64, leaves=np.int64, node_start=np.int64)
-"""An attribute: its kind, where its numbers begin in ``Rates.rate``, its leaves, where its levels begin in
-``Rates.node``."""
-INTERVAL = record(low=np.int64, high=np.int64)
-"""The cover of one attribute: the least and the greatest leaf; for sets ``low`` is the bit mask."""
+
+class RatedAttribute:
+    """An attribute, and where its numbers begin in ``Rates.rate`` and its levels in ``Rates.node``."""
+
+    kind: int
+    start: int
+    leaves: int
+    node_start: int
+
+
+class Interval:
+    """The cover of one attribute: the least and the greatest leaf; for sets ``low`` is the bit mask."""
+
+    low: int
+    high: int
+
+
+INTERVAL = layout(Interval)
 
 
 class Rates(NamedTuple):
     """What a row costs under a cover, in each attribute."""
 
-    attribute: Records
-    """(m,) ATTRIBUTE records."""
+    attribute: Records[RatedAttribute]
+    """(m,)"""
     rate: Floats
     """The numbers of all attributes, one after the other.
 

@@ -11,6 +11,14 @@ A struct is a class whose annotations, ``int`` or ``float``, name its fields. :f
     example[3].bound = 2.5      # one field of one struct, in kernels and in plain Python
     example["bound"][:10]       # one field of many, a view; outside of kernels only
 
+A kernel that makes such an array itself does it with a :func:`layout`::
+
+    EXAMPLE = layout(Example)
+
+    @kernel
+    def collect(...):
+        example = np.zeros(100, EXAMPLE)
+
 For numba a record is a single pointer, where every array is seven values or more. So structs make kernels no slower to
 compile or to call, and the fields of one struct share a cache line.
 """
@@ -22,7 +30,7 @@ from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 
-__all__ = ["Records", "extended", "record", "records"]
+__all__ = ["Records", "extended", "layout", "record", "records"]
 
 S = TypeVar("S")
 
@@ -48,13 +56,25 @@ class Records(Generic[S]):
         """Return one struct, some of them, or one field of all of them; all are views."""
         raise NotImplementedError
 
+    def __setitem__(self, index: str | SupportsIndex, value: Any) -> None:
+        """Set one field of all structs, or all fields of one."""
+        raise NotImplementedError
+
+    def copy(self) -> Records[S]:
+        """Return a copy of the array."""
+        raise NotImplementedError
+
     def __len__(self) -> int:
         """Return how many structs there are."""
         raise NotImplementedError
 
 
 @cache
-def _dtype(struct: type[Any]) -> np.dtype[Any]:
+def layout(struct: type[Any]) -> Any:
+    """Return the type of the elements of an array of structs, for ``np.zeros`` and ``np.empty`` in kernels.
+
+    No field may have the name of an attribute of arrays, such as ``size``: in plain Python that would be read instead.
+    """
     taken = [name for name in struct.__annotations__ if hasattr(np.record, name)]
     if taken:
         raise TypeError(f"numpy has an attribute of the same name: {', '.join(taken)}")
@@ -64,7 +84,7 @@ def _dtype(struct: type[Any]) -> np.dtype[Any]:
 
 def records(struct: type[S], shape: int | tuple[int, ...]) -> Records[S]:
     """Return an array of structs, all zero."""
-    return cast("Records[S]", np.zeros(shape, dtype=_dtype(struct)))
+    return cast("Records[S]", np.zeros(shape, dtype=layout(struct)))
 
 
 def record(struct: type[S], **fields: float) -> S:

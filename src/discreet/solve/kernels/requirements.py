@@ -13,17 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import record
 from discreet.solve.kernels.jit import inner_kernel
+from discreet.solve.kernels.records import Records
 
 __all__ = [
     "CAPS",
     "DISTINCT",
     "ENTROPY",
-    "MODEL",
     "NODES",
     "ORDERED",
     "RECURSIVE",
+    "CompiledModel",
     "Requirement",
     "clear",
     "holds",
@@ -33,15 +33,17 @@ __all__ = [
 DISTINCT, ENTROPY, RECURSIVE, CAPS, NODES, ORDERED = 0, 1, 2, 3, 4, 5
 """Kinds of models beside k. NODES is t-closeness over the levels of a tree, or over the values alone."""
 
-MODEL = record(
-    kind=np.int64,
-    first=np.int64,  # the model looks at histogram[first:last]
-    last=np.int64,
-    limit=np.float64,  # l, c or t
-    depth=np.int64,  # l of RECURSIVE; the number of levels of NODES
-    share_start=np.int64,  # where its numbers begin in Requirement.share
-    member_start=np.int64,  # where its levels begin in Requirement.member
-)
+
+class CompiledModel:
+    """A model, and where its numbers begin."""
+
+    kind: int
+    first: int  # the model looks at histogram[first:last]
+    last: int
+    limit: float  # l, c or t
+    depth: int  # l of RECURSIVE; the number of levels of NODES
+    share_start: int  # where its numbers begin in Requirement.share
+    member_start: int  # where its levels begin in Requirement.member
 
 
 class Requirement(NamedTuple):
@@ -55,8 +57,8 @@ class Requirement(NamedTuple):
     """Whether this is all there is to satisfy; if not, some models have no compiled form."""
     values: NDArray[np.int64]
     """(points, columns) the cell of each point in the histogram, column by column."""
-    model: NDArray[np.record]
-    """(models,) MODEL records."""
+    model: Records[CompiledModel]
+    """(models,)"""
     share: NDArray[np.float64]
     """For CAPS the highest share of each value; for NODES and ORDERED its share in the whole table."""
     member: NDArray[np.int64]

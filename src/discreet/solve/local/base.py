@@ -19,6 +19,7 @@ from discreet.solve.kernels.requirements import Requirement, holds
 from discreet.solve.local.alternatives import find_alternative
 from discreet.solve.local.bounds import nearest_bound, price_bound
 from discreet.solve.local.forced_suppression import suppress_all, suppress_forced, with_suppressed
+from discreet.solve.local.general import is_compiled, solve_general
 from discreet.solve.local.pricing import PricedGroups, make_solution, price, row_rates
 from discreet.solve.local.repair import repair
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
@@ -39,7 +40,9 @@ class LocalSolver(Solver):
     """
 
     schemes: ClassVar[frozenset[str]] = frozenset({"local"})
-    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
+    suppressions: ClassVar[frozenset[str]] = frozenset(
+        {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
+    )
     baseline: ClassVar[bool] = True
 
     bound: str | None = field(default="nearest", kw_only=True)
@@ -51,6 +54,15 @@ class LocalSolver(Solver):
         """Return whether the cost prices each released value."""
         return not cost.counts_values
 
+    @property
+    def regroupings(self) -> int:
+        """How often groups are regrouped afterwards if the cost or the suppression is not known to kernels."""
+        return 0
+
+    def compiled(self, problem: Problem) -> bool:
+        """Return whether kernels know the cost, the suppression and the levels."""
+        return is_compiled(problem)
+
     @abstractmethod
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups that satisfy the requirement; called only if all rows as one group do."""
@@ -59,7 +71,29 @@ class LocalSolver(Solver):
         """Return the groups found, and a lower bound on the cost of all groupings."""
         with budget.paused():
             load_kernels(type(self))
-        task, requirement = make_task(problem), make_requirement(problem)
+        if not is_compiled(problem):
+            return solve_general(problem, self._find, self.regroupings, budget, progress)
+        task = make_task(problem)
+        found = self._groups_of(task, budget)
+        if isinstance(found, Solution):
+            return found
+        grouping, priced = found, price(task, found)
+        trace = [Progress(budget.seconds, priced.cost, 0.0, 1)]
+        if progress is not None:
+            progress(trace[-1])
+        try:
+            bound = self._bound(task, grouping, priced, budget)
+        except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
+            budget.stop.set()
+            bound = 0.0
+        trace.append(Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1))
+        if progress is not None:
+            progress(trace[-1])
+        return make_solution(task, grouping, bound, trace, priced)
+
+    def _groups_of(self, task: LocalTask, budget: Budget) -> LocalGrouping | Solution:
+        """Return groups that satisfy every model, or the solution that there are none or that all is suppressed."""
+        problem, requirement = task.problem, make_requirement(task.problem)
         if satisfied_by(requirement, task.points.weights):
             grouping = self.groups(task, requirement, budget)
         else:
@@ -73,19 +107,15 @@ class LocalSolver(Solver):
             if other is None:
                 return Solution("infeasible", np.inf, np.inf)
             grouping = other
-        priced = price(task, grouping)
-        trace = [Progress(budget.seconds, priced.cost, 0.0, 1)]
-        if progress is not None:
-            progress(trace[-1])
-        try:
-            bound = self._bound(task, grouping, priced, budget)
-        except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
-            budget.stop.set()
-            bound = 0.0
-        trace.append(Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1))
-        if progress is not None:
-            progress(trace[-1])
-        return make_solution(task, grouping, bound, trace, priced)
+        return grouping
+
+    def _find(self, problem: Problem, budget: Budget) -> LocalGrouping | None:
+        """Return groups that satisfy every model; None if it is certain that there are none."""
+        found = self._groups_of(make_task(problem), budget)
+        if isinstance(found, LocalGrouping):
+            return found
+        groups = found.groups
+        return None if groups is None else LocalGrouping(groups.tuple, groups.group, groups.count)
 
     def _search(self, task: LocalTask, budget: Budget) -> LocalGrouping:
         return self.groups(task, make_requirement(task.problem), budget)

@@ -17,13 +17,14 @@ from discreet.problem import Problem
 from discreet.solve._base import Budget
 from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve._parallel import in_parallel
+from discreet.solve.kernels.records import records
 from discreet.solve.local.bound_cells import coarsen, count_runs, free_growth, make_cells, merge_equal
 from discreet.solve.local.kernels.dual_prices import (
-    RUN,
-    TOP,
-    WALK_COUNTERS,
+    BoxRun,
     BoxWalk,
     Cuts,
+    TopPoint,
+    WalkCounters,
     cap_prices,
     drop_idle,
     rate_cuts,
@@ -186,7 +187,7 @@ class PriceSearch:
             most=np.zeros(_CUTS),
             force=np.zeros(_CUTS),
         )
-        self.counters = np.zeros(1, WALK_COUNTERS)
+        self.counters = records(WalkCounters, 1)
 
     def run(self) -> None:
         """Raise prices until it is hardly worth it, or the time is over."""
@@ -256,8 +257,8 @@ class PriceSearch:
             first=np.zeros((m, most + 1), dtype=np.int32),
             rows=np.zeros((m, most + 1), dtype=np.int64),
             dearest=np.zeros((m, most)),
-            run=np.zeros(m, RUN),
-            top=np.zeros((m, self.k + 1), TOP),
+            run=records(BoxRun, m),
+            top=records(TopPoint, (m, self.k + 1)),
             spare=np.zeros(n, dtype=np.int32),
             count=np.zeros(most + 1, dtype=np.int32),
             counters=self.counters,

@@ -71,6 +71,11 @@ class LocalSearchSolver(LocalSolver):
         super().__post_init__()
         one_of(self.effort, "The effort of local", get_args(Effort))
 
+    @property
+    def regroupings(self) -> int:
+        """How often groups are regrouped afterwards if the cost or the suppression is not known to kernels."""
+        return {"low": 20, "default": 240, "high": 1500}[self.effort]
+
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Group region by region; after Ctrl-C what is not done yet is completed without further search."""
         try:

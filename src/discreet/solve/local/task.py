@@ -10,7 +10,9 @@ from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.errors import DataError
 from discreet.problem import Problem
 from discreet.problem.costs.certainty import Certainty
-from discreet.solve.kernels.covers import ATTRIBUTE, BITS, RANGE, SET, TABLE, TREE, Points, Rates
+from discreet.problem.costs.precision import Precision
+from discreet.solve.kernels.covers import BITS, RANGE, SET, TABLE, TREE, Points, RatedAttribute, Rates
+from discreet.solve.kernels.records import records
 
 __all__ = ["LocalGrouping", "LocalTask", "line_positions", "make_task", "range_rates", "tree_order", "watched_columns"]
 
@@ -63,7 +65,7 @@ def make_task(problem: Problem) -> LocalTask:
     """Turn the tuples of a problem into points, and its cost into rates of covers."""
     table = problem.table
     m = len(table.attributes)
-    codes, attributes = np.empty((table.tuples, m), dtype=np.int64), np.zeros(m, ATTRIBUTE)
+    codes, attributes = np.empty((table.tuples, m), dtype=np.int64), records(RatedAttribute, m)
     rates: list[FloatArray] = [np.zeros(0)]
     nodes: list[IntArray] = [np.zeros(0, dtype=np.int32)]
     rate_end = node_end = 0
@@ -115,6 +117,8 @@ def _rates(problem: Problem, i: int, blocks: IntArray) -> tuple[int, FloatArray,
         return SET, weight * np.where(np.arange(BITS + 1) <= 1, 0.0, share), none
     if isinstance(cost, Certainty):
         lost = cost.node_spreads(attribute)
+    elif isinstance(cost, Precision):
+        weight, lost = 1.0, list(cost.separable(problem.table).rate[i])
     else:
         lost = [(count - 1) / max(leaves - 1, 1) for count in attribute.block_leaves]
     rate = weight * np.stack([each[row] for each, row in zip(lost, blocks, strict=True)])

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.counts import IntArray
+from discreet.runtime.arguments import one_of
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.base import LocalSolver
@@ -31,17 +32,24 @@ class BottomUpSolver(LocalSolver):
 
     In each round every group that breaks a model merges with the one with which the total cost grows least, and groups
     that became twice as large as needed are split by seeds. A tuple with that many rows has several groups from the
-    start.
+    start. With ``merge="union"`` a group merges with the one with which a row costs least, which is how the paper words
+    it. That ignores how many rows of the other group pay for it, and loses more.
 
-    >>> BottomUpSolver().text
-    'bottom-up'
+    >>> BottomUpSolver().text, BottomUpSolver(merge="union").text
+    ('bottom-up', 'bottom-up(merge=union)')
     """
 
     name: ClassVar[str] = "bottom-up"
-    examples: ClassVar[tuple[str, ...]] = ("bottom-up",)
+    examples: ClassVar[tuple[str, ...]] = ("bottom-up", "bottom-up(merge=union)")
     title: ClassVar[str] = "Bottom-up"
     summary: ClassVar[str] = "Joins near rows again and again: for comparison."
     in_studio: ClassVar[bool] = False
+
+    merge: str = "growth"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self.merge, "merge of bottom-up", ("growth", "union"))
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Merge and split until all groups satisfy the models, or until the time is over."""
@@ -53,7 +61,7 @@ class BottomUpSolver(LocalSolver):
             before, done = np.count_nonzero(groups.size), 0
             order = np.argsort(groups.size, kind="stable")
             while done < order.size and not budget.exhausted:
-                done = merge_once(task.points, requirement, groups, order, done, _AT_ONCE)
+                done = merge_once(task.points, requirement, groups, order, done, _AT_ONCE, self.merge == "union")
             if budget.exhausted:
                 mend_groups(task, requirement, groups, budget)
             merged = bool(np.count_nonzero(groups.size) < before) and not budget.exhausted

@@ -9,11 +9,12 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.solve._base import SOLVERS, Budget
+from discreet.solve.kernels.records import records
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.base import LocalSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask
 from discreet.solve.published._boxed_groups import grouping_of, halve, make_groups, mend_groups
-from discreet.solve.published.kernels.mdav import LEFT, MADE, MdavGroups, MdavRecords, MdavValues
+from discreet.solve.published.kernels.mdav import GroupsMade, MdavGroups, MdavRecords, MdavValues, RecordsLeft
 from discreet.solve.published.kernels.mdav import group_records as group_some
 from discreet.solve.published.top_down import split_points
 
@@ -169,12 +170,14 @@ def _records(task: LocalTask, values: MdavValues) -> MdavRecords:
     for levels, (_, attribute) in zip(values.levels.tolist(), others, strict=True):
         for rows in attribute.block_rows[:levels]:
             count.append(np.append(rows, np.zeros(attribute.leaves - rows.size, dtype=np.int64)))
+    left = records(RecordsLeft, 1)
+    left["records"], left["rows"] = weights.size, table.n
     return MdavRecords(
         number=number,
         code=np.ascontiguousarray(table.codes[[i for i, _ in others]] + values.first[:-1, None], dtype=np.int32),
         rows=weights.copy(),
         point=np.arange(weights.size),
-        left=np.array([(weights.size, 0, table.n)], LEFT),
+        left=left,
         total=np.einsum("an,n->a", np.where(known, number, 0.0), weights),
         known=known.astype(np.int64) @ weights,
         count=np.concatenate(count),
@@ -185,4 +188,4 @@ def _no_groups(task: LocalTask, k: int) -> MdavGroups:
     """Return space for all groups; each divides at most one point."""
     most = task.points.weights.size + task.problem.table.n // k + 1
     point, rows, group = (np.zeros(most, dtype=np.int64) for _ in range(3))
-    return MdavGroups(point, rows, group, np.zeros(1, MADE))
+    return MdavGroups(point, rows, group, records(GroupsMade, 1))

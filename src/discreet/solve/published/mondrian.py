@@ -12,10 +12,11 @@ from discreet.problem.costs import Cost
 from discreet.problem.costs.certainty import Certainty
 from discreet.runtime.arguments import one_of
 from discreet.solve._base import SOLVERS, Budget
+from discreet.solve.kernels.records import records
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.base import LocalSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask, range_rates
-from discreet.solve.published.kernels.mondrian import CUT_COUNTERS, Cutting, MondrianSpace, cut_groups
+from discreet.solve.published.kernels.mondrian import CutCounters, Cutting, MondrianSpace, cut_groups
 
 __all__ = ["MondrianSolver"]
 
@@ -70,7 +71,7 @@ class MondrianSolver(LocalSolver):
             done_point=np.zeros(most, dtype=np.int64),
             done_rows=np.zeros(most, dtype=np.int64),
             done_group=np.zeros(most, dtype=np.int64),
-            counters=np.zeros(1, CUT_COUNTERS),
+            counters=records(CutCounters, 1),
         )
         counters = cutting.counters[0]
         cutting.first[1], counters.waiting = points, 1

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.solve.kernels.arrays import Ints, record
+from discreet.solve.kernels.arrays import Ints
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import layout
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.kernels.group_covers import joined, left, swapped, swapped_at_best
 from discreet.solve.local.kernels.groups import (
@@ -30,7 +31,16 @@ _NONE, _MOVE, _EXCHANGE = -1, 0, 1
 _NOWHERE, _SUPPRESSED = -2, -1
 """Instead of a group: there is none to go to, or the rows are suppressed."""
 
-_WENT = record(point=np.int64, group=np.int64, rows=np.int64)
+
+class _WentRows:
+    """Rows of a point that went to another group."""
+
+    point: int
+    group: int
+    rows: int
+
+
+_WENT = layout(_WentRows)
 
 
 class _Change(NamedTuple):

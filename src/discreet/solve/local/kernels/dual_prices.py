@@ -8,21 +8,22 @@ branch and bound.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Floats, Ints, Records, record
+from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import kernel
+from discreet.solve.kernels.records import Records
 from discreet.solve.local.kernels.nearest import CellPoints
 
 __all__ = [
-    "RUN",
-    "TOP",
-    "WALK_COUNTERS",
+    "BoxRun",
     "BoxWalk",
     "Cuts",
+    "TopPoint",
+    "WalkCounters",
     "cap_prices",
     "drop_idle",
     "rate_cuts",
@@ -33,25 +34,36 @@ __all__ = [
 
 _ROUNDING = 1e-12
 
-WALK_COUNTERS = record(
-    depth=np.int64,  # -1 when the walk is over
-    cuts=np.int64,  # how many cuts there are, and how many entries they have
-    entries=np.int64,
-    lowered=np.int64,  # how often prices were lowered
-    steps=np.int64,  # work done in this walk
-)
-RUN = record(
-    rate=np.float64,  # the rate of the box, without the attribute narrowed here
-    highest=np.float64,  # the mean of its k highest prices
-    cells=np.int64,  # how many cells occur
-    first=np.int64,  # the first and the last cell of the run at hand, counted among those that occur
-    last=np.int64,
-    top_end=np.int64,  # ``top`` holds the points of the run before this cell, ...
-    top_lowered=np.int64,  # ... as they were when prices had been lowered so often
-    top_points=np.int64,  # how many points it holds, and how many rows
-    top_rows=np.int64,
-)
-TOP = record(point=np.int64, rows=np.int64)
+
+class WalkCounters:
+    """The state of a walk as numbers."""
+
+    depth: int  # -1 when the walk is over
+    cuts: int  # how many cuts there are, and how many entries they have
+    entries: int
+    lowered: int  # how often prices were lowered
+    steps: int  # work done in this walk
+
+
+class BoxRun:
+    """The run of cells at hand at one depth."""
+
+    rate: float  # the rate of the box, without the attribute narrowed here
+    highest: float  # the mean of its k highest prices
+    cells: int  # how many cells occur
+    first: int  # the first and the last cell of the run at hand, counted among those that occur
+    last: int
+    top_end: int  # ``top`` holds the points of the run before this cell, ...
+    top_lowered: int  # ... as they were when prices had been lowered so often
+    top_points: int  # how many points it holds, and how many rows
+    top_rows: int
+
+
+class TopPoint:
+    """A point of high price."""
+
+    point: int
+    rows: int
 
 
 class BoxWalk(NamedTuple):
@@ -71,14 +83,14 @@ class BoxWalk(NamedTuple):
     """(m, most cells + 1) rows in the cells before each."""
     dearest: Floats
     """(m, most cells) the highest price in each."""
-    run: Records
-    """(m,) RUN records."""
-    top: Records
-    """(m, k + 1) TOP records: the points of highest price in the run at hand, dearest first."""
+    run: Records[BoxRun]
+    """(m,)"""
+    top: Records[Any]
+    """(m, k + 1) of TopPoint: the points of highest price in the run at hand, dearest first."""
     spare: NDArray[np.int32]
     count: NDArray[np.int32]
-    counters: Records
-    """One WALK_COUNTERS record."""
+    counters: Records[WalkCounters]
+    """One record."""
 
 
 class Cuts(NamedTuple):
@@ -95,7 +107,7 @@ class Cuts(NamedTuple):
 
 @kernel
 def _add(
-    cells: CellPoints, prices: Floats, members: NDArray[np.int32], k: int, top: Records, run: np.record
+    cells: CellPoints, prices: Floats, members: NDArray[np.int32], k: int, top: Records[TopPoint], run: BoxRun
 ) -> None:  # top, run OUT
     """Keep the points with the k rows of highest price, dearest first, after some more points have come."""
     found, total = run.top_points, run.top_rows
@@ -120,7 +132,7 @@ def _add(
 
 
 @kernel
-def _sum(prices: Floats, k: int, top: Records, run: np.record) -> float:
+def _sum(prices: Floats, k: int, top: Records[TopPoint], run: BoxRun) -> float:
     """The sum of the k highest prices."""
     found = run.top_points
     total = (k - run.top_rows) * prices[top[found - 1].point]

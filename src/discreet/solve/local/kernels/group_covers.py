@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from discreet.solve.kernels.arrays import Ints, Records, record
+from discreet.solve.kernels.arrays import Ints
 from discreet.solve.kernels.covers import SET, Rates, rate_of
 from discreet.solve.kernels.jit import inner_kernel
+from discreet.solve.kernels.records import Records
 
 __all__ = [
-    "GROUP_COVER",
     "Covers",
+    "GroupCover",
     "cover_nothing",
     "cover_rate",
     "joined",
@@ -28,12 +27,16 @@ __all__ = [
     "widen",
 ]
 
-GROUP_COVER = record(
-    low=np.int64,  # the least leaf; for sets the mask of all values
-    high=np.int64,  # the greatest leaf; not used for sets
-    second_low=np.int64,  # the least leaf without a member at ``low``; for sets the mask of values that occur twice
-    second_high=np.int64,  # the greatest leaf without a member at ``high``; not used for sets
-)
+
+class GroupCover:
+    """The cover of a group in one attribute, also without one of its members."""
+
+    low: int  # the least leaf; for sets the mask of all values
+    high: int  # the greatest leaf; not used for sets
+    second_low: int  # the least leaf without a member at ``low``; for sets the mask of values that occur twice
+    second_high: int  # the greatest leaf without a member at ``high``; not used for sets
+
+
 _NO_LOW, _NO_HIGH = 1 << 60, -1
 """The extremes of nothing: any leaf is below the one and above the other."""
 
@@ -44,8 +47,8 @@ class Covers(NamedTuple):
     codes: Ints
     """(points, m)"""
     rates: Rates
-    cover: Records
-    """(groups, m) GROUP_COVER records."""
+    cover: Records[GroupCover]
+    """(groups, m)"""
 
 
 @inner_kernel

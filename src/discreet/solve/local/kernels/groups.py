@@ -12,17 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Ints, Records, record
+from discreet.solve.kernels.arrays import Ints
 from discreet.solve.kernels.covers import SET, Points
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, records
 from discreet.solve.kernels.requirements import Requirement, holds
-from discreet.solve.local.kernels.group_covers import GROUP_COVER, Covers, cover_nothing, cover_rate, widen
+from discreet.solve.local.kernels.group_covers import Covers, GroupCover, cover_nothing, cover_rate, widen
 
 __all__ = [
-    "COUNTERS",
-    "GROUP",
     "NOBODY",
-    "SHARE",
     "LocalGroups",
     "PointRows",
     "add",
@@ -34,27 +32,37 @@ __all__ = [
     "wake",
 ]
 
-SHARE = record(
-    point=np.int64,  # -1 if the record is free
-    rows=np.int64,
-    group=np.int64,
-    next=np.int64,  # the next share of the group; the next free record
-    previous=np.int64,
-    twin=np.int64,  # the next share of the same point
-)
-GROUP = record(
-    head=np.int64,  # the first share; the next free record
-    rows=np.int64,  # 0 if the record is free
-    rate=np.float64,  # what each row costs
-    visit=np.int64,  # the number of the last visit, so that no group is tried twice for one share
-)
-COUNTERS = record(
-    free_share=np.int64,  # the head of the free list, -1 if there is none
-    free_group=np.int64,
-    groups=np.int64,  # all groups in use are below this
-    budget=np.int64,  # rows that may still be suppressed
-    visits=np.int64,
-)
+
+class Share:
+    """A number of rows of one point in one group."""
+
+    point: int  # -1 if the record is free
+    rows: int
+    group: int
+    next: int  # the next share of the group; the next free record
+    previous: int
+    twin: int  # the next share of the same point
+
+
+class GroupRecord:
+    """A group."""
+
+    head: int  # the first share; the next free record
+    rows: int  # 0 if the record is free
+    rate: float  # what each row costs
+    visit: int  # the number of the last visit, so that no group is tried twice for one share
+
+
+class GroupCounters:
+    """The state of all groups as numbers."""
+
+    free_share: int  # the head of the free list, -1 if there is none
+    free_group: int
+    groups: int  # all groups in use are below this
+    budget: int  # rows that may still be suppressed
+    visits: int
+
+
 _SPARE_GROUPS = 64
 """Records for so many groups more than there can be in the end."""
 
@@ -65,14 +73,14 @@ class LocalGroups(NamedTuple):
     covers: Covers
     penalty: float
     """What suppressing one row costs."""
-    share: Records
+    share: Records[Share]
     first: Ints
     """(points,) the first share of each point."""
-    group: Records
+    group: Records[GroupRecord]
     suppressed: Ints
     """(points,) suppressed rows."""
-    counters: Records
-    """One COUNTERS record."""
+    counters: Records[GroupCounters]
+    """One record."""
     active: NDArray[np.bool_]
     """(points,) whether something nearby has changed since the point was last visited."""
     histogram: Ints
@@ -95,18 +103,19 @@ def make_groups(points: Points, group: Ints, k: int, cells: int) -> LocalGroups:
     shares = n + n // 2 + 16
     used = int(group.max(initial=-1)) + 1
     slots = max(min(int(points.weights.sum()) // max(k, 1), shares), used) + _SPARE_GROUPS
-    share, groups = np.zeros(shares, SHARE), np.zeros(slots, GROUP)
-    share.fill((-1, -1, -1, -1, -1, -1))
+    share, groups = records(Share, shares), records(GroupRecord, slots)
+    for name in ("point", "rows", "group", "next", "previous", "twin"):
+        share[name] = -1
     share["next"][:-1] = np.arange(1, shares)
     groups["head"] = np.append(np.arange(1, slots), -1)
     g = LocalGroups(
-        covers=Covers(points.codes, points.rates, np.zeros((slots, m), GROUP_COVER)),
+        covers=Covers(points.codes, points.rates, records(GroupCover, (slots, m))),
         penalty=points.penalty,
         share=share,
         first=np.full(n, -1, np.int64),
         group=groups,
         suppressed=np.zeros(n, np.int64),
-        counters=np.zeros(1, COUNTERS),
+        counters=records(GroupCounters, 1),
         active=np.ones(n, np.bool_),
         histogram=np.zeros(cells, np.int64),
     )
@@ -295,7 +304,7 @@ def keeps(
 
 @inner_kernel
 def _models_hold(
-    share: Records,
+    share: Records[Share],
     histogram: Ints,
     requirement: Requirement,
     head: int,
@@ -313,7 +322,7 @@ def _models_hold(
 
 @inner_kernel
 def _tally_group(
-    share: Records, histogram: Ints, values: Ints, head: int, leaving: PointRows, joining: PointRows, times: int
+    share: Records[Share], histogram: Ints, values: Ints, head: int, leaving: PointRows, joining: PointRows, times: int
 ) -> None:  # histogram OUT
     """Count the rows of a group after the change; -1 times takes them out of the histogram again."""
     e = head

@@ -16,16 +16,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Floats, Ints, Nodes, Records, record
+from discreet.solve.kernels.arrays import Floats, Ints, Nodes
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, layout
 from discreet.solve.kernels.requirements import Requirement, holds, tally
 
 __all__ = ["Levels", "layer_groups"]
 
-_LAYER = record(
-    cost=np.float64,
-    largest=np.int64,  # no class has more rows than this, as far as is known; at most k
-)
+
+class _Layer:
+    """A recoding of the lattice that was not visited yet."""
+
+    cost: float
+    largest: int  # no class has more rows than this, as far as is known; at most k
+
+
+_LAYER = layout(_Layer)
 
 
 class Levels(NamedTuple):
@@ -68,7 +74,7 @@ class _ClassTable(NamedTuple):
 
 
 @inner_kernel
-def _push(heap: Ints, count: int, layer: Records, new: int) -> None:  # heap OUT
+def _push(heap: Ints, count: int, layer: Records[_Layer], new: int) -> None:  # heap OUT
     """Add a layer to a binary heap, the cheapest on top."""
     p = count
     heap[p] = new
@@ -81,7 +87,7 @@ def _push(heap: Ints, count: int, layer: Records, new: int) -> None:  # heap OUT
 
 
 @inner_kernel
-def _pop(heap: Ints, count: int, layer: Records) -> int:  # heap OUT
+def _pop(heap: Ints, count: int, layer: Records[_Layer]) -> int:  # heap OUT
     """Take the cheapest layer from the heap."""
     top = heap[0]
     heap[0] = heap[count - 1]

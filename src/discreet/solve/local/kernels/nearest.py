@@ -11,29 +11,60 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Floats, Ints, Records, record
+from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, layout
 
 __all__ = ["BoxTree", "CellPoints", "build_boxes", "nearest_rates"]
 
 _BUCKET = 16
 """Boxes of so many points are not split."""
-_BOX = record(
-    first=np.int64,  # the points of the box are first:last
-    last=np.int64,
-    child=np.int64,  # the children are ``child`` and ``child + 1``; -1 if the box is not split
-    split=np.int64,  # the attribute the box is split by
-    edge=np.int64,  # in the attribute its parent is split by: the cell that faces the sibling
-)
-_WAITING = record(
-    box=np.int64,
-    trail=np.int64,  # the length of the trail when the box was put off
-    attribute=np.int64,  # the attribute its parent is split by, and what that costs at least in the box
-    rate=np.float64,
-    least=np.float64,  # what all attributes cost at least in the box
-)
-_TRAIL = record(attribute=np.int64, rate=np.float64)
-_NEAR = record(rate=np.float64, rows=np.int64)
+
+
+class _Box:
+    """A box of the tree."""
+
+    first: int  # the points of the box are first:last
+    last: int
+    child: int  # the children are ``child`` and ``child + 1``; -1 if the box is not split
+    split: int  # the attribute the box is split by
+    edge: int  # in the attribute its parent is split by: the cell that faces the sibling
+
+
+_BOX = layout(_Box)
+
+
+class _Waiting:
+    """A box that was put off."""
+
+    box: int
+    trail: int  # the length of the trail when the box was put off
+    attribute: int  # the attribute its parent is split by, and what that costs at least in the box
+    rate: float
+    least: float  # what all attributes cost at least in the box
+
+
+_WAITING = layout(_Waiting)
+
+
+class _Trail:
+    """The rate of an attribute before a step down the tree."""
+
+    attribute: int
+    rate: float
+
+
+_TRAIL = layout(_Trail)
+
+
+class _Near:
+    """A point near the one at hand."""
+
+    rate: float
+    rows: int
+
+
+_NEAR = layout(_Near)
 
 
 class CellPoints(NamedTuple):
@@ -59,7 +90,7 @@ class BoxTree(NamedTuple):
     """(points, m) their cells, in that order."""
     weights: Ints
     """(points,) their rows, in that order."""
-    box: Records
+    box: Records[_Box]
     low: NDArray[np.int16]
     """(boxes, m) the least cell, and the greatest."""
     high: NDArray[np.int16]
@@ -174,13 +205,13 @@ class _NeighbourSearch(NamedTuple):
     cell: Ints
     """(m,) the cells of the point, and where their rates begin."""
     row: Ints
-    near: Records
+    near: Records[_Near]
     """(k + 1,) the nearest points so far, and the rows of each."""
     least: Floats
     """(m,) what the point costs at least together with any point of the box at hand, by attribute."""
-    waiting: Records
+    waiting: Records[_Waiting]
     """(depth,) a stack of boxes put off."""
-    trail: Records
+    trail: Records[_Trail]
     """(depth,) attributes whose ``least`` changed on the path to the box at hand, and what it was before."""
 
 

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.solve.kernels.arrays import Ints, Nodes, Records, record
+from discreet.solve.kernels.arrays import Ints, Nodes
 from discreet.solve.kernels.covers import RANGE, SET, TABLE, TREE, Rates, rate_of
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, layout
 
 __all__ = ["SplitRule", "split_order", "split_regions"]
 
@@ -27,25 +28,36 @@ _HALVINGS = 20
 _SAMPLE = 8192
 """So many points decide by which attribute to split a larger part."""
 
-_BIN = record(
-    low=np.int64,  # the least leaf, and the greatest
-    high=np.int64,
-    rows=np.int64,
-    below=np.float64,  # what a row costs in this bin and all before it
-    above=np.float64,  # ... in all after it
-    across=np.float64,  # ... in a cover of this bin's last leaf and the next one's first
-    within=np.float64,  # ... in this bin alone
-)
-_SPLIT = record(
-    least=np.int64,  # the least leaf of the points, and the greatest
-    most=np.int64,
-    whole=np.float64,  # what a row costs that covers both; -1 if they are the same
-    front_low=np.int64,  # the leaves that are best sent to the front, ...
-    front_high=np.int64,
-    saved=np.float64,  # ... and what that saves for each bit; -1 if no split is possible
-    children_saved=np.float64,  # what it saves for each bit to separate all children; -1 if impossible
-    children_bits=np.float64,  # the bits that takes
-)
+
+class _Bin:
+    """Neighbouring leaves of an attribute."""
+
+    low: int  # the least leaf, and the greatest
+    high: int
+    rows: int
+    below: float  # what a row costs in this bin and all before it
+    above: float  # ... in all after it
+    across: float  # ... in a cover of this bin's last leaf and the next one's first
+    within: float  # ... in this bin alone
+
+
+_BIN = layout(_Bin)
+
+
+class _Split:
+    """The best split by an attribute."""
+
+    least: int  # the least leaf of the points, and the greatest
+    most: int
+    whole: float  # what a row costs that covers both; -1 if they are the same
+    front_low: int  # the leaves that are best sent to the front, ...
+    front_high: int
+    saved: float  # ... and what that saves for each bit; -1 if no split is possible
+    children_saved: float  # what it saves for each bit to separate all children; -1 if impossible
+    children_bits: float  # the bits that takes
+
+
+_SPLIT = layout(_Split)
 
 
 class SplitRule(NamedTuple):
@@ -61,8 +73,8 @@ class SplitRule(NamedTuple):
 class _Workspace(NamedTuple):
     """Scratch space: the bins of one attribute, and what was found for each attribute."""
 
-    bin: Records
-    split: Records
+    bin: Records[_Bin]
+    split: Records[_Split]
 
 
 @kernel
@@ -71,7 +83,7 @@ def _make_workspace(m: int) -> _Workspace:
 
 
 @inner_kernel
-def _price_cuts(rates: Rates, i: int, count: int, bins: Records) -> None:  # bins OUT
+def _price_cuts(rates: Rates, i: int, count: int, bins: Records[_Bin]) -> None:  # bins OUT
     """Find what a row costs below and above the cut after each bin, across the cut, and in the bin.
 
     The kinds are written out, since a call of ``rate_of`` for each would take several times as long. Bins of single
@@ -112,7 +124,7 @@ def _bits(part: int, total: int) -> float:
 
 
 @inner_kernel
-def _best_cut(bins: Records, count: int, k: int, split: np.record) -> None:  # split OUT
+def _best_cut(bins: Records[_Bin], count: int, k: int, split: _Split) -> None:  # split OUT
     """Find the run of bins that is best sent to the front, what that saves for each bit, and what all children do.
 
     Candidates are the bins up to a cut, and each child of the lowest common node: children end where the rate across a
@@ -158,7 +170,7 @@ def _best_cut(bins: Records, count: int, k: int, split: np.record) -> None:  # s
 
 
 @inner_kernel
-def _sort_few(rows: Nodes, weights: Ints, a: int, b: int, i: int, bins: Records) -> int:  # bins OUT
+def _sort_few(rows: Nodes, weights: Ints, a: int, b: int, i: int, bins: Records[_Bin]) -> int:  # bins OUT
     """Make a bin of each leaf that occurs in rows[a:b], by insertion; return how many."""
     count = 0
     for p in range(a, b):
@@ -227,7 +239,7 @@ def _count_many(
 
 
 @inner_kernel
-def _measure(rows: Nodes, weights: Ints, a: int, b: int, rates: Rates, split: Records) -> int:  # split OUT
+def _measure(rows: Nodes, weights: Ints, a: int, b: int, rates: Rates, split: Records[_Split]) -> int:  # split OUT
     """Find the least and the greatest leaf of each attribute in rows[a:b], and their rate; return the rows."""
     m, total = rates.attribute.size, 0
     for i in range(m):
@@ -249,7 +261,7 @@ def _measure(rows: Nodes, weights: Ints, a: int, b: int, rates: Rates, split: Re
 
 
 @inner_kernel
-def _worth_separating(total: float, rule: SplitRule, split: Records) -> int:
+def _worth_separating(total: float, rule: SplitRule, split: Records[_Split]) -> int:
     """The attribute whose children save most, if they will be separated before groups are small; else -1.
 
     Each bit of a split halves what is left, so there are log2(rows / k) bits to spend until groups have k rows. They go

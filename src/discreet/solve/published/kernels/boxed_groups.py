@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Records, record
-from discreet.solve.kernels.covers import SET, Points, rate_of
+from discreet.solve.kernels.covers import SET, Interval, Points, rate_of
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records, layout
 from discreet.solve.kernels.requirements import Requirement, clear, holds, tally
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "NONE",
     "TAKEN",
     "BoxedGroups",
+    "TakenRows",
     "build_boxes",
     "cover_point",
     "gather",
@@ -32,6 +33,7 @@ __all__ = [
     "least_rate",
     "merge",
     "nearest_group",
+    "nearest_union",
     "point_rate",
     "share_with",
     "suppress",
@@ -46,8 +48,16 @@ DEPTH = 64
 """More than the boxes that wait in a search."""
 FAR = 1e300
 """A limit that is no limit."""
-TAKEN = record(share=np.int64, rows=np.int64)
-"""Rows of a share that go to another group."""
+
+
+class TakenRows:
+    """Rows of a share that go to another group."""
+
+    share: int
+    rows: int
+
+
+TAKEN = layout(TakenRows)
 
 
 class BoxedGroups(NamedTuple):
@@ -64,8 +74,8 @@ class BoxedGroups(NamedTuple):
     """(groups,) rows; 0 if the group no longer exists, and minus the rows if it is suppressed."""
     rate: NDArray[np.float64]
     """(groups,) what a row costs."""
-    box: Records
-    """(2 * leaves, m) INTERVAL records: covers, those of the groups at the leaves."""
+    box: Records[Interval]
+    """(2 * leaves, m) covers, those of the groups at the leaves."""
     least: NDArray[np.int64]
     """(2 * leaves,) no group in the box has fewer rows."""
     dearest: NDArray[np.float64]
@@ -75,14 +85,14 @@ class BoxedGroups(NamedTuple):
 
 
 @inner_kernel
-def cover_point(points: Points, box: Records, x: int, j: int) -> None:  # box OUT
+def cover_point(points: Points, box: Records[Interval], x: int, j: int) -> None:  # box OUT
     """Let box x cover point j alone."""
     for i in range(box.shape[1]):
         box[x, i].low = box[x, i].high = points.codes[j, i]
 
 
 @inner_kernel
-def widen(points: Points, box: Records, x: int, j: int) -> None:  # box OUT
+def widen(points: Points, box: Records[Interval], x: int, j: int) -> None:  # box OUT
     """Let box x cover point j too."""
     for i in range(box.shape[1]):
         code, cover = points.codes[j, i], box[x, i]
@@ -93,7 +103,7 @@ def widen(points: Points, box: Records, x: int, j: int) -> None:  # box OUT
 
 
 @inner_kernel
-def _join(points: Points, box: Records, x: int, y: int) -> None:  # box OUT
+def _join(points: Points, box: Records[Interval], x: int, y: int) -> None:  # box OUT
     """Let box x cover box y too."""
     for i in range(box.shape[1]):
         cover, other = box[x, i], box[y, i]
@@ -104,14 +114,14 @@ def _join(points: Points, box: Records, x: int, y: int) -> None:  # box OUT
 
 
 @inner_kernel
-def _copy(box: Records, x: int, y: int) -> None:  # box OUT
+def _copy(box: Records[Interval], x: int, y: int) -> None:  # box OUT
     """Let box x cover what box y covers."""
     for i in range(box.shape[1]):
         box[x, i].low, box[x, i].high = box[y, i].low, box[y, i].high
 
 
 @inner_kernel
-def joined_rate(points: Points, box: Records, x: int, y: int, limit: float) -> float:
+def joined_rate(points: Points, box: Records[Interval], x: int, y: int, limit: float) -> float:
     """What a row costs under boxes x and y together; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
@@ -126,7 +136,7 @@ def joined_rate(points: Points, box: Records, x: int, y: int, limit: float) -> f
 
 
 @inner_kernel
-def point_rate(points: Points, box: Records, x: int, j: int, limit: float) -> float:
+def point_rate(points: Points, box: Records[Interval], x: int, j: int, limit: float) -> float:
     """What a row costs under box x with point j; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
@@ -141,7 +151,7 @@ def point_rate(points: Points, box: Records, x: int, j: int, limit: float) -> fl
 
 
 @inner_kernel
-def least_rate(points: Points, box: Records, x: int, y: int, limit: float) -> float:
+def least_rate(points: Points, box: Records[Interval], x: int, y: int, limit: float) -> float:
     """The least a row costs under box x with anything in box y; adding up stops at the limit.
 
     Of a set one value must join, unless the boxes share one; any will do, since rates depend on the number of values.
@@ -227,7 +237,9 @@ def merge(points: Points, groups: BoxedGroups, g: int, h: int) -> None:  # group
 
 
 @inner_kernel
-def share_with(points: Points, groups: BoxedGroups, g: int, h: int, taken: Records, count: int) -> None:  # groups OUT
+def share_with(
+    points: Points, groups: BoxedGroups, g: int, h: int, taken: Records[TakenRows], count: int
+) -> None:  # groups OUT
     """Move the rows of the first ``count`` records of ``taken`` from group h to group g.
 
     A share that moves as a whole is marked by negative rows until the chain of h is relinked in one pass.
@@ -340,3 +352,32 @@ def nearest_group(points: Points, groups: BoxedGroups, g: int, stack: NDArray[np
                 stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
                 waiting += 2
     return found, best, visited
+
+
+@inner_kernel
+def nearest_union(points: Points, groups: BoxedGroups, g: int, stack: NDArray[np.int64]) -> tuple[int, int]:
+    """The group with which group g has the lowest rate together, however large it is, and how many boxes were visited.
+
+    This is the rule as the utility paper words it. Otherwise the same as :func:`nearest_group`.
+    """
+    leaves = groups.box.shape[0] // 2
+    mine, up = leaves + g, leaves + g
+    best, found, visited = FAR, NONE, 0
+    while up > 1:
+        waiting = 1
+        stack[0] = up ^ 1
+        up //= 2
+        while waiting > 0:
+            waiting -= 1
+            x = stack[waiting]
+            if groups.least[x] == 0:
+                continue
+            visited += 1
+            if x >= leaves:
+                rate = joined_rate(points, groups.box, mine, x, best)
+                if rate < best:
+                    best, found = rate, x - leaves
+            elif least_rate(points, groups.box, mine, x, best) < best:
+                stack[waiting], stack[waiting + 1] = 2 * x + 1, 2 * x
+                waiting += 2
+    return found, visited

@@ -12,14 +12,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import record
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records
 
-__all__ = ["LEFT", "MADE", "MdavGroups", "MdavRecords", "MdavValues", "group_records"]
+__all__ = ["GroupsMade", "MdavGroups", "MdavRecords", "MdavValues", "RecordsLeft", "group_records"]
 
-LEFT = record(records=np.int64, empty=np.int64, rows=np.int64)
-"""Records that are left, how many of them have no rows any more, and the rows of all."""
-MADE = record(shares=np.int64, groups=np.int64)
+
+class RecordsLeft:
+    """Records that are left, how many of them have no rows any more, and the rows of all."""
+
+    records: int
+    empty: int
+    rows: int
+
+
+class GroupsMade:
+    """How many shares and groups there are."""
+
+    shares: int
+    groups: int
+
 
 _BLOCK = 1024
 """Records whose distances are added up at a time."""
@@ -55,8 +67,8 @@ class MdavRecords(NamedTuple):
     """(others, records) which of all values each record has."""
     rows: NDArray[np.int64]
     point: NDArray[np.int64]
-    left: NDArray[np.record]
-    """One LEFT record."""
+    left: Records[RecordsLeft]
+    """One record."""
     total: NDArray[np.float64]
     """(numbers,) sum over the rows."""
     known: NDArray[np.int64]
@@ -71,8 +83,8 @@ class MdavGroups(NamedTuple):
     point: NDArray[np.int64]
     rows: NDArray[np.int64]
     group: NDArray[np.int64]
-    made: NDArray[np.record]
-    """One MADE record."""
+    made: Records[GroupsMade]
+    """One record."""
 
 
 class _MdavScratch(NamedTuple):

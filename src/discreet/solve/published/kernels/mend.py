@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Records
-from discreet.solve.kernels.covers import INTERVAL, Points
+from discreet.solve.kernels.covers import INTERVAL, Interval, Points
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records
 from discreet.solve.kernels.requirements import Requirement, clear, holds, tally
 from discreet.solve.published.kernels.boxed_groups import (
     DEPTH,
     NONE,
     TAKEN,
     BoxedGroups,
+    TakenRows,
     keeps,
     least_rate,
     merge,
@@ -34,11 +35,11 @@ class _MendScratch(NamedTuple):
     """Scratch space of the search for rows."""
 
     stack: NDArray[np.int64]
-    trial: Records
-    """(1, m) INTERVAL records: the cover of a group with what it takes."""
-    plan: Records
-    """(rows,) TAKEN records: of the giver at hand, and of the best one."""
-    taken: Records
+    trial: Records[Interval]
+    """(1, m) the cover of a group with what it takes."""
+    plan: Records[TakenRows]
+    """(rows,) of the giver at hand, and of the best one."""
+    taken: Records[TakenRows]
     histogram: NDArray[np.int64]
     """(2, cells)"""
 
@@ -119,7 +120,8 @@ def _nearest_rows(
     """The group that can best give the rows that group g lacks, if that adds less than ``best`` to the cost of g.
 
     Returns that group (NONE if there is none), the number of records in ``scratch.taken``, what it adds, and how many
-    boxes were visited. What the giver saves is not counted, as in the paper.
+    boxes were visited. What the giver saves is not counted, and the giver must have more than 2k - |G| rows, of which
+    it keeps more than k, both as in the paper.
     """
     leaves = groups.box.shape[0] // 2
     mine, before = leaves + g, groups.size[g] * groups.rate[g]
@@ -135,7 +137,7 @@ def _nearest_rows(
         while waiting > 0:
             waiting -= 1
             x = scratch.stack[waiting]
-            if groups.least[x] == 0 or (x >= leaves and groups.least[x] < requirement.smallest + need):
+            if groups.least[x] == 0 or (x >= leaves and groups.least[x] <= requirement.smallest + need):
                 continue
             visited += 1
             limit = (best + before) / requirement.smallest
@@ -155,7 +157,14 @@ def _nearest_rows(
 
 @inner_kernel
 def plan_rows(
-    points: Points, groups: BoxedGroups, g: int, giver: int, need: int, limit: float, trial: Records, plan: Records
+    points: Points,
+    groups: BoxedGroups,
+    g: int,
+    giver: int,
+    need: int,
+    limit: float,
+    trial: Records[Interval],
+    plan: Records[TakenRows],
 ) -> tuple[int, float]:  # trial, plan OUT
     """Take the rows a group lacks from one giver, always the nearest next.
 

@@ -12,14 +12,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import record
 from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.records import Records
 from discreet.solve.kernels.requirements import Requirement, holds, tally
 
-__all__ = ["CUT_COUNTERS", "Cutting", "MondrianSpace", "cut_groups"]
+__all__ = ["CutCounters", "Cutting", "MondrianSpace", "cut_groups"]
 
-CUT_COUNTERS = record(waiting=np.int64, done_shares=np.int64, done_groups=np.int64)
-"""Groups that wait to be cut, and the shares and groups that are done."""
+
+class CutCounters:
+    """Groups that wait to be cut, and the shares and groups that are done."""
+
+    waiting: int
+    done_shares: int
+    done_groups: int
 
 
 class MondrianSpace(NamedTuple):
@@ -53,8 +58,8 @@ class Cutting(NamedTuple):
     done_point: NDArray[np.int64]
     done_rows: NDArray[np.int64]
     done_group: NDArray[np.int64]
-    counters: NDArray[np.record]
-    """One CUT_COUNTERS record."""
+    counters: Records[CutCounters]
+    """One record."""
 
 
 @kernel

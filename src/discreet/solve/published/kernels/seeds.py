@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.arrays import Records
-from discreet.solve.kernels.covers import Points
+from discreet.solve.kernels.covers import Interval, Points
 from discreet.solve.kernels.jit import inner_kernel
 from discreet.solve.kernels.random import RandomState, random_bits
+from discreet.solve.kernels.records import Records
 from discreet.solve.published.kernels.boxed_groups import FAR, cover_point, point_rate, widen
 
 __all__ = ["SeedSplit", "split_by_seeds"]
@@ -29,8 +29,8 @@ class SeedSplit(NamedTuple):
     rounds: int
     """Scans for seeds, at most."""
     random: RandomState
-    cover: Records
-    """(2, m) INTERVAL records: the covers of both parts."""
+    cover: Records[Interval]
+    """(2, m) the covers of both parts."""
 
 
 @inner_kernel
