@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Required
+from typing import Any, Required
 
 from discreet.solve import SearchStats
 
@@ -30,6 +30,8 @@ class ReleaseStats(SearchStats, total=False):
     """... and an upper bound of the score of any release."""
     global_score: float
     """The score before classes were refined one by one."""
+    schemes: list[dict[str, Any]]
+    """What each scheme that was tried for ``best`` loses, or why it has no release."""
     covered: dict[str, float]
     """For local recodings that show single values, the mean share of each domain that the covers of the rows span."""
     squared_error: float

@@ -138,7 +138,7 @@ class _Classes:
             if hides:
                 known = classes.sensitive[str(attribute)] if attribute is not None else np.zeros((len(classes), 1))
                 left.append(known.sum(axis=1) - done.values)
-                more.append(recoder.value_penalty * left[-1])
+                more.append((cost.value_penalty(problem.table) or 0.0) * left[-1])
                 counts.append(known)
             else:
                 left.append(classes.sizes - done.records)
