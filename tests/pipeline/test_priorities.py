@@ -324,8 +324,19 @@ def test_the_command_line_refuses_in_the_same_words(folder):
     assert not Path("safe.csv").exists()
 
 
+@pytest.mark.parametrize("parts", [{"suppression": "violating-records"}, {"scheme": "subtree"}])
+def test_scores_of_other_schemes_and_kinds(parts):
+    release = dc.anonymize(people(), **{**PROMISES, "cost": "score", **parts})
+    assert release.status == "optimal"
+    assert release.audit.passed
+
+
 @pytest.mark.parametrize(
-    "parts", [{"suppression": "violating-records"}, {"scheme": "subtree"}, {"cost": "LM", "solver": "user-oriented"}]
+    "parts",
+    [
+        {"scheme": "subtree", "solver": "user-oriented"},
+        {"cost": "LM", "solver": "user-oriented"},
+    ],
 )
 def test_what_does_not_go_together_is_refused(parts):
     with pytest.raises(UnsupportedCombinationError):
