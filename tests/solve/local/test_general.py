@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -199,3 +201,69 @@ def test_each_goal_of_example_1_is_reached(cost: str, best: float) -> None:
         pl.DataFrame(POINTS), quasi_identifiers=["x", "y"], privacy="k(2)", cost=cost, scheme="local", seed=1
     )
     assert release.cost == pytest.approx(best)
+
+
+# --- engines, limits and Ctrl-C ---------------------------------------------------------------------------------------
+
+
+def people(n: int = 60) -> pl.DataFrame:
+    rng = random.Random(1)
+    return pl.DataFrame(
+        {
+            "age": [rng.randint(18, 80) for _ in range(n)],
+            "job": [rng.choice("abcde") for _ in range(n)],
+            "s": [rng.choice((1, 1, 1, 2, 3, None)) for _ in range(n)],
+        }
+    )
+
+
+HIDES = {
+    "quasi_identifiers": {"age": None, "job": Hierarchy.from_rows(TREES["job"])},
+    "sensitive": ["s"],
+    "privacy": ["k(3)", "l+(0.4)"],
+    "suppression": "violating-values",
+    "cost": "NCP",
+    "scheme": "local",
+    "seed": 1,
+}
+
+
+def test_every_engine_hides_the_same_values(tmp_path: Path) -> None:
+    table = people()
+    release = dc.anonymize(table, **HIDES)
+    assert release.audit.passed
+    assert 0 < (release.frame["s"] == "*").sum() == release.suppressed_values
+    assert release.frame["s"].null_count() == table["s"].null_count()
+    pandas = dc.anonymize(table.to_pandas(), **HIDES).frame
+    assert pandas["s"].fillna("").tolist() == release.frame["s"].fill_null("").to_list()
+    table.write_csv(tmp_path / "people.csv")
+    dc.anonymize(tmp_path / "people.csv", output=tmp_path / "safe.csv", **HIDES)
+    by = ["age", "job", "s"]
+    written = pl.read_csv(tmp_path / "safe.csv", infer_schema=False).select(by)
+    assert written.sort(by).equals(release.frame.select(by).sort(by))
+    with sqlite3.connect(tmp_path / "people.db") as connection:
+        table.to_pandas().astype({"s": "Int64"}).to_sql("people", connection, index=False)
+    stored = dc.anonymize(f"sqlite:///{tmp_path}/people.db?table=people", **HIDES).frame
+    assert stored.select(by).sort(by).equals(release.frame.select(by).sort(by))
+
+
+def test_levels_are_kept_to() -> None:
+    options = {**HIDES, "privacy": "k(3)", "suppression": "none"}
+    low = dc.anonymize(people(), min_levels={"job": 1}, **options)
+    assert set(low.frame["job"]) <= {"A", "B", "*"}
+    high = dc.anonymize(people(), max_levels={"job": 1}, **options)
+    assert "*" not in set(high.frame["job"])
+    with pytest.raises(dc.UsageError, match="A limit on the levels of 'age' does not go with the scheme local"):
+        dc.anonymize(people(), max_levels={"age": 0}, **options)
+
+
+def test_the_same_seed_gives_the_same_release() -> None:
+    options = {**HIDES, "cost": "DM"}
+    first, second = (dc.anonymize(people(), **options) for _ in range(2))
+    assert first.frame.equals(second.frame)
+
+
+def test_published_methods_are_priced_by_other_costs() -> None:
+    options = {**HIDES, "cost": "DM", "privacy": "k(3)", "suppression": "none"}
+    costs = {name: dc.anonymize(people(), solver=name, **options).cost for name in ("local", "mondrian", "top-down")}
+    assert min(costs, key=lambda name: costs[name]) == "local"
