@@ -43,8 +43,8 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "user_oriented_anonymization": {
         "pre-sampling does not depend on k'": "with k' = 1 no record is isolated, and nothing has to be left out.",
-        "of top priority, shows most values": "the score is a maximum: once a column of lower priority is as specific as "
-        "can be (race, 5), no single step of the first one raises it, and the mechanism stops; the optimum is 10.",
+        "of top priority, shows most values": "the score is a maximum: once a column of lower priority is as specific "
+        "as can be (race, 5), no single step of the first one raises it, and the mechanism stops; the optimum is 10.",
         "the score is larger than before": "where the promise is tight (t = 0.1) no class can be split, and the score "
         "stays as it is.",
     },
