@@ -7,7 +7,7 @@ class, as in Bayardo and Agrawal's k-Optimize, to which section 4.3 refers.
 For HDM (section 4.3.1) a row that a node publishes costs at least as much in all nodes below, bottom-up, and a row that
 it suppresses may cost nothing there. Of the paper's argument one half sentence and one sentence can be read in the text
 at hand, "… pressed by N or not. penalty(N, r2) can be as small as 0"; the case of r1 and the sum itself are lost. With
-the two requirements on costs that follow it, this is the only reading. Top-down, of which the paper says nothing for
+the two requirements on costs that follow it, this is our reconstruction. Top-down, of which the paper says nothing for
 HDM, rows are bounded as for DM.
 """
 
