@@ -25,7 +25,7 @@ from discreet.solve._base import (
     nothing_found,
 )
 from discreet.solve._choose import choose_solver, solve
-from discreet.solve._compile import compile_ahead
+from discreet.solve._compile import compile_ahead, kinds
 from discreet.solve._pre_sampled import in_whole_table
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ __all__ = [
     "compile_ahead",
     "gap",
     "in_whole_table",
+    "kinds",
     "nothing_found",
     "solve",
 ]

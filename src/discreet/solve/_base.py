@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -283,6 +284,13 @@ class Solver(Part, ABC):
     def compiled(self, problem: Problem) -> bool:
         """Return whether it searches a problem in kernels throughout; otherwise it evaluates arrays, more slowly."""
         return True
+
+    @classmethod
+    def compile_ahead(cls) -> None:
+        """Load the kernels of the search, or compile them the first time ever: by default those of its module."""
+        function = getattr(sys.modules[cls.__module__], "compile_ahead", None)
+        if function is not None:
+            function()
 
     def check(self, problem: Problem) -> None:
         """Raise an error if it cannot solve a problem for a reason that its flags do not cover."""

@@ -52,6 +52,12 @@ class LocalSolver(Solver):
         """Return whether the cost prices each released value."""
         return not cost.counts_values
 
+    @classmethod
+    def compile_ahead(cls) -> None:
+        """Load the kernels of the search and of its bounds, or compile them the first time ever."""
+        load_kernels(cls)
+        compile_bound(prices=True)
+
     @abstractmethod
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups that satisfy the requirement; called only if all rows as one group do."""

@@ -7,6 +7,7 @@ by kernels stay LLVM code until all are linked, and those called from Python get
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from numba import typeof
 from numba.core import cgutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.funcdesc import default_mangler
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrtdynmod import create_nrt_module
 from numba.np.arrayobj import populate_array
@@ -98,6 +100,11 @@ def _no_code(flags: Any) -> Any:
     return flags
 
 
+def _short_name(*arguments: Any, **named: Any) -> str:
+    """Return a name for a function instead of numba's, which spells out the types of all arguments at full length."""
+    return f"_ZN5numba.{hashlib.sha1(default_mangler(*arguments, **named).encode()).hexdigest()}"
+
+
 @contextmanager
 def _linking_late() -> Iterator[Any]:
     """Let numba make libraries that wait to be linked."""
@@ -106,11 +113,12 @@ def _linking_late() -> Iterator[Any]:
     cpu_target.typing_context.refresh()
     generator = context.codegen()
     generator._library_class = _Library
+    context.mangler = _short_name
     generator.set_env = lambda *_: None  # nothing is in memory that could have an environment
     try:
         yield context
     finally:
-        del generator._library_class, generator.set_env
+        del generator._library_class, generator.set_env, context.mangler
 
 
 def link(calls: Sequence[Call], progress: Callable[[int], None]) -> tuple[Any, list[dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -39,7 +40,7 @@ class Target:
                 passes.add_jump_threading_pass()
             passes.add_refprune_pass(llvm.RefPruneSubpasses.ALL)
             passes.run(module, builder)
-        return bytes(machine.emit_object(module))
+        return bytes(machine.emit_object(_anonymous(module)))
 
     def requirements(self, code: bytes) -> dict[str, Any]:
         """Return what a machine needs to run code that was compiled for this target."""
@@ -51,6 +52,22 @@ class Target:
         }
 
 
+def _anonymous(module: Any) -> Any:
+    """Return a module without names and paths of where it was compiled, so that it is the same everywhere.
+
+    Exceptions that are never made, as kernels raise none, have the path of the file in their pickled form.
+    """
+    text = _PICKLED.sub(r"\1 zeroinitializer", str(module))
+    made = llvm.parse_assembly(text)
+    made.name = "discreet"
+    for letter, items in (("f", made.functions), ("v", made.global_variables)):
+        for number, item in enumerate(items):
+            if item.linkage in (llvm.Linkage.internal, llvm.Linkage.private):
+                item.name = f"{letter}{number}"
+    return made
+
+
+_PICKLED = re.compile(r'(@"?\.const\.pickledata\.[^=\n]*=[^\n\[]*\[\d+ x i8\]) c"[^"]*"')
 _SYMBOL = struct.Struct("<IBBHQQ")
 
 
