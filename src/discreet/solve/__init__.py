@@ -27,6 +27,7 @@ from discreet.solve._base import (
 from discreet.solve._choose import choose_solver, solve
 from discreet.solve._compile import compile_ahead, kinds
 from discreet.solve._pre_sampled import in_whole_table
+from discreet.solve.kernels.compiler.programs import Compiling, listening
 
 if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SOLVERS",
     "Budget",
+    "Compiling",
     "EvaluatedRecoding",
     "GroupCovers",
     "LocalRecoding",
@@ -52,6 +54,7 @@ __all__ = [
     "gap",
     "in_whole_table",
     "kinds",
+    "listening",
     "nothing_found",
     "solve",
 ]

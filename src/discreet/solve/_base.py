@@ -23,6 +23,7 @@ from discreet.problem.schemes import Scheme
 from discreet.problem.suppression import Suppression
 from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import amount
+from discreet.solve.kernels.compiler.programs import CompilingStopped, stopped_by
 
 __all__ = [
     "SOLVERS",
@@ -76,11 +77,13 @@ class Budget:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock, for example while kernels are compiled."""
+        """Stop the clock, for example while kernels are compiled; ``stop`` ends compiling too."""
         begun = time.monotonic()
         try:
-            with self.while_paused():
+            with self.while_paused(), stopped_by(self.stop):
                 yield
+        except CompilingStopped:
+            raise InterruptedRun("The search was stopped while it was compiled; nothing was released.") from None
         finally:
             spent = time.monotonic() - begun
             self.started += spent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
     from discreet.solve.kernels.compiler.load import Entry
     from discreet.solve.kernels.compiler.target import Target
 
-__all__ = ["CHECKED", "Compiling", "Recording", "entry_for", "listening", "loaded", "provide", "recording", "usable", "writing"]
+__all__ = [
+    "CHECKED",
+    "Compiling",
+    "CompilingStopped",
+    "Recording",
+    "entry_for",
+    "listening",
+    "loaded",
+    "provide",
+    "recording",
+    "stopped_by",
+    "usable",
+    "writing",
+]
 
 _log = logging.getLogger("discreet")
 _LOCK = threading.RLock()
@@ -61,18 +75,55 @@ class Compiling:
         return f"compiling the {self.what}, {once}: {self.done} of {self.total}, about {max(1, round(self.left))} s"
 
 
+class CompilingStopped(BaseException):
+    """Compiling was stopped; not an Exception, of which numba takes some for errors of the function it compiles."""
+
+
 Listener = Callable[[Compiling], None]
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Report to a function how far compiling is; if it raises an exception, compiling stops."""
+    """Report to a function how far compiling is; without one a line is shown in terminals and notebooks."""
     token = _LISTENER.set(listener)
     try:
         yield
     finally:
         _LISTENER.reset(token)
+
+
+@contextmanager
+def stopped_by(event: threading.Event) -> Iterator[None]:
+    """Stop compiling, with the exception CompilingStopped, once an event is set."""
+    token = _STOP.set(event)
+    try:
+        yield
+    finally:
+        _STOP.reset(token)
+
+
+class _Line:
+    """One line on a terminal or in a notebook, written again and again, and cleared in the end."""
+
+    def __init__(self) -> None:
+        shown = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = shown or "ipykernel" in sys.modules
+        self._written = 0
+
+    def __call__(self, compiling: Compiling) -> None:
+        self._write(f"discreet: {compiling}")
+
+    def clear(self) -> None:
+        if self._written:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            sys.stderr.write(f"\r{text.ljust(self._written)}" + ("" if text else "\r"))
+            sys.stderr.flush()
+            self._written = len(text)
 
 
 class Recording:
@@ -228,10 +279,14 @@ def _compile(
     from discreet.solve.kernels.compiler.target import native
 
     clock = _Clock(name, _count(kernel for kernel, _ in calls.values()), reason)
-    clock.report(0)
     target = native() if _State.output is None else _State.output[1]
-    module, entries = link([Call(kernel, arguments, text) for (_, text), (kernel, arguments) in calls.items()], clock.report)
-    code = clock.wait(lambda: target.compile(module))
+    wanted = [Call(kernel, arguments, text) for (_, text), (kernel, arguments) in calls.items()]
+    try:
+        clock.report(0)
+        module, entries = link(wanted, clock.report)
+        code = clock.wait(lambda: target.compile(module))
+    finally:
+        clock.end()
     header = {
         "name": name,
         "entries": entries,
@@ -269,7 +324,9 @@ class _Clock:
         self._what, self._total, self._reason = what, total, reason
         self._began = time.monotonic()
         self._done = 0
-        self._listener = _LISTENER.get()
+        self._line = _Line()
+        self._listener = _LISTENER.get() or self._line
+        self._stop = _STOP.get()
 
     @property
     def seconds(self) -> float:
@@ -301,5 +358,10 @@ class _Clock:
         return made[0]
 
     def _tell(self, left: float) -> None:
-        if self._listener is not None:
-            self._listener(Compiling(self._what, self._done, self._total, max(left, 1.0), self._reason))
+        if self._stop is not None and self._stop.is_set():
+            raise CompilingStopped
+        self._listener(Compiling(self._what, self._done, self._total, max(left, 1.0), self._reason))
+
+    def end(self) -> None:
+        """Leave no line behind."""
+        self._line.clear()
