@@ -12,6 +12,7 @@ from discreet.solve.kernels.jit import PLAIN
 
 __all__ = ["five_rows", "two_rows", "warm_up"]
 
+
 def warm_up(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> None:
     """Load the kernels that a small job needs, or compile them the first time ever.
 

@@ -28,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 PLAIN = os.environ.get("DISCREET_PLAIN_KERNELS") == "1"
 """Whether kernels run as plain Python."""
 
+
 def kernel(function: F) -> F:
     """Compile a function: without the GIL, without Python objects, kept on disk."""
     return _compiled(function)
@@ -100,7 +101,8 @@ class Kernel:
             else:
                 import numba
 
-                self._dispatchers[programs] = numba.njit(**self._options)(self.function)
+                njit: Any = numba.njit
+                self._dispatchers[programs] = njit(**self._options)(self.function)
         return self._dispatchers[programs]
 
     @property

@@ -42,7 +42,7 @@ class Call(NamedTuple):
     text: str
 
 
-class _Library(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):
     """LLVM code that waits to be linked: neither optimized nor compiled by itself."""
 
     def finalize(self) -> None:
@@ -76,7 +76,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         return self._shared_module
 
 
-class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
+class _Dispatcher(CPUDispatcher):
     """A compiled kernel that is called by other kernels only."""
 
     compiled_one: Callable[[], None] = staticmethod(lambda: None)

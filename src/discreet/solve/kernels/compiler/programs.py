@@ -271,9 +271,7 @@ def _load(header: dict[str, Any], code: bytes) -> None:
     _State.names[header["name"]] = set(entries)
 
 
-def _compile(
-    name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: str
-) -> tuple[dict[str, Any], bytes]:
+def _compile(name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: str) -> tuple[dict[str, Any], bytes]:
     """Return the header and the code of a program."""
     from discreet.solve.kernels.compiler.build import Call, link
     from discreet.solve.kernels.compiler.target import native

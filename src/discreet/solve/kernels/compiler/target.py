@@ -81,7 +81,9 @@ def _undefined(code: bytes) -> list[str]:
     for name, _, _, section, _, _ in _SYMBOL.iter_unpack(symbols):
         if name and not section:
             found.add(strings[name : strings.index(b"\0", name)].decode())
-    foreign = sorted(name for name in found if name.startswith(("NRT_", "Py", "_Py", "_ZN", "nrt_", "numba_", ".numba")))
+    foreign = sorted(
+        name for name in found if name.startswith(("NRT_", "Py", "_Py", "_ZN", "nrt_", "numba_", ".numba"))
+    )
     if foreign:
         raise NotImplementedError(f"compiled kernels need functions of numba: {', '.join(foreign)}")
     return sorted(found)
