@@ -17,7 +17,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _PLATFORMS = {"linux-x86_64": "manylinux_2_17_x86_64", "linux-aarch64": "manylinux_2_17_aarch64"}
 """Tags of platforms for whose files nothing but the C library is needed."""
-_COMPILE = "import pathlib, sys; from discreet.solve import compile_ahead; compile_ahead(jobs=int(sys.argv[2]), installation=pathlib.Path(sys.argv[1]))"
+_COMPILE = """
+import pathlib, sys
+from discreet.solve import compile_ahead
+compile_ahead(jobs=int(sys.argv[2]), installation=pathlib.Path(sys.argv[1]))
+"""
 
 
 class CompiledSearches(BuildHookInterface):  # type: ignore[type-arg]

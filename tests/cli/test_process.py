@@ -170,11 +170,16 @@ def test_a_stop_ends_compiling() -> None:
     from discreet.solve.kernels.compiler.programs import _Clock
 
     budget = Budget()
-    with pytest.raises(InterruptedRun, match="stopped while it was compiled"), budget.paused():
-        clock = _Clock("local search", 41, "")
-        clock.report(13)
-        budget.stop.set()
-        clock.report(14)
+
+    def compile_something() -> None:
+        with budget.paused():
+            clock = _Clock("local search", 41, "")
+            clock.report(13)
+            budget.stop.set()
+            clock.report(14)
+
+    with pytest.raises(InterruptedRun, match="stopped while it was compiled"):
+        compile_something()
 
 
 @pytest.mark.parametrize("quiet", [True, False])

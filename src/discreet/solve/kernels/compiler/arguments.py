@@ -1,8 +1,8 @@
 """Arguments of kernels: their types without numba, and the numbers that compiled functions take and return.
 
 A compiled function takes two pointers, to the numbers of its arguments and to those of its result. Arguments become one
-number each: integers themselves, floats their bits, arrays and structs the addresses of their Python objects, from which
-compiled code reads data, shape and strides as every C extension does. Tuples are written element by element.
+number each: integers themselves, floats their bits, arrays and structs the addresses of their Python objects, where
+compiled code finds data, shape and strides as every C extension does. Tuples are written element by element.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ def cache_folder() -> Path | None:
     candidates = [Path(root) / "discreet" for root in roots if root]
     with suppress(RuntimeError):  # there is no home folder
         candidates += [Path("~/.cache/discreet").expanduser()]
-    candidates += [Path(tempfile.gettempdir()) / f"discreet-{os.getuid() if hasattr(os, 'getuid') else 0}"]
+    with suppress(OSError):  # there is no temporary folder
+        candidates += [Path(tempfile.gettempdir()) / f"discreet-{os.getuid() if hasattr(os, 'getuid') else 0}"]
     for folder in (candidate / "programs" for candidate in candidates):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
