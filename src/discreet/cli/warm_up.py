@@ -21,8 +21,9 @@ Examples:
 )
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to share the work.")
+@click.option("--native", is_flag=True, help="For this very processor, even what came compiled with the installation.")
 @quiet_option
-def warm_up(kinds: tuple[str, ...], jobs: int, quiet: bool) -> None:
+def warm_up(kinds: tuple[str, ...], jobs: int, native: bool, quiet: bool) -> None:
     """Compile searches now rather than at their first job.
 
     A KIND is a scheme (full-domain, subtree, local, ...), a solver, or pareto; without one all searches are compiled.
@@ -34,6 +35,6 @@ def warm_up(kinds: tuple[str, ...], jobs: int, quiet: bool) -> None:
 
     began = time.monotonic()
     with Watch(quiet) as watch, watch.budget.paused():
-        compile_ahead(kinds, jobs=jobs)
+        compile_ahead(kinds, jobs=jobs, native=native)
     if not quiet:
         click.echo(f"ready in {time.monotonic() - began:.1f} s: {', '.join(kinds) if kinds else 'all searches'}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
@@ -19,18 +19,21 @@ __all__ = ["compile_ahead", "kinds"]
 _PARETO = "pareto"
 
 
-def compile_ahead(wanted: Iterable[str] = (), *, jobs: int = 1, installation: Path | None = None) -> None:
+def compile_ahead(
+    wanted: Iterable[str] = (), *, jobs: int = 1, native: bool = False, installation: Path | None = None
+) -> None:
     """Compile the kernels of some :func:`kinds` of searches, or of all, rather than at the first search.
 
-    Later processes find them in the cache. With several ``jobs`` that many processes share the work. With a folder of
-    an ``installation`` everything is compiled into that, for all processors of this family that are not very old.
+    Later processes find them in the cache. With several ``jobs`` that many processes share the work. What came compiled
+    with the installation is compiled again only if ``native``, for this very processor. With a folder of an
+    ``installation`` everything is compiled into that, for all processors of this family that are not very old.
     """
     known = kinds()
     for kind in (wanted := list(wanted)):
         if kind not in known:
             raise UsageError(f"There is no search of the kind '{kind}'; there are {', '.join(known)}.")
     items = wanted or list(_modules("discreet.solve"))
-    work = partial(_compile, installation=installation)
+    work = partial(_compile, native=native, installation=installation)
     if jobs == 1:
         for item in items:
             work(item)
@@ -54,12 +57,16 @@ def _modules(package: str) -> Iterator[str]:
             yield module.name
 
 
-def _compile(item: str, installation: Path | None) -> None:
+def _compile(item: str, native: bool, installation: Path | None) -> None:
     """Compile what a module of this package, or a kind of search, needs."""
-    from discreet.solve.kernels.compiler.programs import writing
+    from discreet.solve.kernels.compiler.programs import without_installed, writing
     from discreet.solve.kernels.compiler.target import baseline
 
-    with nullcontext() if installation is None else writing(installation, baseline()):
+    with ExitStack() as stack:
+        if native:
+            stack.enter_context(without_installed())
+        if installation is not None:
+            stack.enter_context(writing(installation, baseline()))
         if item.startswith("discreet."):
             function = getattr(import_module(item), "compile_ahead", None)
             if function is not None and function.__module__ == item:

@@ -66,10 +66,10 @@ def cache_folder() -> Path | None:
     return None
 
 
-def find(name: str) -> Iterator[ProgramFile]:
+def find(name: str, *, shipped: bool = True) -> Iterator[ProgramFile]:
     """Yield the intact files of a program whose kernels are those of this installation, cached ones first."""
     cached = cache_folder()
-    for folder in (cached, shipped_folder()):
+    for folder in (cached, shipped_folder() if shipped else None):
         if folder is None:
             continue
         for path in sorted(folder.glob(f"{_slug(name)}-{'[0-9a-f]' * 16}{_SUFFIX}")):

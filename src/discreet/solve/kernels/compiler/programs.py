@@ -34,6 +34,7 @@ __all__ = [
     "recording",
     "stopped_by",
     "usable",
+    "without_installed",
     "writing",
 ]
 
@@ -154,6 +155,8 @@ class _State:
     entries: dict[Name, Entry] = {}  # noqa: RUF012
     names: dict[str, set[Name]] = {}  # noqa: RUF012
     recording: Recording | None = None
+    shipped = True
+    """Whether programs that came with the installation are used."""
     broken = False
     """Whether programs cannot be made, as with a numba that works differently."""
     output: tuple[Path, Target] | None = None
@@ -183,6 +186,16 @@ def writing(folder: Path, target: Target) -> Iterator[None]:
         yield
     finally:
         _State.output = None
+
+
+@contextmanager
+def without_installed() -> Iterator[None]:
+    """Compile for this very processor what came with the installation for all of its family."""
+    _State.shipped = False
+    try:
+        yield
+    finally:
+        _State.shipped = True
 
 
 def entry_for(kernel: Any, text: str, arguments: tuple[Any, ...]) -> Entry | None:
@@ -253,7 +266,7 @@ def _find(name: str) -> tuple[bool, str]:
     from discreet.solve.kernels.compiler.load import fits
 
     reason = ""
-    for file in files.find(name):
+    for file in files.find(name, shipped=_State.shipped):
         if not fits(file.header):
             if file.path is not None and file.path.parent == files.shipped_folder():
                 reason = "the compiled searches of this installation need another processor"
