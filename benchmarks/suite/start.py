@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,14 @@ KINDS = {
     "ordered": ("anonymize", "-k", "5", "--scheme", "ordered", "--time-limit", "5"),
 }
 
+_CALL = """
+import json, sys
+import polars as pl
+import discreet as dc
+source, separator, hierarchies = sys.argv[1:]
+frame = pl.read_csv(source, separator=separator)
+print(dc.anonymize(frame, quasi_identifiers=json.loads(hierarchies), privacy="k(5)").cost)
+"""
 _HERE = Path(__file__).resolve().parents[2]
 
 
@@ -35,6 +44,8 @@ def run(settings: Settings) -> list[Row]:
         "import discreet": [sys.executable, "-c", "import discreet"],
         "import discreet, and anonymize": [sys.executable, "-c", "from discreet import anonymize"],
     }
+    hierarchies = json.dumps({column: str(path) for column, path in dataset.hierarchies.items()})
+    commands["warm call of anonymize"] = [sys.executable, "-c", _CALL, dataset.file, dataset.separator, hierarchies]
     commands |= {f"warm command, {kind}": _command(sys.executable, kind, dataset, settings) for kind in KINDS}
     used = usages(commands, settings.processes)
     floor = next(iter(used.values()))
