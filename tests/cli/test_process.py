@@ -147,22 +147,39 @@ def test_the_second_interrupt_ends_the_run(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["people.csv"]
 
 
-@pytest.mark.parametrize(("patience", "said"), [(0.0, True), (60.0, False)])
-def test_the_notice_before_compiling(folder: Path, patience: float, said: bool) -> None:
-    """It is said if kernels take long to load, and no clock is left running."""
-    code = f"""
-        import threading, time
-        from discreet.cli import _watch
-        _watch._PATIENCE = {patience}
-        with _watch.Watch(quiet=False) as watch:
-            with watch.budget.paused():
-                time.sleep(0.5)
-        print(threading.active_count())
-    """
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
-    assert done.stderr.startswith("discreet: preparing the search for this machine (once") == said
+@pytest.mark.parametrize(("patience", "quiet"), [(0.0, False), (60.0, False), (0.0, True)])
+def test_a_line_says_how_far_compiling_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], patience: float, quiet: bool
+) -> None:
+    from discreet.cli import _watch
+    from discreet.solve import Compiling
+
+    monkeypatch.setattr(_watch, "_PATIENCE", patience)
+    with _watch.Watch(quiet) as watch, watch.budget.paused():
+        for done in range(0, 15, 7):
+            watch._show_compiling(Compiling("local search", done, 41, 12.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert (lines[-1:] == ["discreet: compiling the local search, once: 14 of 41, about 12 s"]) == (
+        patience == 0 and not quiet
+    )
+
+
+def test_a_stop_ends_compiling() -> None:
+    from discreet.errors import InterruptedRun
+    from discreet.solve import Budget
+    from discreet.solve.kernels.compiler.programs import _Clock
+
+    budget = Budget()
+
+    def compile_something() -> None:
+        with budget.paused():
+            clock = _Clock("local search", 41, "")
+            clock.report(13)
+            budget.stop.set()
+            clock.report(14)
+
+    with pytest.raises(InterruptedRun, match="stopped while it was compiled"):
+        compile_something()
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-from types import SimpleNamespace
-
 import polars as pl
 import pytest
 
 import discreet as dc
 from discreet.errors import OutputError
-from discreet.solve import Solution, _kernel_loading
-from discreet.solve.kernels.jit import PLAIN
+from discreet.solve import Solution
 
 
 def test_large_costs_are_told_apart():
@@ -74,46 +70,3 @@ def test_a_release_is_not_written_over_its_input(tmp_path):
     with pytest.raises(OutputError):
         release.write(source)
     assert source.read_text().startswith("a\n1")
-
-
-def test_kernels_that_cannot_be_kept_are_compiled_for_one_run(monkeypatch):
-    """What others keep is not thrown away for that."""
-    thrown, tries = [], []
-    kernel = SimpleNamespace(_cache="on disk", enable_caching=None)
-    monkeypatch.setattr(_kernel_loading, "_delete_cached", lambda: thrown.append(1))
-    monkeypatch.setattr(_kernel_loading, "_imported_kernels", lambda: [kernel])
-
-    def full_disk():
-        tries.append(1)
-        if kernel._cache == "on disk":
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    _kernel_loading.warm_up(full_disk)
-    assert (len(tries), thrown) == (2, [])
-
-
-@pytest.mark.skipif(PLAIN, reason="kernels are plain Python")
-def test_every_kernel_is_found():
-    from discreet.solve.kernels import classes
-
-    assert any(found is classes.class_ids for found in _kernel_loading._imported_kernels())
-
-
-def test_damaged_kernels_of_this_installation_are_thrown_away(tmp_path, monkeypatch):
-    """Those of other installations, in folders beside it, are not: they are whole, and may be in use."""
-    own, other = tmp_path / "own", tmp_path / "other"
-    for folder in (own, other):
-        folder.mkdir()
-        for name in ("a.nbi", "a.1.nbc"):
-            (folder / name).write_bytes(b"")
-    kept = [SimpleNamespace(_cache=SimpleNamespace(cache_path=path)) for path in (str(own), None)]
-    monkeypatch.setattr(_kernel_loading, "_imported_kernels", lambda: kept)
-    tries = []
-
-    def damaged():
-        tries.append(1)
-        if len(tries) == 1:
-            raise EOFError
-
-    _kernel_loading.warm_up(damaged)
-    assert (len(tries), len(list(own.iterdir())), len(list(other.iterdir()))) == (2, 0, 2)

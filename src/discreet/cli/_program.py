@@ -31,6 +31,7 @@ from discreet.cli.run import run
 from discreet.cli.sample import sample
 from discreet.cli.studio import studio
 from discreet.cli.utility import utility
+from discreet.cli.warm_up import warm_up
 from discreet.errors import DiscreetError, InterruptedRun, OutputError
 from discreet.runtime.machine_limits import check_memory, spare_memory
 
@@ -177,7 +178,7 @@ def program() -> None:
 
 _COMMANDS = (
     *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
-    *(hierarchy, info, sample, parts, explain),
+    *(hierarchy, info, sample, parts, explain, warm_up),
 )
 for _command in _COMMANDS:
     program.add_command(_command)

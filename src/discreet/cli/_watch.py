@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,18 +17,17 @@ import click
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
-    from discreet.solve import Budget, Progress
+    from discreet.solve import Budget, Compiling, Progress
     from discreet.solve.front.search import FrontProgress
 
 __all__ = ["Abandoned", "Watch"]
 
-_COMPILING = "preparing the search for this machine (once for each kind of search, about a minute) …"
 _AGAIN = 0.3 if hasattr(signal, "SIGALRM") else 0.0
 """Seconds between attempts to abandon a run while compiling; 0 without SIGALRM."""
 _FIRST_LINE = 10.0
 """Seconds until the first line of progress without a terminal; the intervals double."""
-_PATIENCE = 3.0
-"""Seconds before the notice; loading compiled kernels takes less."""
+_PATIENCE = 2.0
+"""Seconds of compiling until the first line about it without a terminal; the intervals double."""
 
 
 class Abandoned(BaseException):
@@ -50,6 +50,8 @@ class Watch:
         self._quiet = quiet
         self._status: Any = None
         self._next_line = _FIRST_LINE
+        self._compiling_since = 0.0
+        self._next_notice = _PATIENCE
         self._before: Any = None
         self._before_end: Any = None
         self._before_lost: Any = None
@@ -92,14 +94,27 @@ class Watch:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         """Surround compiling, which may swallow an exception: it is raised again meanwhile, and afterwards."""
+        from discreet.solve import listening
+
         self._compiling = True
         try:
-            with nullcontext() if self._quiet else _announced():
+            with listening(self._show_compiling):
                 yield
         finally:
             self._compiling = False
         if self._given_up:
             raise Abandoned
+
+    def _show_compiling(self, progress: Compiling) -> None:
+        """Show how far compiling is: at once on a terminal, otherwise in a line now and then."""
+        now = time.monotonic()
+        if progress.done == 0:
+            self._compiling_since, self._next_notice = now, _PATIENCE
+        if self._status is not None:
+            self._status.update(str(progress))
+        elif not self._quiet and now - self._compiling_since >= self._next_notice:
+            self._next_notice = 2 * self._next_notice
+            click.echo(f"discreet: {progress}", err=True)
 
     def _on_lost(self, lost: Any) -> None:
         """Ignore Abandoned where compiled code calls back and Python drops exceptions."""
@@ -146,16 +161,3 @@ def describe(progress: Progress | FrontProgress) -> str:
     best = f"best {progress.best:,.6g}" if found else "nothing found yet"
     gap = f" · gap {100 * progress.gap:.1f} %" if found else ""
     return f"{best} · bound {progress.bound:,.6g}{gap} · {amount(progress.examined, 'node')} · {progress.seconds:.0f} s"
-
-
-@contextmanager
-def _announced() -> Iterator[None]:
-    """Announce compilation if kernels are not loaded soon."""
-    notice = threading.Timer(_PATIENCE, lambda: click.echo(f"discreet: {_COMPILING}", err=True))
-    notice.daemon = True
-    notice.start()
-    try:
-        yield
-    finally:
-        notice.cancel()
-        notice.join()

@@ -25,8 +25,9 @@ from discreet.solve._base import (
     nothing_found,
 )
 from discreet.solve._choose import choose_solver, solve
-from discreet.solve._compile import compile_ahead
+from discreet.solve._compile import compile_ahead, kinds
 from discreet.solve._pre_sampled import in_whole_table
+from discreet.solve.kernels.compiler.programs import Compiling, listening
 
 if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
@@ -37,6 +38,7 @@ __all__ = [
     "SOLVERS",
     "Budget",
     "Combination",
+    "Compiling",
     "EvaluatedRecoding",
     "GroupCovers",
     "LocalRecoding",
@@ -54,6 +56,8 @@ __all__ = [
     "compile_ahead",
     "gap",
     "in_whole_table",
+    "kinds",
+    "listening",
     "nothing_found",
     "solve",
 ]

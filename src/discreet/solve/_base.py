@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -22,6 +23,7 @@ from discreet.problem.schemes import Scheme
 from discreet.problem.suppression import Suppression
 from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import amount
+from discreet.solve.kernels.compiler.programs import CompilingStopped, stopped_by
 
 __all__ = [
     "SOLVERS",
@@ -75,11 +77,13 @@ class Budget:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock, for example while kernels are compiled."""
+        """Stop the clock, for example while kernels are compiled; ``stop`` ends compiling too."""
         begun = time.monotonic()
         try:
-            with self.while_paused():
+            with self.while_paused(), stopped_by(self.stop):
                 yield
+        except CompilingStopped:
+            raise InterruptedRun("The search was stopped while it was compiled; nothing was released.") from None
         finally:
             spent = time.monotonic() - begun
             self.started += spent
@@ -286,6 +290,13 @@ class Solver(Part, ABC):
     def compiled(self, problem: Problem) -> bool:
         """Return whether it searches a problem in kernels throughout; otherwise it evaluates arrays, more slowly."""
         return True
+
+    @classmethod
+    def compile_ahead(cls) -> None:
+        """Load the kernels of the search, or compile them the first time ever: by default those of its module."""
+        function = getattr(sys.modules[cls.__module__], "compile_ahead", None)
+        if function is not None:
+            function()
 
     def check(self, problem: Problem) -> None:
         """Raise an error if it cannot solve a problem for a reason that its flags do not cover."""

@@ -1,29 +1,51 @@
-"""Compiling all kernels ahead of the first search."""
+"""Compiling kernels ahead of the first search: for this machine, or for an installation on others."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
+from pathlib import Path
 
-__all__ = ["compile_ahead"]
+from discreet.errors import UsageError
+from discreet.solve._base import SOLVERS
+
+__all__ = ["compile_ahead", "kinds"]
+
+_PARETO = "pareto"
 
 
-def compile_ahead(jobs: int = 1) -> None:
-    """Compile every kernel now rather than at the first search; later processes find them in the cache.
+def compile_ahead(
+    wanted: Iterable[str] = (), *, jobs: int = 1, native: bool = False, installation: Path | None = None
+) -> None:
+    """Compile the kernels of some :func:`kinds` of searches, or of all, rather than at the first search.
 
-    A module of this package that has kernels to load defines a function ``compile_ahead`` without required arguments;
-    all of them are called. With several ``jobs`` that many processes share the work.
+    Later processes find them in the cache. With several ``jobs`` that many processes share the work. What came compiled
+    with the installation is compiled again only if ``native``, for this very processor. With a folder of an
+    ``installation`` everything is compiled into that, for all processors of this family that are not very old.
     """
-    modules = list(_modules("discreet.solve"))
+    known = kinds()
+    for kind in (wanted := list(wanted)):
+        if kind not in known:
+            raise UsageError(f"There is no search of the kind '{kind}'; there are {', '.join(known)}.")
+    items = wanted or list(_modules("discreet.solve"))
+    work = partial(_compile, native=native, installation=installation)
     if jobs == 1:
-        for module in modules:
-            _compile(module)
+        for item in items:
+            work(item)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_compile, modules))
+        list(pool.map(work, items))
+
+
+def kinds() -> list[str]:
+    """Return the kinds of searches: the front, the schemes, and the solvers by name."""
+    schemes = {scheme for solver in SOLVERS.members().values() for scheme in solver.schemes}
+    return list(dict.fromkeys([_PARETO, *sorted(schemes), *sorted(SOLVERS.members())]))
 
 
 def _modules(package: str) -> Iterator[str]:
@@ -35,8 +57,23 @@ def _modules(package: str) -> Iterator[str]:
             yield module.name
 
 
-def _compile(name: str) -> None:
-    """Call the function ``compile_ahead`` that a module defines, if it does."""
-    function = getattr(import_module(name), "compile_ahead", None)
-    if function is not None and function.__module__ == name:
-        function()
+def _compile(item: str, native: bool, installation: Path | None) -> None:
+    """Compile what a module of this package, or a kind of search, needs."""
+    from discreet.solve.kernels.compiler.programs import without_installed, writing
+    from discreet.solve.kernels.compiler.target import baseline
+
+    with ExitStack() as stack:
+        if native:
+            stack.enter_context(without_installed())
+        if installation is not None:
+            stack.enter_context(writing(installation, baseline()))
+        if item.startswith("discreet."):
+            function = getattr(import_module(item), "compile_ahead", None)
+            if function is not None and function.__module__ == item:
+                function()
+        elif item == _PARETO:
+            import_module("discreet.solve.front.search").compile_ahead()
+        else:
+            for name, solver in SOLVERS.members().items():
+                if name == item or (item in solver.schemes and not solver.baseline):
+                    solver.compile_ahead()

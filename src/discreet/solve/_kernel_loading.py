@@ -2,68 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
-from pickle import PickleError
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.solve.kernels.compiler.programs import provide
+from discreet.solve.kernels.jit import PLAIN
 
 __all__ = ["five_rows", "two_rows", "warm_up"]
 
-_DAMAGED = (
-    AttributeError,
-    EOFError,
-    ImportError,
-    IndexError,
-    PickleError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What loading a truncated or overwritten cache file may raise."""
 
+def warm_up(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> None:
+    """Load the kernels that a small job needs, or compile them the first time ever.
 
-def warm_up(job: Callable[[], object]) -> None:
-    """Run a small job that needs the kernels, so that they are loaded or compiled.
-
-    If cached kernels are damaged they are deleted and compiled again. If they cannot be written, as on a full disk,
-    they are compiled for this process alone; what is on disk stays, as it is intact and others may be using it.
+    They are one program, which is kept under the ``name``: a search in the words of users, such as ``lattice search``.
+    What the programs have that it ``uses`` is left out; they must be loaded by the same search.
     """
-    try:
-        job()
-    except OSError:
-        _disable_cache()
-        job()
-    except _DAMAGED:
-        _delete_cached()
-        job()
-
-
-def _delete_cached() -> None:
-    """Delete the cached form of all imported kernels; versions of other content stay."""
-    for folder in {compiled._cache.cache_path for compiled in _imported_kernels()} - {None}:
-        for file in Path(folder).glob("*.nb[ci]"):
-            with suppress(OSError):
-                file.unlink()
-
-
-def _disable_cache() -> None:
-    """Neither read kernels from disk nor write them there from now on."""
-    from numba.core.caching import NullCache
-
-    for compiled in _imported_kernels():
-        compiled._cache = NullCache()
-
-
-def _imported_kernels() -> Iterator[Any]:
-    for name, module in list(sys.modules.items()):
-        if name.startswith("discreet.solve.") and ".kernels." in name:
-            yield from (item for item in vars(module).values() if hasattr(item, "enable_caching"))
+    if not PLAIN:
+        provide(name, job, uses)
 
 
 def two_rows(attributes: int = 1) -> CountTable:

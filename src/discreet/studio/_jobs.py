@@ -33,7 +33,6 @@ _STAGE_TEXTS = {
     "start": "starting",
     "read": "reading the table",
     "count": "counting who looks the same",
-    "prepare": "preparing the search for this machine",
     "solve": "searching",
     "recode": "making the release",
     "audit": "checking the release",

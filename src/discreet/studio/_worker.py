@@ -35,6 +35,8 @@ class _Reporter:
         self._pipe = pipe
         self._lock = threading.Lock()
         self._last = 0.0
+        self.compiled = False
+        """Whether compiling was reported since the last stage."""
 
     def __call__(self, **message: Any) -> None:
         """Send a message now."""
@@ -43,7 +45,15 @@ class _Reporter:
 
     def stage(self, name: str) -> None:
         """Report that a stage begins."""
+        self.compiled = False
         self(stage=name)
+
+    def compiling(self, moment: Any) -> None:
+        """Report how far compiling is, unless that was done a moment ago."""
+        self.compiled = True
+        if time.monotonic() - self._last >= _PAUSE:
+            self._last = time.monotonic()
+            self(stage=str(moment))
 
     def progress(self, moment: Any) -> None:
         """Report the state of the search, unless that was done a moment ago."""
@@ -98,12 +108,15 @@ def _listen(pipe: Connection, budget: Any) -> None:
 
 @contextmanager
 def _compiling(report: _Reporter) -> Iterator[None]:
-    """Report the stage ``prepare`` while kernels are compiled."""
-    report(stage="prepare")
+    """Report how far compiling is as a stage of its own, if kernels must be compiled."""
+    from discreet.solve import listening
+
     try:
-        yield
+        with listening(report.compiling):
+            yield
     finally:
-        report(stage="solve")
+        if report.compiled:
+            report.stage("solve")
 
 
 def _release(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:

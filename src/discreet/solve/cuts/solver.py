@@ -145,7 +145,7 @@ class CutsSolver(Solver):
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    warm_up(_solve_two_rows)
+    warm_up("subtree search", _solve_two_rows)
 
 
 def _solve_two_rows() -> None:

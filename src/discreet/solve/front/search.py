@@ -117,8 +117,12 @@ def _exact_front(problem: Problem, axis: Axis, budget: Budget, progress: FrontCa
 @cache
 def _load_kernels(compiled: bool) -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    problem = Problem.build(two_rows(), privacy="k(1)", cost="LM" if compiled else "NCP")
-    warm_up(lambda: _exact_front(problem, K(), Budget()))
+
+    def solve_two_rows() -> None:
+        problem = Problem.build(two_rows(), privacy="k(1)", cost="LM" if compiled else "NCP")
+        _exact_front(problem, K(), Budget())
+
+    warm_up("front search" if compiled else "front search through arrays", solve_two_rows)
 
 
 def compile_ahead() -> None:

@@ -109,9 +109,12 @@ def _solve(
 def _load_kernels(compiled: bool) -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
     privacy, cost = ("k(2)", "LM") if compiled else ("distinct-l(2, s)", "NCP")
-    problem = Problem.build(two_rows(), privacy=privacy, cost=cost)
-    separable = problem.cost.separable(problem.table)
-    warm_up(lambda: _solve(problem, separable, Budget()))
+
+    def solve_two_rows() -> None:
+        problem = Problem.build(two_rows(), privacy=privacy, cost=cost)
+        _solve(problem, problem.cost.separable(problem.table), Budget())
+
+    warm_up("lattice search" if compiled else "lattice search through arrays", solve_two_rows)
 
 
 def compile_ahead() -> None:

@@ -17,7 +17,8 @@ from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve._requirements import make_requirement
 from discreet.solve.kernels.requirements import Requirement, holds
 from discreet.solve.local.alternatives import find_alternative
-from discreet.solve.local.bounds import nearest_bound, price_bound
+from discreet.solve.local.bounds import NEAREST, nearest_bound, price_bound
+from discreet.solve.local.bounds import compile_ahead as compile_bound
 from discreet.solve.local.forced_suppression import suppress_all, suppress_forced, with_suppressed
 from discreet.solve.local.general import is_compiled, solve_general
 from discreet.solve.local.pricing import PricedGroups, make_solution, price, row_rates
@@ -62,6 +63,12 @@ class LocalSolver(Solver):
     def compiled(self, problem: Problem) -> bool:
         """Return whether kernels know the cost, the suppression and the levels."""
         return is_compiled(problem)
+
+    @classmethod
+    def compile_ahead(cls) -> None:
+        """Load the kernels of the search and of its bounds, or compile them the first time ever."""
+        load_kernels(cls)
+        compile_bound(prices=True)
 
     @abstractmethod
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
@@ -134,9 +141,8 @@ def load_kernels(solver: type[LocalSolver]) -> None:
 
     With k = 1 nothing is left to improve, with k = 2 something is.
     """
-    for privacy in ("k(1)", "k(2)"):
-        problem = Problem.build(two_rows(), privacy=privacy, cost="LM", scheme="local")
-        warm_up(partial(_solve_quickly, solver, make_task(problem)))
+    compile_bound(prices=False)
+    warm_up(f"{solver.name} search", partial(_solve_two_rows, solver), uses=[NEAREST])
 
 
 def compile_ahead() -> None:
@@ -146,13 +152,15 @@ def compile_ahead() -> None:
             load_kernels(solver)
 
 
-def _solve_quickly(solver: type[LocalSolver], task: LocalTask) -> None:
+def _solve_two_rows(solver: type[LocalSolver]) -> None:
     """Find groups and a bound; then once more as if the time was over, when other kernels end the search."""
     over = Budget(seed=1)
     over.stop.set()
-    for budget in (Budget(seed=1), over):
-        solver().groups(task, make_requirement(task.problem), budget)
-    nearest_bound(task, Budget())
+    for privacy in ("k(1)", "k(2)"):
+        task = make_task(Problem.build(two_rows(), privacy=privacy, cost="LM", scheme="local"))
+        for budget in (Budget(seed=1), over):
+            solver().groups(task, make_requirement(task.problem), budget)
+        nearest_bound(task, Budget())
 
 
 def satisfied_by(requirement: Requirement, weights: NDArray[np.int64]) -> bool:

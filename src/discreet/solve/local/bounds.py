@@ -36,8 +36,10 @@ from discreet.solve.local.kernels.nearest import CellPoints, build_boxes, neares
 from discreet.solve.local.pricing import price
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 
-__all__ = ["compile_ahead", "nearest_bound", "price_bound", "row_bounds"]
+__all__ = ["NEAREST", "compile_ahead", "nearest_bound", "price_bound", "row_bounds"]
 
+NEAREST = "bound by nearest rows"
+"""The program with the kernels of :func:`nearest_bound`."""
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than rounding can add to their sums."""
 _AT_A_TIME = 500
@@ -71,12 +73,16 @@ _SMALL, _TINY = 3e-2, 1e-3
 @cache
 def compile_ahead(*, prices: bool = True) -> None:
     """Compile or load the kernels of the nearest neighbours, or with ``prices`` all of them."""
-    task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
-    cells = make_cells(task)
-    if prices:
-        warm_up(lambda: PriceSearch(task, Budget(), cells, np.inf).run())
-    else:
-        warm_up(lambda: _nearest(cells, task.k, Budget()))
+
+    def bound_two_rows() -> None:
+        task = make_task(Problem.build(two_rows(), privacy="k(2)", cost="LM", scheme="local"))
+        cells = make_cells(task)
+        if prices:
+            PriceSearch(task, Budget(), cells, np.inf).run()
+        else:
+            _nearest(cells, task.k, Budget())
+
+    warm_up("bound by prices" if prices else NEAREST, bound_two_rows)
 
 
 def nearest_bound(task: LocalTask, budget: Budget, known: FloatArray | None = None) -> float:

@@ -198,7 +198,7 @@ def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on tables of a few rows."""
-    warm_up(_solve_few_rows)
+    warm_up("search for partitions", _solve_few_rows)
 
 
 def _solve_few_rows() -> None:

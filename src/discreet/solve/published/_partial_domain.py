@@ -48,10 +48,14 @@ def degeneralized(
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever."""
+    warm_up("specialization of classes", _specialize_two_rows)
+
+
+def _specialize_two_rows() -> None:
     problem = Problem.build(two_rows(), privacy="k(1)", cost="score", scheme="local")
     nodes = ScoredLattice(problem)
     segments = classes_of(nodes, (1,))[0]
-    warm_up(lambda: _compiled(nodes, segments, *make_counted_requirement(problem), Budget()))
+    _compiled(nodes, segments, *make_counted_requirement(problem), Budget())
 
 
 def _compiled(

@@ -284,7 +284,7 @@ export const texts = {
     chartLabel: (best, bound) => `Best cost over time, now ${best}; lower bound, now ${bound}`,
     best: "Best found",
     bound: "Lower bound",
-    noCostYet: "The rows are being counted; the first release appears in a moment.",
+    noCostYet: "No release is found yet; the line above says what is being done.",
     noTrace: "This search finished before there was anything to draw.",
     cancel: "Stop and keep the best so far",
     ending: "Stopping …",

@@ -53,7 +53,7 @@ def evaluator_for(problem: Problem, catalogue: Catalogue) -> LiLiEvaluator:
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on a table of two rows."""
-    warm_up(_evaluate_two_rows)
+    warm_up("search of Li and Li", _evaluate_two_rows)
 
 
 def _evaluate_two_rows() -> None:
