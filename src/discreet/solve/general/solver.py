@@ -12,7 +12,8 @@ from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, So
 from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve.general.bounds import GeneralBounds
 from discreet.solve.partitions.search import PartitionSearch
-from discreet.solve.partitions.solver import solve_by_bounds
+from discreet.solve.partitions.solver import PARTITIONS, solve_by_bounds
+from discreet.solve.partitions.solver import compile_ahead as compile_partitions
 
 __all__ = ["GeneralSolver", "compile_ahead"]
 
@@ -65,7 +66,8 @@ class GeneralSolver(Solver):
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on tables of a few rows."""
-    warm_up(_solve_few_rows)
+    compile_partitions()
+    warm_up("general search", _solve_few_rows, uses=[PARTITIONS])
 
 
 def _solve_few_rows() -> None:

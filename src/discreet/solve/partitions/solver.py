@@ -24,7 +24,10 @@ from discreet.solve.partitions.search import PartitionSearch, all_partitions
 from discreet.solve.published.li_li.base import Direction
 from discreet.solve.published.li_li.search import LiLiTechniques, check_li_li, li_li_search
 
-__all__ = ["PartitionsSolver", "compile_ahead", "solve_by_bounds"]
+__all__ = ["PARTITIONS", "PartitionsSolver", "compile_ahead", "solve_by_bounds"]
+
+PARTITIONS = "search for partitions"
+"""The name of the compiled program."""
 
 _ROUNDING = 1e-11
 _TECHNIQUES = ("node_pruning", "useless", "useful", "seeding", "modified_bfs", "node_order", "applicator_order")
@@ -198,7 +201,7 @@ def _infeasible(problem: Problem, stats: dict[str, Any]) -> Solution:
 @cache
 def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on tables of a few rows."""
-    warm_up("search for partitions", _solve_few_rows)
+    warm_up(PARTITIONS, _solve_few_rows)
 
 
 def _solve_few_rows() -> None:
