@@ -42,7 +42,7 @@ CASES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "unknown solver": ((*INPUT, *OK, "--solver", "magic"), 2, "There is no solver 'magic'"),
     "unknown missing": ((*INPUT, *OK, "--missing", "drop"), 2, "--missing"),
     "unknown type": ((*INPUT, *OK, "--type", "sex=txt"), 2, "did you mean 'text'?"),
-    "cost of another scheme": ((*INPUT, *OK, "--scheme", "local", "--cost", "DM"), 2, "choose NCP or LM"),
+    "cost of another scheme": ((*INPUT, *OK, "--scheme", "set", "--cost", "precision"), 2, "does not go with"),
     "schemes not solved": ((*INPUT, *OK, "--scheme", "sex=local"), 2, "does not go with"),
     "scheme of another column": ((*INPUT, *OK, "--scheme", "zip=set"), 2, "which is not in --qi"),
     "two schemes": ((*INPUT, *OK, "--scheme", "set", "--scheme", "subtree"), 2, "given twice"),

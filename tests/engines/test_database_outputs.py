@@ -62,7 +62,7 @@ def test_an_older_table_is_replaced(kind: str, place: Place) -> None:
 @pytest.mark.parametrize("kind", DATABASES)
 def test_a_table_that_changes_while_it_is_read(kind: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     source = fill(place(kind, "people"), people())
-    import discreet.pipeline.anonymize as flow
+    import discreet.pipeline.search as flow
 
     solve = flow._solve
 

@@ -18,7 +18,7 @@ STAGES = {
     "schema": "discreet.pipeline.prepare:Schema.make",
     "count": "discreet.pipeline.prepare:count",
     "problem": "discreet.pipeline.prepare:Problem.build",
-    "solve": "discreet.pipeline.anonymize:_solve",
+    "solve": "discreet.pipeline.search:_solve",
     "recode": "discreet.pipeline.make_release:make_recoding",
     "write": "discreet.pipeline.staging:write_data",
     "audit": "discreet.pipeline.publish:audit_table",

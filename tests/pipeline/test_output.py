@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import discreet.engines.files.write as writing
-import discreet.pipeline.anonymize as flow
 import discreet.pipeline.make_release as end
 import discreet.pipeline.prepare as start
 import discreet.pipeline.publish as publishing
+import discreet.pipeline.search as flow
 import discreet.runtime.atomic_write as replacing_module
 from discreet.engines import files_read, format_of, write_table
 from discreet.errors import AuditError, DataError, InterruptedRun, OutputError, UsageError
@@ -336,7 +336,7 @@ def test_input_that_changes_after_the_search(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(flow, "_solve", solve_and_change)
     with pytest.raises(DataError, match="changed while it was being read"):
-        flow.anonymize(source, quasi_identifiers=["age"], privacy="k(2)", output=tmp_path / "safe.csv")
+        anonymize(source, quasi_identifiers=["age"], privacy="k(2)", output=tmp_path / "safe.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 

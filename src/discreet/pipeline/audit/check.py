@@ -124,11 +124,16 @@ class AuditRequest:
         models = [model.resolve(named) for model in models]
         weights = self._weights(models)
         table = open_table(data, self.engine, columns, categories=self.categories)
-        attributes = {name: _parts(name, table.columns) for name in (*_attributes(models), *self.certainty_of)}
-        classes = read_classes(table, columns, attributes, weights)
+        attributes = {name: _parts(name, table.columns) for name in _attributes(models)}
+        measured = {**attributes, **{name: _parts(name, table.columns) for name in self.certainty_of}}
+        classes = read_classes(table, columns, measured, weights)
+        certainties = tuple(
+            self._certainty(column, classes.attribute(parts), classes) for column, parts in measured.items()
+        )
         layout = table.layout or self.made_for
         if self.read_back is not None:
-            classes, layout = classes.translated(columns, self.read_back), self.made_for
+            promised = {part for parts in attributes.values() for part in parts}
+            classes, layout = classes.translated(columns, self.read_back, promised), self.made_for
         people = classes.people
         if people is None and any(model.looks_at_population for model in models):
             people = self._population().people_of(classes.keys, columns)
@@ -143,8 +148,27 @@ class AuditRequest:
             checks.append(Check("number of rows", self.rows, total, total == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
-        certainties = tuple(Certainty.of(column, values) for column, values in groups.items())
         return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties, hidden)
+
+    def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> Certainty:
+        """Measure how surely classes give a sensitive column away; shares are of the values known before suppression."""
+        known = values.is_not_null() | (self.missing_sensitive == "value")
+        counts = (
+            pl.DataFrame({"group": classes.group, "value": values, "rows": classes.count})
+            .filter(known & _not_suppressed(values, self.unknown))
+            .group_by("group", "value")
+            .agg(pl.col("rows").sum())
+        )
+        top = np.zeros(classes.sizes.size)
+        np.maximum.at(top, counts["group"].to_numpy(), counts["rows"].to_numpy())
+        top /= np.maximum(classes.sizes_of(known.to_numpy()), 1)
+        frequent = counts.group_by("value").agg(pl.col("rows").sum())["rows"]
+        return Certainty(
+            column,
+            highest=float(top.max(initial=0.0)),
+            certain=float(classes.sizes[top > 1 - 1e-9].sum() / max(classes.sizes.sum(), 1)),
+            common=float(frequent.max() or 0) / max(int(frequent.sum()), 1),  # type: ignore[arg-type]
+        )
 
     def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
         """Measure what the hidden values of each sensitive attribute can be."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,10 +31,15 @@ class ReleasedClasses:
     values: Mapping[str, pl.Series]
     people: NDArray[np.float64] | None = None
 
-    def translated(self, columns: Sequence[str], read_back: Callable[[str, pl.Series], pl.Series]) -> ReleasedClasses:
-        """Return the same classes with the values before writing; values that were read as different stay different."""
+    def translated(
+        self, columns: Sequence[str], read_back: Callable[[str, pl.Series], pl.Series], secrets: Collection[str]
+    ) -> ReleasedClasses:
+        """Return the same classes with the values before writing, of some sensitive columns alone.
+
+        Values that were read as different stay different.
+        """
         keys = [read_back(column, values) for column, values in zip(columns, self.keys, strict=True)]
-        values = {column: read_back(column, values) for column, values in self.values.items()}
+        values = {column: read_back(column, self.values[column]) for column in secrets}
         return replace(self, keys=pl.DataFrame(dict(zip(self.keys.columns, keys, strict=True))), values=values)
 
     def attribute(self, parts: Sequence[str]) -> pl.Series:

@@ -7,9 +7,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from discreet.problem import Groups
 from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
@@ -40,19 +37,6 @@ class Certainty:
     """The share of released rows in classes where all have the same value."""
     common: float
     """The share of the most frequent value in the released table: what anybody would guess."""
-
-    @classmethod
-    def of(cls, column: str, groups: Groups) -> Certainty:
-        """Measure the classes of a released table."""
-        top = np.zeros(groups.sizes.size)
-        np.maximum.at(top, groups.group, groups.shares)
-        whole = np.bincount(groups.value, groups.count)
-        return cls(
-            column,
-            highest=float(top.max(initial=0.0)),
-            certain=float(groups.sizes[top > 1 - 1e-9].sum() / max(groups.sizes.sum(), 1)),
-            common=float(whole.max(initial=0.0) / max(whole.sum(), 1)),
-        )
 
 
 @dataclass(frozen=True)
