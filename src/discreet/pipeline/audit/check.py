@@ -151,7 +151,7 @@ class AuditRequest:
         return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties, hidden)
 
     def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> Certainty:
-        """Measure how surely classes give a sensitive column away; shares are of the values known before suppression."""
+        """Measure how surely classes give a sensitive column away; shares are of values known before suppression."""
         known = values.is_not_null() | (self.missing_sensitive == "value")
         counts = (
             pl.DataFrame({"group": classes.group, "value": values, "rows": classes.count})
