@@ -142,7 +142,8 @@ class Watch:
         self.interrupted = True
         self.budget.stop.set()
         # A signal handler may not use buffered streams: they could be in the middle of a write.
-        os.write(2, b"\ndiscreet: stopping with the best release so far; press Ctrl-C again to give up.\n")
+        what = b"stopping" if self._compiling else b"stopping with the best release so far"
+        os.write(2, b"\ndiscreet: " + what + b"; press Ctrl-C again to give up.\n")
 
 
 def describe(progress: Progress | FrontProgress) -> str:
