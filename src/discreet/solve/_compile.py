@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 
 from discreet.errors import UsageError
@@ -38,6 +36,9 @@ def compile_ahead(
         for item in items:
             work(item)
         return
+    from concurrent.futures import ProcessPoolExecutor  # four milliseconds of every start
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         list(pool.map(work, items))
 
