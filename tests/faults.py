@@ -47,7 +47,8 @@ _NURSERY = """
 import json, os, sys, traceback
 import numba, polars
 import discreet.engines.sql, discreet.pipeline, discreet.solve
-import discreet.pipeline.anonymize as flow
+import discreet.pipeline.search as flow
+from discreet.pipeline.anonymize import anonymize
 
 def reporting(solve):
     def solve_and_report(*parts):
@@ -64,7 +65,7 @@ for line in sys.stdin:
     if child == 0:
         os.setpgid(0, 0)
         try:
-            flow.anonymize(source, **job, output=output)
+            anonymize(source, **job, output=output)
         except BaseException:
             traceback.print_exc()
             os._exit(1)
@@ -141,7 +142,9 @@ class Nursery:
         while not line.endswith(b"\n"):
             assert self._ready(max(seconds, 5)), "the job takes too long"
             assert self._process.stdout is not None
-            line += os.read(self._process.stdout.fileno(), 1)
+            read = os.read(self._process.stdout.fileno(), 1)
+            assert read, "the process ended"
+            line += read
         return line.decode().strip()
 
     def _ready(self, seconds: float) -> bool:

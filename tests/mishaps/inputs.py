@@ -12,7 +12,7 @@ from mishaps.base import JOB, environment, failed, mishap, names, people, quick
 _CHANGED = """
 import sys, os
 import polars as pl
-import discreet.pipeline.anonymize as flow
+import discreet.pipeline.search as flow
 from discreet.cli import main
 solve = flow._solve
 def solve_and_change(*parts):
