@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,35 @@ def test_command_line_and_job_file(tmp_path: Path) -> None:
 def test_a_front_has_one_scheme() -> None:
     with pytest.raises(dc.UsageError, match="one scheme"):
         dc.pareto(people(), quasi_identifiers=QUASI, scheme="best")
+
+
+def test_a_job_names_the_scheme_that_was_taken(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "people.csv")
+    paths = {"input": str(tmp_path / "people.csv"), "output": str(tmp_path / "safe.csv")}
+    job = dc.Job(
+        **paths, **{**CHOICES, "scheme": "Best"}, certificate=str(tmp_path / "c.json"), key=str(tmp_path / "k")
+    )
+    job.save(tmp_path / "job.yaml")
+    release = job.run()
+    taken = release.job["scheme"]
+    assert taken in ("full-domain", "subtree", "local")
+    assert re.search(rf"^scheme +{taken}$", release.summary(), re.MULTILINE)
+    assert f"among {taken} recodings" in release.summary()
+    owner = {"key": tmp_path / "k", "original": paths["input"], "job": tmp_path / "job.yaml"}
+    found = dc.verify(tmp_path / "safe.csv", tmp_path / "c.json", **owner)
+    assert found.passed
+    assert "will be tried" in job.plan().summary()
+
+
+def test_no_mapping(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "people.csv")
+    paths = {"input": str(tmp_path / "people.csv"), "output": str(tmp_path / "safe.csv")}
+    with pytest.raises(dc.UsageError, match="name one, such as subtree"):
+        dc.Job(**paths, **{**CHOICES, "scheme": "best"}, mapping=str(tmp_path / "m.json")).run()
+    assert not (tmp_path / "safe.csv").exists()
+
+
+def test_a_solver_of_one_scheme_says_why_others_were_not_searched() -> None:
+    release = dc.anonymize(people(), **CHOICES, scheme="best", solver="lattice")
+    note = next(note for note in release.notes if "loses least" in note)
+    assert "No release: subtree (The solver lattice does not go with" in note

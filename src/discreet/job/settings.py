@@ -118,7 +118,7 @@ class JobSettings:
 
 def is_best(scheme: Any) -> bool:
     """Return whether several schemes are to be tried, instead of one or one per column."""
-    return isinstance(scheme, str) and scheme.strip() == "best"
+    return isinstance(scheme, str) and scheme.strip().lower() == "best"
 
 
 def as_list(choices: Any) -> list[Any]:

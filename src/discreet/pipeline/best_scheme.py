@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from discreet.pipeline.release import Release
     from discreet.solve import Budget, ProgressCallback, Solution
 
-__all__ = ["Alternative", "best_of_schemes"]
+__all__ = ["CANDIDATES", "Alternative", "best_of_schemes"]
 
-_CANDIDATES = ("full-domain", "subtree", "local")
+CANDIDATES = ("full-domain", "subtree", "local")
 _SECONDS = 60.0
 """Time for all searches together, unless the user gives a limit."""
 
@@ -71,6 +71,7 @@ class _Attempt:
 
 def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, budget: Budget) -> Release:
     """Search each scheme in its share of the time, and release the cheapest result."""
+    began = time.monotonic()
     attempts: list[_Attempt] = []
     tried: list[Alternative] = []
     errors: list[DiscreetError] = []
@@ -81,7 +82,7 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
         try:
             attempt = _Attempt(prepared, *search(prepared, progress, budget))
         except (UnsupportedCombinationError, InfeasibleError, NothingFoundError, InterruptedRun) as refused:
-            tried.append(Alternative(_name(prepared), reason=str(refused)))
+            tried.append(Alternative(_name(prepared), reason=refused.message))
             errors.append(refused)
         else:
             attempts.append(attempt)
@@ -96,6 +97,8 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     }
     release = make_release(best.prepared, best.problem, best.solution, job, drawn=budget.drawn)
     release.stats["schemes"] = [asdict(each) for each in tried]
+    others = time.monotonic() - began - sum(release.stats["seconds"].values())
+    release.stats["seconds"]["other schemes"] = max(others, 0.0)
     note = _note(_name(best.prepared), tried)
     return replace(release, notes=(*release.notes, Private(note) if LeftOut.of(release).total else note))
 
@@ -105,9 +108,9 @@ def _prepared(settings: JobSettings) -> Iterator[Prepared]:
     limit = _SECONDS if settings.time_limit is None else settings.time_limit
     ends = time.monotonic() + limit
     known: Prepared | None = None
-    for number, name in enumerate(_CANDIDATES):
+    for number, name in enumerate(CANDIDATES):
         scheme = SCHEMES.make(name)
-        share = max(ends - time.monotonic(), 0.0) / (len(_CANDIDATES) - number)
+        share = max(ends - time.monotonic(), 0.0) / (len(CANDIDATES) - number)
         own = replace(settings, scheme=scheme, time_limit=max(share, 0.1))
         if known is not None and scheme.is_global:
             schemes = scheme_of_each(list(known.schema.quasi_identifiers), scheme)
@@ -123,9 +126,12 @@ def _name(prepared: Prepared) -> str:
 
 
 def _note(chosen: str, tried: list[Alternative]) -> str:
-    """Return what each scheme would have lost."""
+    """Return what each scheme would have lost, and why others were not searched."""
     losses = [
-        f"{each.scheme} {each.normalized_cost:.1%}" if each.normalized_cost is not None else f"{each.scheme} no release"
+        f"{each.scheme} {each.normalized_cost:.1%}{'' if each.status == 'optimal' else ' (not proven optimal)'}"
         for each in tried
+        if each.normalized_cost is not None
     ]
-    return f"Of the schemes that were tried, {chosen} loses least: {', '.join(losses)} of what could be lost."
+    note = f"Of the schemes that were tried, {chosen} loses least: {', '.join(losses)} of what could be lost."
+    missing = [f"{each.scheme} ({each.reason.rstrip('.')})" for each in tried if each.normalized_cost is None]
+    return f"{note} No release: {'; '.join(missing)}." if missing else note

@@ -42,6 +42,8 @@ _READ_HERE = ("auto", "polars")
 """Engines that read files in this process, where the audit can read them again."""
 _MOST_ROWS, _MOST_VALUES = 1_000_000, 10_000
 """Larger tables and columns are not grouped for the verdict alone."""
+_MOST_GROUPED = 250_000
+"""Larger tables are not grouped by all columns for the verdict."""
 
 
 def make_release(
@@ -140,9 +142,16 @@ def _promises(
         },
         made_for=prepared.written_as,
         certainty_of=_unpromised(problem, counted),
+        unchanged=_unchanged(prepared, problem),
         values=_released_values(counted, recoding),
         suppression=problem.suppression,
     )
+
+
+def _unchanged(prepared: Prepared, problem: Problem) -> tuple[str, ...]:
+    """Return the columns released unchanged, if there are several and grouping by them is cheap."""
+    names = tuple(column.name for column in prepared.undecided.kept if not column.role and column.unique is not None)
+    return names if len(names) > 1 and problem.whole.n <= _MOST_GROUPED else ()
 
 
 def _unpromised(problem: Problem, counted: Counted) -> tuple[str, ...]:

@@ -129,10 +129,13 @@ def _attributes(prepared: Prepared, problem: Problem) -> Iterator[dict[str, Any]
 
 
 def _notes(job: Job, read: FileStamp | None) -> Iterator[str]:
-    """Yield a warning if the table was released before."""
+    """Yield what a plan of several schemes leaves out, and a warning if the table was released before."""
     from discreet.job.owner_key import key_file
+    from discreet.job.settings import is_best
     from discreet.pipeline.ledger import released_before
 
+    if is_best(job.scheme):
+        yield "The schemes full-domain, subtree and local will be tried; this is the plan of the first."
     key = key_file(job.key_file())
     if read is not None and key is not None and key.path.exists():
         warning = released_before(key.load(), read)

@@ -11,6 +11,7 @@ import polars as pl
 
 from discreet.engines import UNKNOWN, recode, relation_of, to_lazy, unused
 from discreet.errors import Argument, UsageError
+from discreet.job.settings import is_best
 from discreet.pipeline.pickling import unpickled, with_originals_wanted
 from discreet.pipeline.released_values import meanings
 from discreet.problem import SCHEMES, Problem
@@ -149,6 +150,8 @@ def roles(release: Release, original: Any) -> tuple[Any, dict[str, Any]]:
 def job_hierarchies(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the quasi-identifiers of a job with their hierarchies, ``auto`` where the scheme needs one."""
     scheme = job["scheme"]
+    if is_best(scheme):  # which one was taken is not known
+        return {name: _unless_counted(tree) for name, tree in job["quasi_identifiers"].items()}
     schemes = scheme if isinstance(scheme, Mapping) else dict.fromkeys(job["quasi_identifiers"], scheme)
     return {
         name: "auto" if tree is None and SCHEMES.make(schemes[name]).uses_hierarchy else _unless_counted(tree)

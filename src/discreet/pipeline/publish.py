@@ -67,6 +67,8 @@ class Promises:
     """The format the table was counted for: values it cannot distinguish count as one."""
     certainty_of: tuple[str, ...] = ()
     """Sensitive columns that no model is about, but that the verdict on the release weighs."""
+    unchanged: tuple[str, ...] = ()
+    """Columns released unchanged, of which the verdict says how many rows they single out together."""
     values: Mapping[str, pl.Series] = field(default_factory=dict)
     """All values a quasi-identifier or sensitive column may be released with, where they are known."""
     suppression: Suppression | None = None
@@ -110,6 +112,7 @@ class Promises:
             population=self.population,
             read_back=read_back,
             certainty_of=self.certainty_of,
+            unchanged=self.unchanged,
             made_for=None if self.made_for is None else self.made_for.kind,
         )
         verdict = request.check(data)

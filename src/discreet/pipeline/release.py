@@ -140,6 +140,11 @@ class Release:
         return make_verdict(self)
 
     @property
+    def drawn(self) -> bool:
+        """Whether the release was drawn near the optimum, so that its distance from it stays with the owner."""
+        return "precaution" in self.stats
+
+    @property
     def score(self) -> float | None:
         """The score of the release, if the cost is a score lost."""
         return self.stats.get("score")

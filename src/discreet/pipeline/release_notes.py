@@ -108,7 +108,7 @@ def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:
     if not drawn["generalized"] + drawn["suppressed_classes"]:
         return (
             f"As a precaution against minimality attacks {steps} {were} drawn, but none costs at most {most:.1%} more: "
-            "the best cut is released as it is; raise extra_loss."
+            "the cut is released without them; raise extra_loss."
         )
     return (
         f"As a precaution against minimality attacks {steps} {were} drawn: {made[0]} and {made[1]}, at {share:.1%} of "

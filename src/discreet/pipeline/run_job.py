@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.errors import UsageError
 from discreet.job.files import files_at
+from discreet.job.settings import is_best
 from discreet.pipeline.anonymize import anonymize
 from discreet.pipeline.mapping import check_mapping
 from discreet.pipeline.output import TableOutput, check_distinct_files, check_output
@@ -28,7 +30,8 @@ def run_job(job: Job, progress: ProgressCallback | None = None, budget: Budget |
     release = anonymize(
         **job.arguments(), output=job.locate(job.output), key=job.key_file(), progress=progress, budget=budget
     )
-    release = replace(release, job={**job.to_dict(), "seed": release.job["seed"]})
+    taken = {key: release.job[key] for key in ("seed", *(["scheme"] if is_best(job.scheme) else []))}
+    release = replace(release, job={**job.to_dict(), **taken})
     for report in job.report:
         release.report(job.target(report))
     if job.certificate is not None:
@@ -53,6 +56,11 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
         check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))
     if job.mapping is not None:
         written.append(job.target(job.mapping))
+        if is_best(job.scheme):
+            raise UsageError(
+                "A mapping needs a scheme that recodes equal values alike, which best may not take; name one, such as "
+                "subtree."
+            )
         check_mapping(written[-1], make_schemes(job.scheme), job.suppression)
     if save_as is not None:
         written.append(Path(save_as))

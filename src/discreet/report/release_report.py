@@ -46,7 +46,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     notes = release.notes if exact else handed_over(release.notes)
     data = {
         "verdict": release.verdict.to_dict(),
-        **_costs(release, shown=exact or not left_out.few),
+        **_costs(release, shown=exact or not (left_out.few or release.drawn)),
         **left_out.to_dict(),
         "suppressed_values": release.suppressed_values,
         "classes": release.classes,
@@ -73,7 +73,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
             "suppressed": release.suppressed,
             "dropped_missing": release.dropped_missing,
         }
-    if exact or not left_out.total:
+    if exact or not (left_out.total or release.drawn):
         data["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
         data["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
     return data
@@ -103,7 +103,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
         *_verdict(release),
         ("rows", _exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}"),
         ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
-        ("cost", _cost(release, shown=exact or not left_out.few)),
+        ("cost", _cost(release, shown=exact or not (left_out.few or release.drawn))),
         *_score(release, shown=exact or not left_out.total),
         ("scheme", _scheme(release)),
         _recoded(release),
@@ -155,7 +155,7 @@ def _exact_rows(release: Release) -> str:
 def _cost(release: Release, *, shown: bool) -> str:
     if not shown:
         proof = _proof(release) if release.status == "optimal" else "not proven optimal"
-        return f"{proof}; not shown, as few were left out"
+        return f"{proof}; not shown, as {'few were left out' if not release.drawn else 'the release was drawn'}"
     relative = f"{release.normalized_cost:.2%} of the {'score' if release.score is not None else 'cost'}"
     relative += " is lost" if release.score is not None else " of suppressing everything"
     return f"{number_text(release.cost)} ({relative}), {_proof(release)}"

@@ -34,11 +34,13 @@ _SURE = 0.9
 _LIKELY = 0.75
 _IDENTIFYING = 0.05
 """A column in which this share of the rows have a value of their own singles people out."""
+_TOGETHER = 0.05
 _SMALL, _SMALLER = 5, 3
 """Classes below these sizes: a caution, and a danger."""
 _MANY_LEFT_OUT = 0.1
 _MUCH_LOST = 0.5
-_WIDE_GAP = 0.1
+_WIDE_GAP, _VOID_GAP = 0.1, 0.9
+"""Gaps worth a sentence; wider ones say nothing about the release."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _kept_columns(release: Release) -> Iterator[Finding]:
         if column.role != "" or column.unique is None:
             continue
         share = rounded_percent(column.unique, release.n)
-        of_rows = f"in {share} of the rows" if share[0] in "u0123456789" else "in part of the rows"
+        of_rows = f"in {share} of the rows that have one" if share[0] in "u0123456789" else "in part of the rows"
         if column.unique >= _IDENTIFYING:
             yield Finding(
                 "danger",
@@ -121,6 +123,13 @@ def _kept_columns(release: Release) -> Iterator[Finding]:
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
             yield Finding("caution", f"Column '{column.name}' is released unchanged: {why}.")
+    together = release.audit.singled_out
+    if together is not None and together >= _TOGETHER:
+        yield Finding(
+            "caution",
+            f"The columns released unchanged single out {rounded_percent(together, release.audit.rows)} of the rows "
+            "together: whoever knows enough of them finds the person.",
+        )
 
 
 def _secrets(release: Release) -> Iterator[Finding]:
@@ -130,23 +139,20 @@ def _secrets(release: Release) -> Iterator[Finding]:
 
 
 def _secret(found: Certainty) -> Iterator[Finding]:
-    guess = f"; in the whole release the most frequent value has {percent(found.common)}"
-    if found.highest >= _SURE and found.common < _SURE:
+    guess = f"; in the whole release {_share(found.usual)} have that value"
+    if found.highest >= _SURE:
         if found.certain:
             text = f"'{found.column}' is known for certain for {_share(found.certain)} of the people"
         else:
             text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
         yield Finding("danger", f"{text}{guess}.")
-    elif found.highest >= _LIKELY and found.highest > found.common + 0.05:
+    elif found.highest >= _LIKELY:
         text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
         yield Finding("caution", f"{text}{guess}.")
-    elif found.certain:
-        text = (
-            f"Nearly all people have the same '{found.column}' ({percent(found.common)}), so that it is hardly a secret"
-        )
-        yield Finding("caution", f"{text}.")
-    else:
+    elif found.highest:
         yield Finding("ok", f"'{found.column}' can be told with {percent(found.highest)} certainty at most.")
+    else:
+        yield Finding("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
 
 
 def _share(share: float) -> str:
@@ -180,11 +186,11 @@ def _usefulness(release: Release) -> Iterator[Finding]:
     if empty:
         says = "says" if len(empty) == 1 else "say"
         yield Finding("caution", f"{_listed(empty)} {says} nothing any more: all rows have the same value.")
-    if LeftOut.of(release).few:
+    if LeftOut.of(release).few or release.score is not None or release.drawn:
         return
     if release.normalized_cost > _MUCH_LOST and not empty:
         yield Finding("caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.")
-    if release.status != "optimal" and release.gap > _WIDE_GAP:
+    if release.status != "optimal" and _WIDE_GAP < release.gap < _VOID_GAP:
         yield Finding("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
 
 

@@ -28,6 +28,8 @@ from discreet.schema import parts_of
 
 __all__ = ["AuditRequest", "audit"]
 
+_TELLING = 0.1
+"""By how much the share of a value in a class exceeds that in the whole release where the class tells something."""
 Models = str | PrivacyModel | Sequence[str | PrivacyModel]
 
 
@@ -110,6 +112,8 @@ class AuditRequest:
     """Takes a column and values as they were read, and returns what they were before they were written."""
     certainty_of: Sequence[str] = ()
     """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
+    unchanged: Sequence[str] = ()
+    """Columns released unchanged, of which it is measured how many rows they single out together."""
     made_for: str | None = None
     """The file format whose limits are already applied to the ``reference``."""
     suppression: Suppression | None = None
@@ -148,7 +152,19 @@ class AuditRequest:
             checks.append(Check("number of rows", self.rows, total, total == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
-        return Audit(tuple(checks), total, classes.sizes.size, smallest, tuple(columns), sizes, certainties, hidden)
+        together = dict(enumerate([*columns, *self.unchanged]))
+        alone = table.groups({f"c{i}": column for i, column in together.items()})["rows"] if self.unchanged else None
+        return Audit(
+            tuple(checks),
+            total,
+            classes.sizes.size,
+            smallest,
+            tuple(columns),
+            sizes,
+            singled_out=None if alone is None else float((alone == 1).sum()) / max(total, 1),
+            certainties=certainties,
+            hidden=hidden,
+        )
 
     def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> Certainty:
         """Measure how surely classes give a sensitive column away; shares are of values known before suppression."""
@@ -159,16 +175,16 @@ class AuditRequest:
             .group_by("group", "value")
             .agg(pl.col("rows").sum())
         )
-        top = np.zeros(classes.sizes.size)
-        np.maximum.at(top, counts["group"].to_numpy(), counts["rows"].to_numpy())
-        top /= np.maximum(classes.sizes_of(known.to_numpy()), 1)
-        frequent = counts.group_by("value").agg(pl.col("rows").sum())["rows"]
-        return Certainty(
-            column,
-            highest=float(top.max(initial=0.0)),
-            certain=float(classes.sizes[top > 1 - 1e-9].sum() / max(classes.sizes.sum(), 1)),
-            common=float(frequent.max() or 0) / max(int(frequent.sum()), 1),  # type: ignore[arg-type]
-        )
+        total = max(int(classes.sizes.sum()), 1)
+        group = counts["group"].to_numpy()
+        share = counts["rows"].to_numpy() / np.maximum(classes.sizes_of(known.to_numpy()), 1)[group]
+        usual = counts.select(pl.col("rows").sum().over("value")).to_series().to_numpy() / total
+        telling = np.where(share >= usual + _TELLING, share, 0.0)
+        if not telling.any():
+            return Certainty(column, 0.0, 0.0, float(usual.max(initial=0.0)))
+        most = int(telling.argmax())
+        certain = np.unique(group[telling > 1 - 1e-9])
+        return Certainty(column, float(telling[most]), float(classes.sizes[certain].sum() / total), float(usual[most]))
 
     def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
         """Measure what the hidden values of each sensitive attribute can be."""

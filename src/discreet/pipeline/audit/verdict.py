@@ -28,15 +28,19 @@ class Check:
 
 @dataclass(frozen=True)
 class Certainty:
-    """How surely the classes give a sensitive column away, whatever was promised; known values count."""
+    """How surely the classes give a sensitive column away, whatever was promised.
+
+    A class whose people nearly all have a value tells something only if others do not: a value counts where its share
+    in the class exceeds its share in the whole release by a tenth.
+    """
 
     column: str
     highest: float
-    """The largest share of one value in a class."""
+    """The largest share of such a value in a class; 0 if there is none."""
     certain: float
-    """The share of released rows in classes where all have the same value."""
-    common: float
-    """The share of the most frequent value in the released table: what anybody would guess."""
+    """The share of released rows in classes where all known values are one such value."""
+    usual: float
+    """The share, in the whole release, of the value with the largest share."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Audit:
     quasi_identifiers: tuple[str, ...]
     sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
     """The distribution of class sizes."""
+    singled_out: float | None = None
+    """The share of rows that quasi-identifiers and columns released unchanged single out together, if measured."""
     certainties: tuple[Certainty, ...] = field(default=(), repr=False)
     """What the classes give away about sensitive columns."""
     hidden: Mapping[str, HiddenValues] = field(default_factory=dict, repr=False)

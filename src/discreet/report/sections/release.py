@@ -114,9 +114,11 @@ def report_tiles(release: Release) -> Tiles:
         risk = f"of being found; on average 1 in {1 / audit.sizes.average_risk:,.0f}"
     else:
         highest, risk = "none", "nothing was released"
-    loss = "not shown" if left_out.few else percent(release.normalized_cost)
+    loss = "not shown" if left_out.few or release.drawn else percent(release.normalized_cost)
     relative = "it would reveal how few were left out" if left_out.few else "of the loss if everybody were left out"
-    best = "proven" if proven else "not proven" if left_out.few else f"within {percent(release.gap)}"
+    best = "proven" if proven else "not proven" if left_out.few or release.drawn else f"within {percent(release.gap)}"
+    if release.drawn:
+        relative = "it would help to undo how the release was drawn"
     proof = (
         f"no {scheme_names(release.job)} recoding that keeps the promises costs less"
         if proven
@@ -217,7 +219,7 @@ def _result(release: Release) -> Iterator[Block]:
     if release.suppressed_values:
         unknown = release.suppressed_values / max(left_out.released, 1)
         facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {percent(unknown)}"))
-    if not left_out.few:
+    if not (left_out.few or release.drawn):
         share = percent(release.normalized_cost)
         facts.append(("cost", f"{number_text(release.cost)}, {share} of the cost of leaving everybody out"))
     if release.score is not None:
@@ -271,6 +273,12 @@ def _proof(release: Release) -> Iterator[Block]:
             f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, with "
             "the same scheme and suppression, costs less."
         )
+    elif release.drawn:
+        yield Text(
+            "The release was drawn at random near the best one, as a precaution against attacks that use optimality. "
+            "How near stays with the owner of the data."
+        )
+        return
     elif left_out.few:
         yield Text("The search ended before it was complete, so a release that costs less may exist.")
     else:
