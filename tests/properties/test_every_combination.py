@@ -13,7 +13,7 @@ import pytest
 
 import naive
 from cases import COSTS as ADDITIVE_COSTS
-from cases import KINDS, SCORES, built, plain_cost, plain_models
+from cases import KINDS, SCORES, built, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES
 from discreet.solve import Budget, choose_solver
@@ -65,7 +65,7 @@ def recodings(problem, sample, schemes):
 
 def least_cost(problem, sample, schemes, privacy, cost):
     name, options = plain_cost(cost, privacy)
-    models, kind = plain_models(privacy, sample), problem.suppression.name
+    models, kind = plain_models(privacy, sample), plain_kind(problem.suppression.text)
     found = (
         naive.suppress(sample.naive, levels, models, kind, problem.limit, name, "s0", **options).cost
         for levels in recodings(problem, sample, schemes)
@@ -154,7 +154,9 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
     """However little was looked at, what is released is valid and the bound is true."""
     rng = np.random.default_rng([200, KINDS.index(kind)])
     stopped = 0
-    for _ in range(10):
+    for attempt in range(80):
+        if stopped and attempt >= 10:
+            break
         made = instance(rng, str(rng.choice(NAMES)), kind, str(rng.choice(COSTS)), leaves=(3, 4), attributes=(2, 3))
         if made is None:
             continue
