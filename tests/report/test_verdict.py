@@ -140,3 +140,40 @@ def test_how_near_a_drawn_release_is_to_the_best_stays_with_the_owner(tmp_path: 
     assert data["gap"] is None
     assert data["stats"] == {}
     assert "gap at most" in release.summary(exact=True)
+
+
+def test_uniqueness_is_that_of_released_rows() -> None:
+    """People who were left out neither make a column look unique nor hide that it is."""
+    choices = {"quasi_identifiers": {"q": "flat"}, "suppression": "class-records", "max_levels": {"q": 0}}
+    twice = {"q": ["a"] * 120 + [f"z{n}" for n in range(120)], "x": [f"id{n}" for n in range(120)] * 2}
+    verdict = released(twice, **choices, keep=["x"]).verdict
+    assert levels(verdict, "Column 'x' is released unchanged and has a value of its own in 100 %") == ["danger"]
+    found = []
+    for alone in (["m", "n"], ["u", "v"]):
+        rows = {"q": ["a"] * 20 + ["z"] * 2, "x": ["m", "n"] * 10 + alone}
+        found.append(released(rows, **choices, keep=["x"]).verdict)
+    assert found[0] == found[1]
+
+
+def test_a_suppressed_value_that_is_known() -> None:
+    rows = {"q": ["a"] * 6 + ["b"] * 6, "s": list("aaaabc") + list("abcabc")}
+    choices = {"privacy": ["k(5)", "l+(0.5, s)"], "sensitive": ["s"], "scheme": "subtree", "max_levels": {"q": 0}}
+    quasi = {"quasi_identifiers": {"q": "flat"}}
+    verdict = released(rows, **choices, **quasi, suppression="violating-values").verdict
+    assert levels(verdict, "Suppressed values of 's' can only be one value in 1 class") == ["danger"]
+    verdict = released(rows, **choices, **quasi, suppression="violating-values(hide=ambiguous)").verdict
+    assert levels(verdict, "Suppressed values") == []
+
+
+def test_ncp_of_text_without_a_hierarchy() -> None:
+    rows = {"a": ["a0", "a0", "a1", "a1"], "b": ["b0", "b0", "b0", "b1"]}
+    for tree in (None, "flat"):
+        release = released(
+            rows,
+            quasi_identifiers={"a": "flat", "b": tree},
+            privacy="k(2)",
+            cost="NCP",
+            scheme={"a": "full-domain", "b": "set"},
+            max_levels={"a": 0},
+        )
+        assert (release.cost, release.status) == (2, "optimal")

@@ -149,9 +149,9 @@ def _promises(
 
 
 def _unchanged(prepared: Prepared, problem: Problem) -> tuple[str, ...]:
-    """Return the columns released unchanged, if there are several and grouping by them is cheap."""
+    """Return the columns released unchanged, if grouping by them is cheap."""
     names = tuple(column.name for column in prepared.undecided.kept if not column.role and column.unique is not None)
-    return names if len(names) > 1 and problem.whole.n <= _MOST_GROUPED else ()
+    return names if problem.whole.n <= _MOST_GROUPED else ()
 
 
 def _unpromised(problem: Problem, counted: Counted) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.engines import index_of
 from discreet.report.columns import kept_rows
 from discreet.report.notes import Caution, Private
-from discreet.report.small_counts import few
+from discreet.report.small_counts import LEAST, few
 from discreet.runtime.plurals import amount, either
 from discreet.schema import Type, near_duplicates, suggest_diversity
 
@@ -69,7 +69,8 @@ def notes(
             "give one, as in ordered([low, middle, high]), or choose the scheme set."
         )
     if counted.dropped:
-        yield "Rows with a missing quasi-identifier were left out and are not part of n."
+        dropped = "Rows with a missing quasi-identifier were left out and are not part of n."
+        yield Private(dropped) if counted.dropped < LEAST else dropped
     else:
         for name in counted.missing:
             rows = _rows_without_value(name, counted, kept)

@@ -110,11 +110,12 @@ def _promises(release: Release) -> Iterator[Finding]:
 def _kept_columns(release: Release) -> Iterator[Finding]:
     """Judge the columns that are released unchanged by how many rows have a value of their own."""
     for column in release.kept:
-        if column.role != "" or column.unique is None:
+        unique = release.audit.unique.get(column.name, column.unique)
+        if column.role != "" or unique is None:
             continue
-        share = rounded_percent(column.unique, release.n)
+        share = rounded_percent(unique, release.audit.rows)
         of_rows = f"in {share} of the rows that have one" if share[0] in "u0123456789" else "in part of the rows"
-        if column.unique >= _IDENTIFYING:
+        if unique >= _IDENTIFYING:
             yield Finding(
                 "danger",
                 f"Column '{column.name}' is released unchanged and has a value of its own {of_rows}: whoever "
@@ -135,6 +136,14 @@ def _kept_columns(release: Release) -> Iterator[Finding]:
 def _secrets(release: Release) -> Iterator[Finding]:
     """Judge how surely sensitive values can be told, and how much of that is no more than a good guess."""
     for found in release.audit.certainties:
+        hidden = release.audit.hidden.get(found.column)
+        if hidden is not None and hidden.known:
+            where = amount(hidden.known_classes, "class", "classes")
+            yield Finding(
+                "danger",
+                f"Suppressed values of '{found.column}' can only be one value in {where} and so are known for certain; "
+                "choose violating-values(hide=ambiguous) or class-values.",
+            )
         yield from _secret(found)
 
 

@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.errors import UsageError
+from discreet.errors import DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
+from discreet.pipeline.audit.table import AuditedTable
 from discreet.pipeline.audit.verdict import Audit, Certainty, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
@@ -113,7 +114,7 @@ class AuditRequest:
     certainty_of: Sequence[str] = ()
     """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
     unchanged: Sequence[str] = ()
-    """Columns released unchanged, of which it is measured how many rows they single out together."""
+    """Columns released unchanged, of which it is measured how many rows they single out, each and together."""
     made_for: str | None = None
     """The file format whose limits are already applied to the ``reference``."""
     suppression: Suppression | None = None
@@ -152,8 +153,7 @@ class AuditRequest:
             checks.append(Check("number of rows", self.rows, total, total == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
-        together = dict(enumerate([*columns, *self.unchanged]))
-        alone = table.groups({f"c{i}": column for i, column in together.items()})["rows"] if self.unchanged else None
+        unique, together = _uniqueness(table, columns, self.unchanged)
         return Audit(
             tuple(checks),
             total,
@@ -161,7 +161,8 @@ class AuditRequest:
             smallest,
             tuple(columns),
             sizes,
-            singled_out=None if alone is None else float((alone == 1).sum()) / max(total, 1),
+            unique=unique,
+            singled_out=together,
             certainties=certainties,
             hidden=hidden,
         )
@@ -237,6 +238,32 @@ def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
     if not models:
         raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
     return models
+
+
+def _uniqueness(
+    table: AuditedTable, columns: Sequence[str], unchanged: Sequence[str]
+) -> tuple[dict[str, float], float | None]:
+    """Return the share of rows that each column released unchanged singles out, and all columns together.
+
+    Nothing is promised about these columns, so those that cannot be grouped are not measured.
+    """
+    present = [column for column in unchanged if column in table.columns]
+    if not present:
+        return {}, None
+    try:
+        cells = table.groups({f"c{i}": column for i, column in enumerate([*present, *columns])})
+    except (DiscreetError, pl.exceptions.PolarsError):
+        return {}, None
+    each = {
+        column: _single(cells.filter(pl.col(f"c{i}").is_not_null()).group_by(f"c{i}").agg(pl.col("rows").sum())["rows"])
+        for i, column in enumerate(present)
+    }
+    return each, _single(cells["rows"]) if len(present) > 1 else None
+
+
+def _single(rows: pl.Series) -> float:
+    """Return the share of rows that are alone in their group."""
+    return float((rows == 1).sum()) / max(int(rows.sum()), 1)
 
 
 def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:

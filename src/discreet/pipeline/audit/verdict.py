@@ -54,6 +54,8 @@ class Audit:
     quasi_identifiers: tuple[str, ...]
     sizes: ClassSizes = field(default_factory=ClassSizes, repr=False)
     """The distribution of class sizes."""
+    unique: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """For columns released unchanged, the share of released rows with a value of their own, of those that have one."""
     singled_out: float | None = None
     """The share of rows that quasi-identifiers and columns released unchanged single out together, if measured."""
     certainties: tuple[Certainty, ...] = field(default=(), repr=False)
