@@ -183,9 +183,10 @@ class AuditRequest:
         telling = np.where(share >= usual + _TELLING, share, 0.0)
         if not telling.any():
             return Certainty(column, 0.0, 0.0, float(usual.max(initial=0.0)))
-        most = int(telling.argmax())
+        highest = float(telling.max())
+        rarest = float(usual[telling == highest].min())  # of several values that are told as surely
         certain = np.unique(group[telling > 1 - 1e-9])
-        return Certainty(column, float(telling[most]), float(classes.sizes[certain].sum() / total), float(usual[most]))
+        return Certainty(column, highest, float(classes.sizes[certain].sum() / total), rarest)
 
     def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
         """Measure what the hidden values of each sensitive attribute can be."""
