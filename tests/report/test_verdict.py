@@ -163,17 +163,3 @@ def test_a_suppressed_value_that_is_known() -> None:
     assert levels(verdict, "Suppressed values of 's' can only be one value in 1 class") == ["danger"]
     verdict = released(rows, **choices, **quasi, suppression="violating-values(hide=ambiguous)").verdict
     assert levels(verdict, "Suppressed values") == []
-
-
-def test_ncp_of_text_without_a_hierarchy() -> None:
-    rows = {"a": ["a0", "a0", "a1", "a1"], "b": ["b0", "b0", "b0", "b1"]}
-    for tree in (None, "flat"):
-        release = released(
-            rows,
-            quasi_identifiers={"a": "flat", "b": tree},
-            privacy="k(2)",
-            cost="NCP",
-            scheme={"a": "full-domain", "b": "set"},
-            max_levels={"a": 0},
-        )
-        assert (release.cost, release.status) == (2, "optimal")

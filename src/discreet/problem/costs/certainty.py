@@ -102,8 +102,7 @@ class Certainty(PerRowCost):
                 total += weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
             else:
                 values = required(classes.block_leaves)[:, column]
-                single = low[:, column] == high[:, column]
-                total += weight * np.where(single | (values == 1), 0.0, values / attribute.leaves)
+                total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
         return total
 
     def suppressed_row(self, table: CountTable) -> float:
