@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
@@ -55,6 +56,13 @@ class GeneralSolver(Solver):
     def compiled(self, problem: Problem) -> bool:
         """Return False: every class is evaluated through arrays."""
         return False
+
+    def check(self, problem: Problem) -> None:
+        """Refuse costs of levels if all columns are full-domain: blocks do not say which of equal levels is meant."""
+        if problem.cost.needs_hierarchy and all(scheme.name == "full-domain" for scheme in problem.schemes):
+            raise UnsupportedCombinationError(
+                f"The solver {self.name}", f"the cost {problem.cost.name} of full-domain levels", "choose lattice"
+            )
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the best partitions found and what is proven about them."""
