@@ -60,7 +60,7 @@ class _Attempt:
     def summary(self) -> Alternative:
         worst = self.problem.cost.worst(self.problem.table)
         return Alternative(
-            self.prepared.settings.scheme.text,  # type: ignore[union-attr]
+            _name(self.prepared),
             normalized_cost=float(self.solution.cost / worst) if worst else 0.0,
             cost=float(self.solution.cost),
             status=self.solution.status,
@@ -76,9 +76,6 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     tried: list[Alternative] = []
     errors: list[DiscreetError] = []
     for prepared in _prepared(settings):
-        if attempts and budget.stop.is_set():
-            tried.append(Alternative(_name(prepared), reason="the search was stopped"))
-            continue
         try:
             attempt = _Attempt(prepared, *search(prepared, progress, budget))
         except (UnsupportedCombinationError, InfeasibleError, NothingFoundError, InterruptedRun) as refused:
@@ -87,6 +84,9 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
         else:
             attempts.append(attempt)
             tried.append(attempt.summary)
+        if attempts and budget.stop.is_set():  # before the table is counted for the next scheme
+            tried += [Alternative(name, reason="the search was stopped") for name in CANDIDATES[len(tried) :]]
+            break
     if not attempts:
         raise errors[0]
     best = min(attempts, key=lambda attempt: attempt.solution.cost)

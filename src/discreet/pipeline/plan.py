@@ -132,10 +132,11 @@ def _notes(job: Job, read: FileStamp | None) -> Iterator[str]:
     """Yield what a plan of several schemes leaves out, and a warning if the table was released before."""
     from discreet.job.owner_key import key_file
     from discreet.job.settings import is_best
+    from discreet.pipeline.best_scheme import CANDIDATES
     from discreet.pipeline.ledger import released_before
 
     if is_best(job.scheme):
-        yield "The schemes full-domain, subtree and local will be tried; this is the plan of the first."
+        yield f"The schemes {', '.join(CANDIDATES)} will be tried; this is the plan of the first."
     key = key_file(job.key_file())
     if read is not None and key is not None and key.path.exists():
         warning = released_before(key.load(), read)

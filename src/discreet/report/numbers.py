@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
-__all__ = ["count_text", "number_text", "percent", "rounded_percent", "short_number"]
+__all__ = ["LEAST_ROWS", "count_text", "number_text", "percent", "rounded_percent", "short_number"]
 
+LEAST_ROWS = 100
+"""Shares of fewer rows are not shown."""
 _UNITS = ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " K"))
 
 
@@ -63,7 +65,7 @@ def rounded_percent(share: float | None, rows: int) -> str:
     """
     if share is None:
         return "not counted"
-    if rows < 100:
+    if rows < LEAST_ROWS:
         return "not shown for so few rows"
     step = 1 if rows >= 1000 else 5
     value = step * round(100 * share / step)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.report.notes import Caution, handed_over
-from discreet.report.numbers import percent, rounded_percent
+from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
 from discreet.runtime.plurals import amount
 
@@ -113,13 +113,11 @@ def _kept_columns(release: Release) -> Iterator[Finding]:
         unique = release.audit.unique.get(column.name, column.unique)
         if column.role != "" or unique is None:
             continue
-        share = rounded_percent(unique, release.audit.rows)
-        of_rows = f"in {share} of the rows that have one" if share[0] in "u0123456789" else "in part of the rows"
         if unique >= _IDENTIFYING:
             yield Finding(
                 "danger",
-                f"Column '{column.name}' is released unchanged and has a value of its own {of_rows}: whoever "
-                "knows it finds the person.",
+                f"Column '{column.name}' is released unchanged and has a value of its own in "
+                f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person.",
             )
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
@@ -128,9 +126,14 @@ def _kept_columns(release: Release) -> Iterator[Finding]:
     if together is not None and together >= _TOGETHER:
         yield Finding(
             "caution",
-            f"The columns released unchanged single out {rounded_percent(together, release.audit.rows)} of the rows "
-            "together: whoever knows enough of them finds the person.",
+            f"The columns released unchanged single out {_part(together, release.audit.rows)} together: whoever knows "
+            "enough of them finds the person.",
         )
+
+
+def _part(share: float, rows: int, which: str = "") -> str:
+    """Return a share of the rows, or no figure if there are too few of them."""
+    return f"{rounded_percent(share, rows)} of the rows{which}" if rows >= LEAST_ROWS else "part of the rows"
 
 
 def _secrets(release: Release) -> Iterator[Finding]:
