@@ -104,7 +104,8 @@ def run_command(command: str, expected: str, place: str) -> None:
         return
     assert words[0] == "discreet", f"{place}: cannot run '{command}'"
     result = CliRunner().invoke(program, words[1:])
-    assert result.exit_code == 0, f"{place}: {command}\n{result.output}"
+    code = re.search(r"# exit code (\d+)", command)
+    assert result.exit_code == (0 if code is None else int(code[1])), f"{place}: {command}\n{result.output}"
     if expected:
         pattern = re.escape(expected.strip()).replace("…", ".*")
         assert re.fullmatch(pattern, result.stdout.strip(), re.DOTALL), f"{place}:\n{result.stdout}"

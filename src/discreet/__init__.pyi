@@ -11,12 +11,14 @@ from discreet.errors import OutputError as OutputError
 from discreet.errors import UnsupportedCombinationError as UnsupportedCombinationError
 from discreet.errors import UsageError as UsageError
 from discreet.job import Job as Job
+from discreet.job import Policy as Policy
 from discreet.pipeline.anonymize import anonymize as anonymize
 from discreet.pipeline.anonymizer import Anonymizer as Anonymizer
 from discreet.pipeline.applied import Applied as Applied
 from discreet.pipeline.apply import apply_mapping as apply_mapping
 from discreet.pipeline.audit import Audit as Audit
 from discreet.pipeline.audit import audit as audit
+from discreet.pipeline.check import check as check
 from discreet.pipeline.compare import compare as compare
 from discreet.pipeline.front import Front as Front
 from discreet.pipeline.pareto import pareto as pareto
@@ -54,6 +56,7 @@ from discreet.problem.suppression.pre_sampling import PreSampling as PreSampling
 from discreet.problem.suppression.suppress_records import SuppressRecords as SuppressRecords
 from discreet.problem.suppression.violating_records import ViolatingRecords as ViolatingRecords
 from discreet.problem.suppression.violating_values import ViolatingValues as ViolatingValues
+from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
 from discreet.samples import sample as sample
 from discreet.schema import Builder as Builder
@@ -88,6 +91,7 @@ __all__ = [
     "Budget",
     "Builder",
     "Certainty",
+    "CheckResult",
     "ClassRecords",
     "ClassValues",
     "Classification",
@@ -116,6 +120,7 @@ __all__ = [
     "NonUniformEntropy",
     "NothingFoundError",
     "OutputError",
+    "Policy",
     "PopulationUniqueness",
     "PreSampling",
     "Precision",
@@ -137,6 +142,7 @@ __all__ = [
     "apply_mapping",
     "audit",
     "auto",
+    "check",
     "combinations",
     "compare",
     "dates",

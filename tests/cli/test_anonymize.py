@@ -157,7 +157,11 @@ def test_a_dry_run_saves_the_job_it_was_asked_to_save(run: Run, folder: Path) ->
     result = run(*BASIC, *options, "--dry-run")
     assert result.exit_code == 0, result.output
     assert result.stdout.endswith("The job is in job.yaml.\n")
-    assert sorted(file.name for file in folder.iterdir()) == ["job.yaml", "people.csv"]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "discreet-job.schema.json",
+        "job.yaml",
+        "people.csv",
+    ]
     dry = (folder / "job.yaml").read_bytes()
     seed = str(Job.load("job.yaml").seed)
     assert run(*BASIC, *options, "--seed", seed).exit_code == 0

@@ -25,6 +25,11 @@ BEFORE = {
         f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED} -l 3 --key discreet.key "
         "--certificate certificate.json",
     ],
+    "check": [
+        f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED}",
+        "sample -n 50 -o exports/people.csv",
+        f"anonymize people.csv -o sqlite:///clinic.db?table=visits --qi sex {IDENTIFIERS},birth_date,zip -k 3",
+    ],
     "compare": [
         f"{JOB} -k {k} --save-job {name}.yaml"
         for k, name in (
@@ -49,8 +54,8 @@ BEFORE = {
     ],
 }
 """What makes the files that the examples of a command name."""
-MAY_SAY_NO = ("audit",)
-"""An audit that finds a promise broken ends with 5."""
+MAY_SAY_NO = ("audit", "check")
+"""An audit that finds a promise broken ends with 5, and so does a check that finds a policy broken."""
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -72,6 +77,8 @@ COMMANDS = {" ".join(path): command for path, command in commands(program)}
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples(name: str, folder: Path) -> None:
     (folder / "jobs").mkdir()
+    (folder / "exports").mkdir()
+    (folder / "policy.yaml").write_text("quasi_identifiers: [sex]\nprivacy: k(3)\n")
     wanted = examples(COMMANDS[name].epilog or "")
     assert wanted
     for line in BEFORE.get(name, []):

@@ -20,6 +20,7 @@ from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.audit import audit
+from discreet.cli.check import check
 from discreet.cli.compare import compare
 from discreet.cli.explain import explain
 from discreet.cli.hierarchy import hierarchy
@@ -29,6 +30,7 @@ from discreet.cli.parts import parts
 from discreet.cli.risk import risk
 from discreet.cli.run import run
 from discreet.cli.sample import sample
+from discreet.cli.schema import schema
 from discreet.cli.studio import studio
 from discreet.cli.utility import utility
 from discreet.cli.warm_up import warm_up
@@ -177,8 +179,8 @@ def program() -> None:
 
 
 _COMMANDS = (
-    *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
-    *(hierarchy, info, sample, parts, explain, warm_up),
+    *(anonymize, pareto, audit, check, apply, risk, utility, run, compare, studio),
+    *(hierarchy, info, sample, parts, schema, explain, warm_up),
 )
 for _command in _COMMANDS:
     program.add_command(_command)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from discreet.errors import DiscreetError, UsageError, did_you_mean
+from discreet.errors import DiscreetError, UsageError
+from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
 from discreet.job.job_file import read_fields, write_fields
+from discreet.job.json_schema import SCHEMA_FILE, write_beside
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
@@ -31,34 +32,6 @@ _PATHS = ("input", "output", "population", "report", "certificate", "mapping", "
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL = ("seed", "weights", "population", "key", "keep")
 """Keys a release only shows where they were used."""
-
-HierarchyForm = Any
-"""Text such as ``intervals(5, 10)``, a CSV file, nested groups, or None for an automatic hierarchy."""
-
-
-def _one_or_many(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _columns(value: Any) -> Any:
-    """Accept a column or a list of columns instead of a mapping from column to hierarchy."""
-    value = _one_or_many(value)
-    if isinstance(value, list):
-        if not all(isinstance(name, str) for name in value):
-            raise ValueError("must be a list of column names, or a mapping from column to hierarchy")
-        for name in value:
-            if value.count(name) > 1:
-                raise ValueError(f"names the column '{name}' twice")
-        return dict.fromkeys(value)
-    if isinstance(value, dict):
-        for name, form in value.items():
-            if not (form is None or isinstance(form, str | list | dict)):
-                raise ValueError(f"gives '{name}' no hierarchy; write text, a CSV file, groups or null")
-    return value
-
-
-Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
-Roles = Annotated[dict[str, HierarchyForm], BeforeValidator(_columns)]
 
 
 class Job(BaseModel):
@@ -109,9 +82,9 @@ class Job(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            # A key that seems to be missing may only be misspelt, so unknown keys are reported first.
-            first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
-            raise UsageError(_explain(first), topic="job-file") from None
+            raise UsageError(
+                explain_fields(error, "job", list(type(self).model_fields), _OTHER_NAMES), topic="job-file"
+            ) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -126,14 +99,22 @@ class Job(BaseModel):
         job._folder = path.parent
         return job
 
-    def save(self, path: str | Path) -> Path:
-        """Write the job to a file that repeats it when it is run; defaults are left out."""
+    def save(self, path: str | Path, *, for_editors: bool = True) -> Path:
+        """Write the job to a file that repeats it when it is run; defaults are left out.
+
+        ``for_editors`` writes the JSON Schema of jobs beside a YAML file and names it in the first line, so that
+        editors complete and check the keys.
+        """
         path = as_path(path, "The job")
         fields = self._moved_to(path.parent).model_dump(exclude_defaults=True)
         for role in _ROLES:
             if all(form is None for form in fields.get(role, {}).values()):
                 fields[role] = list(fields.get(role, ()))
-        write_fields(path, {key: value for key, value in fields.items() if value != []}, private=self.private)
+        fields = {key: value for key, value in fields.items() if value != []}
+        for_editors = for_editors and path.suffix.lower() != ".json"
+        write_fields(path, fields, private=self.private, schema=SCHEMA_FILE if for_editors else None)
+        if for_editors:
+            write_beside(path)
         return path
 
     def run(self, progress: ProgressCallback | None = None, budget: Budget | None = None) -> Release:
@@ -272,19 +253,6 @@ def _is_path(form: HierarchyForm) -> bool:
     return isinstance(form, str) and form.partition("(")[0].strip() not in BUILDERS
 
 
-_WANTED = {
-    "string_type": "must be text",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "list_type": "must be text or a list of texts",
-    "dict_type": "must be a mapping",
-    "too_short": "must not be empty",
-    "greater_than": "must be more than 0",
-    "greater_than_equal": "must be 0 or more",
-    "finite_number": "must be a finite number",
-}
-
 _OTHER_NAMES = {
     "qi": "quasi_identifiers: [age, sex]",
     "k": "privacy: k(5)",
@@ -295,24 +263,3 @@ _OTHER_NAMES = {
     "file": "input: people.csv",
 }
 """Options of the command line, and other words people try as keys, with what to write instead."""
-
-
-def _explain(error: ErrorDetails) -> str:
-    """Turn an error of pydantic into a sentence that names the key."""
-    kind, path = error["type"], [str(part) for part in error["loc"]]
-    if not path:
-        return "A job is a mapping with keys such as input and privacy."
-    key = path[0]
-    if kind == "extra_forbidden":
-        known = list(Job.model_fields)
-        instead = _OTHER_NAMES.get(key.strip("-").lower())
-        hint = f"write {instead}." if instead else did_you_mean(key, known) or f"the keys are {', '.join(known)}."
-        return f"There is no key '{key}'; {hint}"
-    if kind == "missing":
-        return f"The key '{key}' is missing."
-    if kind == "value_error":
-        return f"The key '{key}' {error['ctx']['error']}."
-    if key == "scheme":
-        return "The key 'scheme' must be text, or a mapping from column to text."
-    entry = f", entry '{path[1]}'," if len(path) > 1 else ""
-    return f"The key '{key}'{entry} {_WANTED.get(kind, 'has a value of the wrong kind')}."

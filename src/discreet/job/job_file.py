@@ -19,12 +19,16 @@ __all__ = ["read_fields", "write_fields"]
 _PRIVATE = "# Private: it has a seed or values of the data. Keep it as safe as the data, and do not hand it over."
 
 
-def read_fields(path: Path) -> dict[str, Any]:
-    """Read a mapping: JSON if the name ends in ``.json``, YAML otherwise."""
+def read_fields(path: Path, what: str = "job", keys: str = "input and privacy") -> dict[str, Any]:
+    """Read a mapping: JSON if the name ends in ``.json``, YAML otherwise.
+
+    ``what`` the file is and some of its ``keys`` are for messages.
+    """
+    topic = "job-file" if what == "job" else what
     try:
-        text = read_text(path, "job file")
+        text = read_text(path, f"{what} file")
     except UnicodeDecodeError:
-        raise UsageError(f"The job file '{path}' is not UTF-8 text.", topic="job-file") from None
+        raise UsageError(f"The {what} file '{path}' is not UTF-8 text.", topic=topic) from None
     try:
         if path.suffix.lower() == ".json":
             fields = json.loads(text, object_pairs_hook=_without_duplicates)
@@ -32,33 +36,35 @@ def read_fields(path: Path) -> dict[str, Any]:
             fields = yaml.load(text, Loader=_PlainLoader)
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"The job file '{path}' is not JSON: line {error.lineno}, {error.msg}.", topic="job-file"
+            f"The {what} file '{path}' is not JSON: line {error.lineno}, {error.msg}.", topic=topic
         ) from None
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}, " if error.problem_mark else ""
-        raise UsageError(f"The job file '{path}' is not YAML: {line}{error.problem}.", topic="job-file") from None
+        raise UsageError(f"The {what} file '{path}' is not YAML: {line}{error.problem}.", topic=topic) from None
     except RecursionError:
         raise UsageError(
-            f"The job file '{path}' is nested too deeply; a job has lists and mappings a few levels deep.",
-            topic="job-file",
+            f"The {what} file '{path}' is nested too deeply; a {what} has lists and mappings a few levels deep.",
+            topic=topic,
         ) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"The job file '{path}' is not well formed: {error}.", topic="job-file") from None
+        raise UsageError(f"The {what} file '{path}' is not well formed: {error}.", topic=topic) from None
     if not isinstance(fields, dict):
-        raise UsageError(f"'{path}' is no job file; it must have keys such as input and privacy.", topic="job-file")
+        raise UsageError(f"'{path}' is no {what} file; it must have keys such as {keys}.", topic=topic)
     return {str(key): value for key, value in fields.items()}
 
 
-def write_fields(path: Path, fields: dict[str, Any], *, private: bool = False) -> None:
+def write_fields(path: Path, fields: dict[str, Any], *, private: bool = False, schema: str | None = None) -> None:
     """Write a mapping in the format of the suffix; the file appears when it is complete.
 
-    A ``private`` file is readable by its owner alone, and in YAML its first line says so.
+    A ``private`` file is readable by its owner alone, and in YAML a comment says so. The first line of YAML names the
+    JSON ``schema`` that editors check it by, if there is one.
     """
     if path.suffix.lower() == ".json":
         text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
         text = f"{_PRIVATE}\n{text}" if private else text
+        text = f"# yaml-language-server: $schema={schema}\n{text}" if schema is not None else text
     with replacing(check_target(path), private=private) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 

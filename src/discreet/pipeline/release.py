@@ -17,6 +17,7 @@ from discreet.engines import Order, Shuffle, order_of_rows, recode, to_lazy, unu
 from discreet.errors import UsageError
 from discreet.job.files import FileStamp, files_at
 from discreet.job.owner_key import KeyFile, key_file
+from discreet.job.policy import Policy
 from discreet.pipeline.audit import Audit
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.ledger import make_entry, record, two_releases
@@ -38,10 +39,12 @@ from discreet.pipeline.provenance import (
 from discreet.pipeline.publish import RowsToWrite, write_rows
 from discreet.pipeline.release_notes import KEPT_ORDER
 from discreet.pipeline.undecided_columns import KeptColumn
+from discreet.problem import PRIVACY
 from discreet.report.certificate import write_certificate
 from discreet.report.charts.search import trace_text
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
+from discreet.report.job_text import is_counted
 from discreet.report.notes import Caution, PrivateCaution
 from discreet.report.release_report import release_html, summary, to_dict, write_report
 from discreet.report.small_counts import LeftOut
@@ -362,6 +365,29 @@ class Release:
     def to_mapping(self) -> dict[str, Any]:
         """Return the mapping as plain data, which lists values of the original data."""
         return make_mapping(self)
+
+    def policy(self) -> Policy:
+        """Return what the release keeps to, as a policy for :func:`discreet.check` and ``discreet check``.
+
+        Later releases of the same kind can be checked by it. It names columns and promises, and no value of the data.
+
+        >>> from discreet import anonymize, sample
+        >>> people = sample(200, seed=1).select("sex", "zip")
+        >>> anonymize(people, quasi_identifiers=["sex", "zip"], privacy="k(5)").policy().to_dict()
+        {'privacy': ['k(5)'], 'quasi_identifiers': ['sex', 'zip']}
+        """
+        job, known = self.job, hiding(self)
+        if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):
+            raise UsageError("A promise names values of the data, which a policy must not; write the policy by hand.")
+        return Policy(
+            quasi_identifiers=list(job["quasi_identifiers"]),
+            sensitive=list(job.get("sensitive") or ()),
+            privacy=list(job["privacy"]),
+            forbid=list(job.get("identifiers") or ()),
+            allow=[column.name for column in self.kept],
+            unknown=known["unknown"] or None,
+            missing_sensitive=job.get("missing_sensitive", "unknown"),
+        )
 
     def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
         """Return the release as plain data, without any value of the data.

@@ -174,8 +174,8 @@ def _point(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     chosen = {"privacy": release.job["privacy"], "seed": release.job["seed"]}
     if point.levels:  # fix the levels in the job file, since other nodes may cost the same
         chosen |= {"min_levels": dict(point.levels), "max_levels": dict(point.levels), "keep_at_least": {}}
-    job.save("front.yaml")
-    Job(**{**job.model_dump(), **chosen}).save("job.yaml")
+    job.save("front.yaml", for_editors=False)
+    Job(**{**job.model_dump(), **chosen}).save("job.yaml", for_editors=False)
     job = Job.load("job.yaml")
     release = dataclasses.replace(release, job=job.to_dict())
     if job.certificate is not None:

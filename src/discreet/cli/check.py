@@ -1,0 +1,91 @@
+"""``discreet check``: a gate that tables must pass before they are shared or committed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli._options import columns, job_options, once, privacy_models, privacy_options, quiet_option
+from discreet.errors import AuditError
+
+if TYPE_CHECKING:
+    from discreet.report.check_result import CheckResult
+
+__all__ = ["check"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet check people.csv
+  discreet check safe.csv --policy policy.yaml
+  discreet check safe.csv --qi zip,sex -k 5 --forbid '*_id'
+  discreet check exports/ --policy policy.yaml --format junit -o check.xml
+  discreet check 'sqlite:///clinic.db?table=visits' --policy policy.yaml --strict
+
+\b
+Without a policy no column may name people or single them out. docs/policies.md lists the keys of a policy.
+The exit code is 0 if no rule ends in an error, and 5 if one does.""",
+)
+@click.argument("tables", metavar="TABLE...", nargs=-1, required=True)
+@click.option("--policy", metavar="FILE", help="The rules, as YAML or JSON; options below replace those of the file.")
+@job_options("quasi_identifiers", "sensitive")
+@privacy_options
+@click.option("--forbid", multiple=True, metavar="NAME", help="A column that must not be there; *_id is a pattern.")
+@click.option("--allow", multiple=True, metavar="NAME", help="A column that may be there although it could identify.")
+@click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
+@click.option("--strict", is_flag=True, help="Warnings fail too.")
+@click.option(
+    "--format",
+    "layout",
+    type=click.Choice(["text", "json", "junit", "sarif"]),
+    default="text",
+    show_default=True,
+    help="What to print or write: for people, programs, test runners or code scanners.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of printing it.")
+@quiet_option
+def check(tables: tuple[str, ...], layout: str, output: str | None, strict: bool, quiet: bool, **options: Any) -> None:
+    """Check whether each TABLE keeps to a policy: a file, a folder of tables or a table of a database."""
+    from discreet.pipeline.check import check_all
+    from discreet.runtime.atomic_write import check_target, replacing
+
+    target = None if output is None else check_target(Path(output))
+    found = check_all(tables, options["policy"], **_rules(options))
+    text = _text(found, layout)
+    if target is not None:
+        with replacing(target) as unfinished:
+            unfinished.write_text(f"{text}\n", encoding="utf-8")
+        if not quiet:
+            click.echo(found.summary().splitlines()[0])
+    elif not quiet or layout != "text":
+        click.echo(text)
+    if not found.passed or (strict and found.level != "ok"):
+        click.get_current_context().exit(AuditError.exit_code)
+
+
+def _text(found: CheckResult, layout: str) -> str:
+    """Return the result in one of the formats."""
+    if layout == "text":
+        return found.summary()
+    if layout == "junit":
+        return found.to_junit().rstrip()
+    return json.dumps(found.to_dict() if layout == "json" else found.to_sarif(), indent=2, ensure_ascii=False)
+
+
+def _rules(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the rules given by options, which replace those of the policy."""
+    sensitive = once("--sensitive", columns(options["sensitive"]))
+    promised = options["k"] is not None or options["ell"] is not None or options["privacy"]
+    rules = {
+        "quasi_identifiers": once("--qi", columns(options["quasi_identifiers"])),
+        "sensitive": sensitive,
+        "privacy": privacy_models(options["k"], options["ell"], options["privacy"], sensitive) if promised else [],
+        "forbid": list(options["forbid"]),
+        "allow": list(options["allow"]),
+        "unknown": options["unknown"],
+    }
+    return {name: value for name, value in rules.items() if value}

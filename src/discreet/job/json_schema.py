@@ -1,0 +1,140 @@
+"""JSON Schemas of job files and policies, for completion and checks in editors.
+
+They are made from the models that read these files and from the families of parts, so that parts of installed packages
+are included.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from discreet.job.parameters import PARAMETERS
+from discreet.runtime.atomic_write import replacing
+from discreet.runtime.parts import Family
+from discreet.vocabulary import families
+
+__all__ = ["SCHEMA_FILE", "job_schema", "policy_schema", "write_beside"]
+
+SCHEMA_FILE = "discreet-job.schema.json"
+"""The name of the schema beside saved jobs."""
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_FAMILY_OF = {"privacy": "privacy", "cost": "costs", "suppression": "suppression", "scheme": "schemes"}
+"""Keys that hold text forms of parts. Solvers are left out: their names depend on the search."""
+
+
+@cache
+def job_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a job file.
+
+    >>> schema = job_schema()
+    >>> schema["required"], schema["properties"]["engine"]["enum"]
+    (['input', 'quasi_identifiers', 'privacy'], ['auto', 'polars', 'duckdb', 'spark'])
+    """
+    from discreet.job.job import Job
+
+    schema = Job.model_json_schema()
+    about = {name: parameter.about for name, parameter in PARAMETERS.items()}
+    properties = {name: _described(field, about.get(name)) for name, field in schema["properties"].items()}
+    for name, parameter in PARAMETERS.items():
+        if parameter.choices and name in properties:
+            properties[name]["enum"] = list(parameter.choices)
+    return _schema("A discreet job: one table, anonymized, audited and reported.", schema, properties)
+
+
+@cache
+def policy_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy, which ``discreet check`` reads.
+
+    >>> "forbid" in policy_schema()["properties"]
+    True
+    """
+    from discreet.job.policy import Policy
+
+    schema = Policy.model_json_schema()
+    whole = schema["$defs"]["Policy"]  # it is a definition because `tables` holds policies in turn
+    properties = {name: _plain(field) for name, field in whole["properties"].items()}
+    return _schema("A discreet policy: what a table must keep to.", schema, properties)
+
+
+def write_beside(job: Path) -> None:
+    """Write the schema of jobs into the folder of a job file, unless the same one is there."""
+    path = job.parent / SCHEMA_FILE
+    text = json.dumps(job_schema(), indent=2, ensure_ascii=False) + "\n"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        with replacing(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+
+def _schema(title: str, schema: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    """Put a schema together."""
+    definitions = {
+        name: {
+            **_plain(found),
+            "properties": _checked({key: _plain(each) for key, each in found["properties"].items()}),
+        }
+        for name, found in schema.get("$defs", {}).items()
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": title,
+        "type": "object",
+        "properties": _checked(properties),
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+        **({"$defs": definitions} if definitions else {}),
+    }
+
+
+def _checked(properties: dict[str, Any]) -> dict[str, Any]:
+    """Check the text forms among some fields by the names of parts."""
+    return {
+        key: _with_forms(field, families()[_FAMILY_OF[key]], ("best",) * (key == "scheme"))
+        if key in _FAMILY_OF
+        else field
+        for key, field in properties.items()
+    }
+
+
+def _plain(field: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what pydantic derives from names of Python."""
+    return {key: value for key, value in field.items() if key != "title"}
+
+
+def _described(field: dict[str, Any], about: str | None) -> dict[str, Any]:
+    return {**({} if about is None else {"description": about}), **_plain(field)}
+
+
+def _with_forms(field: dict[str, Any], family: Family[Any], more: tuple[str, ...]) -> dict[str, Any]:
+    """Check the texts of a field by the names of a family's members, and offer their examples."""
+    names = [name for member in family.members().values() for name in (member.name, *member.aliases)]
+    names += [*family.others(), *more]
+    words = "|".join(re.escape(name) for name in sorted(set(names), key=str.lower))
+    examples = [*more, *dict.fromkeys(m.examples[0] if m.examples else m.name for m in family.members().values())]
+    text = {"type": "string", "pattern": rf"^\s*(?:{_any_case(words)})\s*(?:\(.*\))?\s*$", "examples": examples}
+    return {**_replace_texts(field, text), "examples": examples}
+
+
+def _any_case(pattern: str) -> str:
+    """Return a pattern that ignores case, which JSON Schema has no flag for.
+
+    >>> _any_case("l[+]")
+    '[lL][+]'
+    """
+    return re.sub(r"(?<!\\)[A-Za-z]", lambda found: f"[{found[0].lower()}{found[0].upper()}]", pattern)
+
+
+def _replace_texts(field: dict[str, Any], text: dict[str, Any]) -> dict[str, Any]:
+    """Replace the schema of texts wherever a field takes some: alone, in a list or in a mapping."""
+    if field.get("type") == "string":
+        return {**field, **text}
+    replaced = dict(field)
+    for key in ("items", "additionalProperties"):
+        if isinstance(field.get(key), dict):
+            replaced[key] = _replace_texts(field[key], text)
+    if "anyOf" in field:
+        replaced["anyOf"] = [_replace_texts(each, text) for each in field["anyOf"]]
+    return replaced

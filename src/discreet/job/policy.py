@@ -1,0 +1,136 @@
+"""A policy: what a table must keep to before it may be shared, as data that can be written to a file.
+
+Rules at the top are errors; the same rules under ``warn`` are warnings. ``tables`` has other rules for some tables.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from discreet.errors import UsageError
+from discreet.job.file_fields import Roles, Texts, explain_fields
+from discreet.job.job_file import read_fields, write_fields
+from discreet.runtime.locations import as_path
+
+__all__ = ["Policy", "Rules"]
+
+
+def _share(value: Any) -> Any:
+    """Accept 5% for 0.05."""
+    if isinstance(value, str) and value.strip().endswith("%"):
+        try:
+            return float(value.strip()[:-1]) / 100
+        except ValueError:
+            raise ValueError("must be a share such as 5% or 0.05") from None
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Share = Annotated[
+    float,
+    BeforeValidator(_share),
+    Field(ge=0, le=1),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 1},
+                {"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$"},
+            ]
+        }
+    ),
+]
+
+
+class RiskLimits(BaseModel):
+    """The highest risks of being found that are accepted, by an attacker who knows who is in the table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    highest: Share | None = Field(default=None, description="Of a person in the smallest class: 1 over its size.")
+    average: Share | None = Field(default=None, description="On average over all people.")
+
+
+class Rules(BaseModel):
+    """Rules that can be errors or warnings."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    privacy: Texts = Field(default_factory=list, description="Privacy models, such as k(5).")
+    risk: RiskLimits = Field(default_factory=RiskLimits, description="The highest risks accepted.")
+    unique: Share | None = Field(
+        default=None, description="The largest share of rows that a column may single out, quasi-identifiers excepted."
+    )
+    forbid: Texts = Field(default_factory=list, description="Columns that must not be there; *_id is a pattern.")
+    require: Texts = Field(default_factory=list, description="Columns that must be there.")
+    rows: int | None = Field(default=None, ge=0, description="The least number of rows.")
+
+
+class Policy(Rules):
+    """What a table must keep to.
+
+    >>> policy = Policy(quasi_identifiers=["age", "zip"], privacy="k(5)", forbid="*_id", warn={"privacy": "k(10)"})
+    >>> policy.privacy, policy.warn.privacy
+    (['k(5)'], ['k(10)'])
+    """
+
+    quasi_identifiers: Roles = Field(default_factory=dict, description="Columns others may know about a person.")
+    sensitive: Roles = Field(default_factory=dict, description="Columns nobody may learn about a person.")
+    allow: Texts = Field(
+        default_factory=list, description="Columns that may be there although they could identify people."
+    )
+    identifying: Literal["error", "warn", "off"] = Field(
+        default="error", description="What a column is whose values name or number people."
+    )
+    unknown: str | None = Field(default=None, description="The mark of a suppressed sensitive value, as in '*'.")
+    missing_sensitive: Literal["unknown", "value"] = Field(
+        default="unknown", description="Whether a missing sensitive value is unknown or one more value."
+    )
+    types: dict[str, str] = Field(default_factory=dict, description="text, ordered, integer, decimal or date.")
+    warn: Rules = Field(default_factory=Rules, description="The same rules as warnings.")
+    tables: dict[str, Policy] = Field(
+        default_factory=dict, description="Policies for tables by name, such as visits*.csv; the first that fits."
+    )
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise UsageError(explain_fields(error, "policy", list(type(self).model_fields)), topic="policy") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a policy: JSON if the name of the file ends in ``.json``, YAML otherwise."""
+        path = as_path(path, "The policy")
+        fields = read_fields(path, "policy", "quasi_identifiers and privacy")
+        try:
+            return cls(**fields)
+        except UsageError as error:
+            raise UsageError(f"In '{path}': ", *error.text, topic=error.topic) from None
+
+    def save(self, path: str | Path) -> Path:
+        """Write the policy to a file; defaults are left out."""
+        path = as_path(path, "The policy")
+        write_fields(path, self.to_dict())
+        return path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as plain data, without defaults."""
+        fields = self.model_dump(exclude_defaults=True)
+        for role in ("quasi_identifiers", "sensitive"):
+            if all(form is None for form in fields.get(role, {"": ""}).values()):
+                fields[role] = list(fields[role])
+        return fields
+
+    def of_table(self, name: str) -> Policy:
+        """Return the policy for a table, by the first pattern of ``tables`` that its path or name fits.
+
+        >>> Policy(tables={"visits*": {"privacy": "k(3)"}}).of_table("data/visits-2026.csv").privacy
+        ['k(3)']
+        """
+        for pattern, policy in self.tables.items():
+            if fnmatch(name, pattern) or fnmatch(Path(name).name, pattern):
+                return policy
+        return self

@@ -1,0 +1,246 @@
+"""``check``: does a table keep to a policy? A gate for files that are about to be shared or committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from discreet.engines import SUFFIXES, open_source
+from discreet.errors import DiscreetError, UsageError
+from discreet.job.policy import Policy, Rules
+from discreet.pipeline.audit import Audit
+from discreet.pipeline.audit import audit as audit_table
+from discreet.problem import PRIVACY
+from discreet.report.check_result import CheckedRule, CheckResult, Level, joined
+from discreet.report.numbers import number_text
+from discreet.runtime.locations import is_url, without_password
+from discreet.runtime.plurals import amount
+from discreet.schema import ColumnFacts, Finding, Leak, Role, detect, find_leaks
+
+__all__ = ["check", "check_all", "tables_at"]
+
+
+def check(
+    data: Any, policy: str | PathLike[str] | Mapping[str, Any] | Policy | None = None, **rules: Any
+) -> CheckResult:
+    """Check whether a table keeps to a policy, whatever tool made it.
+
+    Parameters
+    ----------
+    data
+        A path, the URL of a database table or a frame of any kind. The tables of a folder are checked one by one; to
+        check its files as one table, write a pattern such as ``folder/*.parquet``.
+    policy
+        A policy file, a mapping with its keys or a :class:`discreet.Policy`. Without one, the only rule is that no
+        column may name people or single them out.
+    rules
+        Further keys of the policy, such as ``privacy="k(5)"``; they replace those of the file.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["[20, 40)"] * 3 + ["[40, 60)"], "email": [f"p{i}@example.org" for i in range(4)]})
+    >>> print(check(table, quasi_identifiers=["age"], privacy="k(2)"))
+    Check FAILED: 1 table, 2 errors, 0 warnings, 0 rules kept.
+      error    k(2) does not hold: 1 was reached.
+      error    'email' could identify people: It holds e-mail addresses.
+
+    """
+    if not isinstance(data, str | PathLike):
+        return _checked("frame", data, _policy(policy, rules))
+    return check_all([data], policy, **rules)
+
+
+def check_all(
+    locations: Sequence[str | PathLike[str]],
+    policy: str | PathLike[str] | Mapping[str, Any] | Policy | None = None,
+    **rules: Any,
+) -> CheckResult:
+    """Check the tables at several locations by one policy; see :func:`check`."""
+    whole = _policy(policy, rules)
+    tables = [table for location in locations for table in tables_at(location)]
+    if len(tables) == 1:
+        return _checked(without_password(tables[0]), tables[0], whole.of_table(str(tables[0])))
+    return joined([_readable(without_password(table), table, whole.of_table(str(table))) for table in tables])
+
+
+def tables_at(location: str | PathLike[str]) -> list[Any]:
+    """Return the tables at a location: those in a folder and the folders in it, or the location itself."""
+    if (isinstance(location, str) and is_url(location)) or not Path(location).is_dir():
+        return [location]
+    root = Path(location)
+    files = (path for path in sorted(root.rglob("*")) if path.is_file() and _is_table(path.relative_to(root)))
+    found = list(files)
+    if not found:
+        raise UsageError(f"The folder '{root}' has no table; tables end in {', '.join(SUFFIXES)}.")
+    return found
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file is a table by its name; those in hidden folders are not."""
+    suffix = Path(path.stem).suffix if path.suffix in (".gz", ".zst", ".bz2") else path.suffix
+    return suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in path.parts)
+
+
+def _policy(policy: Any, rules: Mapping[str, Any]) -> Policy:
+    if policy is None:
+        return Policy(**rules)
+    if isinstance(policy, Mapping):
+        return Policy(**{**policy, **rules})
+    given = policy if isinstance(policy, Policy) else Policy.load(policy)
+    return Policy(**{**given.model_dump(exclude_defaults=True), **rules}) if rules else given
+
+
+def _readable(name: str, table: Any, policy: Policy) -> CheckResult:
+    """Check one of several tables; one that cannot be checked is a finding, and the others are checked all the same."""
+    try:
+        return _checked(name, table, policy)
+    except DiscreetError as error:
+        return CheckResult((CheckedRule(name, "unreadable", name, "error", error.message),), (name,))
+
+
+def _checked(name: str, data: Any, policy: Policy) -> CheckResult:
+    return CheckResult(tuple(_TableCheck(name, data, policy).rules()), (name,))
+
+
+@dataclass(frozen=True)
+class _TableCheck:
+    """One table and the policy it is checked by."""
+
+    name: str
+    data: Any
+    policy: Policy
+
+    def rules(self) -> Iterator[CheckedRule]:
+        """Check every rule; cheap ones first."""
+        source = open_source(self.data)
+        columns = list(source.columns)
+        levels: list[tuple[Level, Rules]] = [("error", self.policy), ("warning", self.policy.warn)]
+        for level, rules in levels:
+            yield from self._columns(columns, rules, level)
+        needed = [*self.policy.quasi_identifiers, *self._sensitive_columns()]
+        absent = [column for column in dict.fromkeys(needed) if column not in columns]
+        for column in absent:
+            yield self._rule(
+                "missing-column", column, "error", f"There is no column '{column}', which the policy names."
+            )
+        if not absent:
+            yield from self._promises(levels)
+        yield from self._people(source, columns)
+
+    def _rule(
+        self,
+        rule: str,
+        subject: str,
+        level: Level,
+        message: str,
+        required: float | None = None,
+        reached: float | None = None,
+    ) -> CheckedRule:
+        return CheckedRule(self.name, rule, subject, level, message, required, reached)
+
+    def _sensitive_columns(self) -> list[str]:
+        return [part for name in self.policy.sensitive for part in name.split("+")]
+
+    def _columns(self, columns: list[str], rules: Rules, level: Level) -> Iterator[CheckedRule]:
+        """Check which columns are there."""
+        for pattern in rules.forbid:
+            found = [column for column in columns if fnmatch(column.lower(), pattern.lower())]
+            for column in found:
+                yield self._rule("forbidden-column", column, level, f"The column '{column}' must not be there.")
+            if not found:
+                yield self._rule("forbidden-column", pattern, "ok", f"No column is called '{pattern}'.")
+        for column in rules.require:
+            missing = column not in columns
+            message = f"There is no column '{column}'." if missing else f"The column '{column}' is there."
+            yield self._rule("missing-column", column, level if missing else "ok", message)
+
+    def _promises(self, levels: list[tuple[Level, Rules]]) -> Iterator[CheckedRule]:
+        """Check privacy models, risk and rows by one audit."""
+        promised = [(level, PRIVACY.make(text)) for level, rules in levels for text in rules.privacy]
+        limits = [(level, rules.risk) for level, rules in levels if rules.risk.model_fields_set]
+        rows = [(level, rules.rows) for level, rules in levels if rules.rows is not None]
+        if not promised and not limits and not rows:
+            return
+        quasi: Any = self.policy.quasi_identifiers
+        if not quasi and (promised or limits):
+            raise UsageError(
+                "The policy has promises and no quasi-identifiers; name the columns others may know.",
+                topic="no-quasi-identifier",
+            )
+        audit = audit_table(
+            self.data,
+            quasi_identifiers=quasi or open_source(self.data).columns[:1],
+            privacy=[*(model for _, model in promised), PRIVACY.make("k(1)")],
+            sensitive=self.policy.sensitive,
+            types=self.policy.types,
+            unknown=self.policy.unknown,
+            missing_sensitive=self.policy.missing_sensitive,
+        )
+        for (level, _), found in zip(promised, audit.checks, strict=False):
+            reached = number_text(found.reached)
+            message = (
+                f"{found.model} holds." if found.passed else f"{found.model} does not hold: {reached} was reached."
+            )
+            broken: Level = "ok" if found.passed else level
+            yield self._rule("privacy", found.model, broken, message, found.promised, found.reached)
+        for level, limit in limits:
+            yield from self._risks(audit, limit.model_dump(exclude_none=True), level)
+        for level, least in rows:
+            message = f"The table has {amount(audit.rows, 'row')}, and {least:,} is the least."
+            yield self._rule("rows", str(least), level if audit.rows < least else "ok", message, least, audit.rows)
+
+    def _risks(self, audit: Audit, limits: Mapping[str, float], level: Level) -> Iterator[CheckedRule]:
+        """Check the risks of an attacker who knows who is in the table."""
+        reached = {
+            "highest": 1 / audit.smallest_class if audit.classes else 0.0,
+            "average": audit.classes / audit.rows if audit.rows else 0.0,
+        }
+        for name, limit in limits.items():
+            message = f"The {name} risk of being found is {reached[name]:.3g}, and {limit:g} is the limit."
+            broken: Level = level if reached[name] > limit + 1e-12 else "ok"
+            yield self._rule("risk", name, broken, message, limit, reached[name])
+
+    def _people(self, source: Any, columns: list[str]) -> Iterator[CheckedRule]:
+        """Check whether columns that are no quasi-identifiers name people, number them or single them out."""
+        policy = self.policy
+        others = [column for column in columns if column not in policy.quasi_identifiers and column not in policy.allow]
+        limits = [
+            (level, r.unique) for level, r in (("error", policy), ("warning", policy.warn)) if r.unique is not None
+        ]
+        if not others or (policy.identifying == "off" and not limits):
+            return
+        profile = source.profile(others)
+        found = {name: detect(facts) for name, facts in profile.facts.items()}
+        direct = [name for name, each in found.items() if each.role is Role.IDENTIFIER]
+        rest = [name for name in found if name not in direct]
+        leaks = {leak.column: leak for leak in find_leaks(profile.sample, direct, rest)}
+        usual: Level = "error" if policy.identifying == "error" else "warning"
+        for name in others:
+            facts, each = profile.facts.get(name), found.get(name)
+            if facts is None or each is None:
+                continue
+            if policy.identifying != "off":
+                reason = self._identifies(each, leaks.get(name), by_counts=not limits)
+                message = f"'{name}' does not seem to name people." if reason is None else reason
+                level: Level = "ok" if reason is None else usual
+                yield self._rule("identifying-column", name, level, message, reached=facts.unique_share)
+            yield from self._unique(facts, limits)
+
+    def _identifies(self, found: Finding, leak: Leak | None, *, by_counts: bool) -> str | None:
+        """Say why a column could identify people, or return None. Sensitive columns may have many values."""
+        if leak is not None:
+            return f"'{found.column}' holds values of '{leak.identifier}', which identifies people."
+        singles_out = by_counts and found.stops and found.column not in self._sensitive_columns()
+        if found.names_people or singles_out:
+            return f"'{found.column}' could identify people: {' '.join(found.reasons)}"
+        return None
+
+    def _unique(self, facts: ColumnFacts, limits: list[tuple[Any, float]]) -> Iterator[CheckedRule]:
+        for level, limit in limits:
+            share = facts.unique_share
+            broken: Level = level if share > limit else "ok"
+            message = f"'{facts.name}' singles out {share:.1%} of the rows, and {limit:.1%} is the limit."
+            yield self._rule("unique-column", facts.name, broken, message, limit, share)

@@ -1,0 +1,192 @@
+"""``discreet check`` and ``discreet schema`` on the command line, and the files in integrations/."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import polars as pl
+import pytest
+import yaml
+from click.testing import Result
+from jsonschema import Draft202012Validator
+
+Run = Callable[..., Result]
+ROOT = Path(__file__).parents[2]
+INTEGRATIONS = ROOT / "integrations"
+
+
+@pytest.fixture
+def safe() -> Path:
+    path = Path("safe.csv")
+    pl.DataFrame({"sex": ["f"] * 4 + ["m"] * 5, "ill": ["a", "b", "c"] * 3}).write_csv(path)
+    return path
+
+
+def test_the_verdict_is_the_exit_code(run: Run, safe: Path) -> None:
+    assert run("check", "people.csv").exit_code == 5
+    kept = run("check", str(safe), "--qi", "sex", "--sensitive", "ill", "-k", "4", "-l", "2")
+    assert kept.exit_code == 0, kept.output
+    assert kept.stdout.startswith("Check passed: 1 table")
+    assert run("check", str(safe), "--qi", "sex", "-k", "5", "-q").exit_code == 5
+    both = run("check", str(safe), "people.csv", "--forbid", "i*")
+    assert both.exit_code == 5
+    assert "The column 'ill' must not be there." in both.stdout
+
+
+def test_strict_makes_warnings_fail(run: Run, safe: Path) -> None:
+    Path("policy.yaml").write_text("quasi_identifiers: [sex]\nwarn: {privacy: k(5)}\n")
+    assert run("check", str(safe), "--policy", "policy.yaml").exit_code == 0
+    assert run("check", str(safe), "--policy", "policy.yaml", "--strict").exit_code == 5
+
+
+def test_results_can_be_written(run: Run, safe: Path) -> None:
+    assert run("check", str(safe), "--format", "sarif", "-o", "found.sarif").exit_code == 0
+    assert json.loads(Path("found.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads(run("check", str(safe), "--format", "json").stdout)["passed"]
+
+
+def test_a_policy_that_is_not_there(run: Run, safe: Path) -> None:
+    found = run("check", str(safe), "--policy", "policy.yaml")
+    assert found.exit_code == 3
+    assert "There is no policy file 'policy.yaml'" in found.stderr
+
+
+def valid(schema: dict[str, Any], fields: Any) -> bool:
+    return bool(Draft202012Validator(schema).is_valid(fields))
+
+
+def test_saved_jobs_are_valid_by_the_schema(run: Run) -> None:
+    saved = run(
+        *("anonymize", "people.csv", "--identifiers", "person_id,name,birth_date,income", "--qi", "zip,sex", "-k", "5"),
+        *("-o", "out.csv", "--save-job", "job.yaml", "--dry-run"),
+    )
+    assert saved.exit_code == 0, saved.output
+    assert Path("job.yaml").read_text().startswith("# yaml-language-server: $schema=discreet-job.schema.json\n")
+    schema = json.loads(Path("discreet-job.schema.json").read_text())
+    assert schema == json.loads(run("schema").stdout)
+    Draft202012Validator.check_schema(schema)
+    assert valid(schema, yaml.safe_load(Path("job.yaml").read_text()))
+
+
+def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
+    schema = json.loads(run("schema", "job").stdout)
+    for path in (ROOT / "examples").glob("*.yaml"):
+        assert valid(schema, yaml.safe_load(path.read_text())), path
+    good = {"input": "people.csv", "quasi_identifiers": {"zip": "mask(digits=5)"}, "privacy": ["k(5)"]}
+    for more in ({}, {"scheme": "best"}, {"scheme": {"zip": "OPS"}}, {"cost": "dm"}, {"suppression": "budget(5%)"}):
+        assert valid(schema, {**good, **more}), more
+    for more in (
+        {"privacy": "kk(5)"},
+        {"privcy": "k(5)"},
+        {"engine": "pandas"},
+        {"time_limit": 0},
+        {"scheme": "subtre"},
+        {"seed": -1},
+        {"quasi_identifiers": ["zip", "zip"]},
+    ):
+        assert not valid(schema, {**good, **more}), more
+
+
+def test_the_schema_of_policies(run: Run) -> None:
+    schema = json.loads(run("schema", "policy").stdout)
+    Draft202012Validator.check_schema(schema)
+    good = {
+        "quasi_identifiers": ["age"],
+        "privacy": "k(5)",
+        "risk": {"highest": "20%"},
+        "tables": {"a*": {"forbid": "x"}},
+    }
+    assert valid(schema, good)
+    for more in (
+        {"risk": {"most": 1}},
+        {"tables": {"a*": {"forbids": "x"}}},
+        {"warn": {"privacy": "kk(5)"}},
+        {"unique": 2},
+    ):
+        assert not valid(schema, {**good, **more}), more
+
+
+def test_pre_commit_stops_names(folder: Path) -> None:
+    """A table with names cannot be committed; one without can."""
+    tools = Path(sys.executable).parent
+    if not (tools / "pre-commit").exists() or shutil.which("git") is None:
+        pytest.skip("pre-commit or git is not installed")
+    bin_folder = folder / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "discreet").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m discreet "$@"\n')
+    (bin_folder / "discreet").chmod(0o755)
+    shutil.copy(INTEGRATIONS / "pre-commit" / "pre-commit-config.yaml", folder / ".pre-commit-config.yaml")
+    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(bin_folder), str(tools), os.environ["PATH"]])
+    settings = {"PATH": paths, "PYTHONPATH": source, "HOME": str(folder), "PRE_COMMIT_HOME": str(folder / "cache")}
+
+    def call(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+        )
+
+    pl.DataFrame({"sex": ["f", "m"] * 20}).write_csv("harmless.csv")
+    assert call("git", "init", "-q").returncode == 0
+    call("git", "add", ".pre-commit-config.yaml", "harmless.csv")
+    kept = call("pre-commit", "run")
+    assert kept.returncode == 0, kept.stdout + kept.stderr
+    call("git", "add", "people.csv")
+    stopped = call("pre-commit", "run")
+    assert stopped.returncode == 1
+    assert "'name' could identify people" in stopped.stdout
+
+
+def test_ci_files_run_commands_that_exist(run: Run, safe: Path) -> None:
+    """The commands in the files for GitHub and GitLab work, with the table and policy they name."""
+    Path("data").mkdir()
+    shutil.move(safe, "data/safe.csv")
+    Path("policy.yaml").write_text("quasi_identifiers: [sex]\nprivacy: k(4)\n")
+    github = yaml.safe_load((INTEGRATIONS / "github" / "discreet.yml").read_text())
+    gitlab = yaml.safe_load((INTEGRATIONS / "gitlab" / "discreet.gitlab-ci.yml").read_text())
+    lines = [step.get("run", "") for step in github["jobs"]["check"]["steps"]] + gitlab["discreet"]["script"]
+    commands = [line.split()[1:] for line in lines if line.startswith("discreet ")]
+    assert len(commands) == 2
+    for command in commands:
+        assert run(*command).exit_code == 0
+    assert Path(gitlab["discreet"]["artifacts"]["reports"]["junit"]).is_file()
+    assert Path("discreet.sarif").is_file()
+
+
+def test_the_pytest_file_fails_if_a_table_breaks_the_policy(folder: Path, safe: Path) -> None:
+    Path("data").mkdir()
+    shutil.move(safe, "data/safe.csv")
+    shutil.copy(INTEGRATIONS / "pytest" / "test_policy.py", folder)
+    for least, code in ((4, 0), (5, 1)):
+        Path("policy.yaml").write_text(f"quasi_identifiers: [sex]\nprivacy: k({least})\n")
+        found = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_policy.py"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert found.returncode == code, found.stdout
+
+
+def test_the_dbt_tests_find_the_classes_that_break_a_promise(folder: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    text = (INTEGRATIONS / "dbt" / "macros" / "discreet.sql").read_text()
+    text = text.replace("{% test ", "{% macro ").replace("{% endtest %}", "{% endmacro %}")
+    macros = jinja2.Environment(autoescape=False).from_string(text).module
+    rows = [("a", None, "s"), ("a", None, "t"), ("a", "x", "s"), ("b", "x", "s"), ("b", "x", None)]
+    with duckdb.connect() as database:
+        database.execute("create table t (a varchar, b varchar, s varchar)")
+        database.executemany("insert into t values (?, ?, ?)", rows)
+        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()  # type: ignore[attr-defined]
+        assert small == [("a", "x", 1)]
+        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()  # type: ignore[attr-defined]
+        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
