@@ -170,6 +170,7 @@ def _without_views(field: Any) -> Any:
 
 
 def _wrap(data: Any) -> nw.DataFrame[Any]:
+    """Return a frame as narwhals sees it. One that only speaks the Arrow PyCapsule interface becomes one of polars."""
     try:
         return nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:
@@ -177,6 +178,8 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
         which = "two columns of the same name" if name is None else f"two columns named '{name}'"
         raise DataError(f"The frame has {which}; give every column its own name.", column=name) from None
     except TypeError:
+        if hasattr(data, "__arrow_c_stream__"):
+            return nw.from_native(pl.DataFrame(data), eager_only=True)
         raise UsageError(
             f"Data of type {type(data).__name__} cannot be read; give a path, or a frame of pandas, polars, pyarrow, "
             "DuckDB, Spark or Ibis."

@@ -176,6 +176,8 @@ def _wrap(data: Any) -> nw.DataFrame[Any]:
     try:
         return nw.from_native(data, eager_only=True)
     except TypeError:
+        if hasattr(data, "__arrow_c_stream__"):  # the Arrow PyCapsule interface
+            return nw.from_native(pl.DataFrame(data), eager_only=True)
         raise UsageError(
             f"Data of type {type(data).__name__} cannot be read; give a path, or a frame of pandas, polars, pyarrow, "
             "DuckDB, Spark or Ibis."

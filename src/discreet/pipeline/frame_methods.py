@@ -1,0 +1,51 @@
+"""The calls that frames offer as methods once ``discreet.polars`` or ``discreet.pandas`` is imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.evaluate import RiskReport
+    from discreet.pipeline.audit import Audit
+    from discreet.pipeline.front import Front
+    from discreet.pipeline.release import Release
+    from discreet.report.check_result import CheckResult
+
+__all__ = ["FrameMethods"]
+
+
+class FrameMethods:
+    """The functions of discreet for one frame; arguments are those of the functions."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def anonymize(self, **arguments: Any) -> Release:
+        """Call :func:`discreet.anonymize`."""
+        from discreet.pipeline.anonymize import anonymize
+
+        return anonymize(self._frame, **arguments)
+
+    def pareto(self, **arguments: Any) -> Front:
+        """Call :func:`discreet.pareto`."""
+        from discreet.pipeline.pareto import pareto
+
+        return pareto(self._frame, **arguments)
+
+    def audit(self, **arguments: Any) -> Audit:
+        """Call :func:`discreet.audit`."""
+        from discreet.pipeline.audit import audit
+
+        return audit(self._frame, **arguments)
+
+    def check(self, policy: Any = None, **rules: Any) -> CheckResult:
+        """Call :func:`discreet.check`."""
+        from discreet.pipeline.check import check
+
+        return check(self._frame, policy, **rules)
+
+    def risk(self, **arguments: Any) -> RiskReport:
+        """Call :func:`discreet.evaluate.risk`."""
+        from discreet.evaluate import risk
+
+        return risk(self._frame, **arguments)
