@@ -82,3 +82,19 @@ def test_no_page_asks_the_network() -> None:
     for file in (ROOT / "docs" / "site").iterdir():
         if file.suffix in (".css", ".js"):
             assert "://" not in file.read_text(encoding="utf-8"), file.name
+
+
+def test_assistants_get_an_index_and_the_whole_reference(pages: ModuleType) -> None:
+    spec = importlib.util.spec_from_file_location("site_assistants", ROOT / "docs" / "site" / "assistants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    assistants = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(assistants)
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    index, whole = assistants.index(nav), assistants.whole(nav)
+    for page in pages.named(nav):
+        assert f"({page.removesuffix('.md')}.html)" in index
+        assert f"<!-- {page} -->" in whole
+    assert "\n:::" not in whole
+    for name in ("anonymize", "pareto", "audit", "KAnonymity"):
+        assert f"### {name}\n" in whole
