@@ -25,7 +25,8 @@ class Plain:
         self.case = case
         self.rows = case.original()
         numeric = frozenset(name for name, column in case.quasi.items() if column.numeric)
-        self.table = naive.Table(self.rows, meanings, numeric)
+        sets = frozenset(name for name, column in case.quasi.items() if column.given is None and self._is_set(name))
+        self.table = naive.Table(self.rows, meanings, numeric, sets)
         self.kind = case.suppression.name
         self.cost, self.options = self._cost()
         self.missing = case.options.get("missing_sensitive", "unknown")
@@ -33,6 +34,10 @@ class Plain:
         self.trees = {name: tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
         self.limit = self._limit()
         self.people = case.people()
+
+    def _is_set(self, name):
+        """Whether a column of text needs no hierarchy."""
+        return not self.case.quasi[name].numeric and self.case.schemes[name].name in ("ordered", "set")
 
     def _cost(self):
         case, priorities = self.case, self.case.options.get("priorities")

@@ -79,6 +79,8 @@ def certainty(table, levels, published, suppressed, weights=None, node_weights=N
             elif name in table.numeric:
                 known = [value for value in everywhere if value is not None]
                 spread = (max(inside) - min(inside)) / (max(known) - min(known))
+            elif name in table.sets:
+                spread = len(inside) / len(table.hierarchies[name])
             else:
                 label, leaves = common_ancestor(table.hierarchies[name], inside)
                 spread = node_weight(node_weights, name, label) * leaves / len(table.hierarchies[name])

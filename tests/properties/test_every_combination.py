@@ -23,7 +23,7 @@ from discreet.solve.general.solver import GeneralSolver
 from discreet.solve.partitions import search as _search
 from discreet.solve.partitions import sets as _sets
 from properties.test_partitions import NAMES, is_ordered, keeps_limits, sets_of, some_models, some_schemes, varied
-from tables import random_sample
+from tables import Sample, count_table, random_sample
 
 COSTS = [*ADDITIVE_COSTS, "precision", *SCORES]
 VALUE_COSTS = {"LM", "DM", "HDM", "CM", "NCP"}
@@ -39,8 +39,11 @@ def instance(rng, scheme, kind, cost, limits=False, **shape):
     runs = {name: is_ordered(sample, name) for name in schemes}
     if any(schemes[name] == "guided-ordered" and not runs[name] for name in schemes):
         return None
-    if cost == "NCP" and not all(runs[name] or name in sample.naive.numeric for name in schemes):
-        return None  # the nodes of text are runs of its values
+    if cost == "NCP":
+        sample = without_some_trees(rng, sample)
+        known = sample.naive.numeric | sample.naive.sets
+        if not all(runs[name] or name in known for name in schemes):
+            return None  # the nodes of text are runs of its values
     low, high = {}, {}
     for attribute in sample.counts.attributes if limits else ():
         low[attribute.name] = int(rng.integers(0, attribute.height + 1))
@@ -48,6 +51,14 @@ def instance(rng, scheme, kind, cost, limits=False, **shape):
     parts = {"privacy": privacy, "cost": cost, "suppression": kind, "scheme": schemes}
     problem = built(sample, **parts, min_levels=low, max_levels=high)
     return None if problem is None else (sample, problem, schemes, (seed, parts, low, high))
+
+
+def without_some_trees(rng, sample):
+    """The sample with some texts that were given no hierarchy, whose spread NCP counts by their own values."""
+    plain = sample.naive
+    texts = frozenset(name for name in plain.hierarchies if name not in plain.numeric and rng.random() < 0.5)
+    plain = plain._replace(sets=texts)
+    return Sample(plain, count_table(plain, sample.sensitive, sample.label), sample.sensitive, sample.label)
 
 
 def recodings(problem, sample, schemes):

@@ -42,6 +42,8 @@ class Classes:
     """(c, m) smallest leaf code that occurs in the class."""
     high: IntArray | None = None
     """(c, m) largest leaf code that occurs in the class."""
+    set_sizes: IntArray | None = None
+    """(c, m) distinct leaves that occur in the class, for text without a hierarchy; 0 for other attributes."""
     moments: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf."""
     offsets: FloatArray | None = None

@@ -26,6 +26,36 @@ _DENSE_CELLS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
+class OccurringLeaves:
+    """The distinct leaves of one attribute in each of ``count`` tuples or classes: sorted pairs of owner and leaf."""
+
+    column: int
+    leaves: int
+    count: int
+    owner: IntArray
+    leaf: IntArray
+
+    def some(self, part: slice | IntArray) -> OccurringLeaves:
+        """Return the leaves of a part of the tuples or classes."""
+        part = np.arange(self.count)[part]
+        first = np.searchsorted(self.owner, part)
+        length = np.searchsorted(self.owner, part, "right") - first
+        entry = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        return replace(self, count=part.size, owner=np.repeat(np.arange(part.size), length), leaf=self.leaf[entry])
+
+    def rolled_up(self, ids: IntArray, count: int) -> OccurringLeaves:
+        """Return the leaves of ``count`` classes, given the class of each owner."""
+        cells = ids[self.owner].astype(np.int64) * self.leaves + self.leaf
+        if count * self.leaves > _DENSE_CELLS:
+            cells = np.unique(cells)
+        else:
+            occurs = np.zeros(count * self.leaves, dtype=np.bool_)
+            occurs[cells] = True
+            cells = np.flatnonzero(occurs)
+        return replace(self, count=count, owner=cells // self.leaves, leaf=cells % self.leaves)
+
+
+@dataclass(frozen=True, eq=False)
 class ClassArrays:
     """The arrays of tuples or classes beyond sizes; None if no part of the problem needs them."""
 
@@ -33,6 +63,8 @@ class ClassArrays:
     labels: IntArray | None
     low: IntArray | None
     high: IntArray | None
+    sets: list[OccurringLeaves] | None
+    """For each attribute of text without a hierarchy."""
     moments: FloatArray | None
     offsets: FloatArray | None
 
@@ -47,6 +79,7 @@ class ClassArrays:
             of_part(self.labels),
             of_part(self.low),
             of_part(self.high),
+            None if self.sets is None else [leaves.some(part) for leaves in self.sets],
             of_part(self.moments),
             of_part(self.offsets),
         )
@@ -145,6 +178,13 @@ class Gatherer:
             labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
             low=codes,
             high=codes,
+            sets=[
+                OccurringLeaves(i, attribute.leaves, table.tuples, np.arange(table.tuples), table.codes[i])
+                for i, attribute in enumerate(table.attributes)
+                if not attribute.tree and attribute.positions is None
+            ]
+            if "set_sizes" in self.needs
+            else None,
             moments=sums(cost.leaf_moment),
             offsets=sums(cost.leaf_offset),
         )
@@ -233,6 +273,7 @@ class Gatherer:
             blocks=blocks,
             low=rolled.low,
             high=rolled.high,
+            set_sizes=None if rolled.sets is None else _set_sizes(rolled.sets, sizes.size, len(self.table.attributes)),
             moments=rolled.moments,
             offsets=rolled.offsets,
         )
@@ -263,7 +304,7 @@ def dense(histogram: Histogram, tuples: int) -> IntArray:
 
 
 def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
-    """Combine the arrays of entries by class: sums, minima of ``low`` and maxima of ``high``."""
+    """Combine the arrays of entries by class: sums, minima of ``low``, maxima of ``high`` and unions of ``sets``."""
 
     def added(source: Any) -> Any:
         if source is None:
@@ -285,9 +326,18 @@ def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
         labels=added(arrays.labels),
         low=bounded(arrays.low, largest=False),
         high=bounded(arrays.high, largest=True),
+        sets=None if arrays.sets is None else [leaves.rolled_up(ids, count) for leaves in arrays.sets],
         moments=added(arrays.moments),
         offsets=added(arrays.offsets),
     )
+
+
+def _set_sizes(sets: Iterable[OccurringLeaves], classes: int, attributes: int) -> IntArray:
+    """Return how many leaves occur in each class, (classes, attributes)."""
+    sizes = np.zeros((classes, attributes), dtype=np.int64)
+    for each in sets:
+        sizes[:, each.column] = np.bincount(each.owner, minlength=classes)
+    return sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,8 @@ class Cost(Part, ABC):
     """The optional arrays of :class:`Classes` it reads.
 
     Any of ``labels``, ``blocks``, ``block_leaves``, ``block_rows``, ``block_levels``, ``extent`` (low and high),
-    ``moments`` (moments and offsets) and ``joint``, which only :meth:`partly` and :meth:`labels_removed` may read.
+    ``set_sizes``, ``moments`` (moments and offsets) and ``joint``, which only :meth:`partly` and
+    :meth:`labels_removed` may read.
 
     If it is wrong, an array is None.
     """

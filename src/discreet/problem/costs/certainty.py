@@ -30,9 +30,9 @@ class Certainty(PerRowCost):
     A suppressed row costs the sum of the weights, as the root in every attribute does. The spread of numbers and dates
     is the range of the class over the range of the table, or 1 if missing and known values mix. The spread of text is
     the share of the hierarchy's leaves under the lowest common ancestor of the values, or 1 if there is none; without
-    a hierarchy it is the share of the values themselves. A single value has spread 0. Under the scheme ``local``
-    numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive value
-    costs the sum of the weights.
+    a hierarchy it is the share of the values that occur in the class. A single value has spread 0. Under the scheme
+    ``local`` numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive
+    value costs the sum of the weights.
 
     With ``node_weights`` the spread of text is multiplied by the weight of the lowest common ancestor, an extension
     that the paper names and leaves open. Nodes are named as they are released; those not named weigh 1, and all nodes
@@ -51,7 +51,7 @@ class Certainty(PerRowCost):
     summary = "How wide the released ranges and groups are, as a share of the column."
     rank = 20
     sentence = "How wide the released ranges and groups are, as a share of the whole column."
-    needs = frozenset({"extent", "block_leaves"})
+    needs = frozenset({"extent", "set_sizes"})
     local = True
     divisible = False  # the spread of the rest depends on which rows are suppressed
 
@@ -101,7 +101,7 @@ class Certainty(PerRowCost):
                 spreads = self.node_spreads(attribute)
                 total += weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
             else:
-                values = required(classes.block_leaves)[:, column]
+                values = required(classes.set_sizes)[:, column]
                 total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
         return total
 
