@@ -110,7 +110,10 @@ def plain(case, meanings):
 
 def price(made, levels, published, suppressed, unknown=0):
     """Cost of a recoding; classes and suppressed rows are row indices."""
-    total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **made.options)
+    options = made.options
+    if (made.kind, made.cost) == ("violating-records", "NCP"):
+        options = {**options, "before": naive.classes(made.table, levels)}
+    total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **options)
     return total + (unknown * value_penalty(made) if unknown else 0)
 
 

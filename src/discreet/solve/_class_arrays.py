@@ -6,7 +6,7 @@ histograms of all classes would not fit in memory, classes are yielded in portio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.classes import Members
 from discreet.runtime.integer_codes import add_up
 from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
 
@@ -26,33 +27,33 @@ _DENSE_CELLS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
-class OccurringLeaves:
-    """The distinct leaves of one attribute in each of ``count`` tuples or classes: sorted pairs of owner and leaf."""
+class Occurring:
+    """What occurs in each of ``count`` tuples or classes, such as leaves: distinct pairs of owner and code, sorted."""
 
-    column: int
-    leaves: int
+    width: int
+    """Codes are below this."""
     count: int
     owner: IntArray
-    leaf: IntArray
+    code: IntArray
 
-    def some(self, part: slice | IntArray) -> OccurringLeaves:
-        """Return the leaves of a part of the tuples or classes."""
+    def some(self, part: slice | IntArray) -> Occurring:
+        """Return what occurs in a part of the tuples or classes."""
         part = np.arange(self.count)[part]
         first = np.searchsorted(self.owner, part)
         length = np.searchsorted(self.owner, part, "right") - first
         entry = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-        return replace(self, count=part.size, owner=np.repeat(np.arange(part.size), length), leaf=self.leaf[entry])
+        return replace(self, count=part.size, owner=np.repeat(np.arange(part.size), length), code=self.code[entry])
 
-    def rolled_up(self, ids: IntArray, count: int) -> OccurringLeaves:
-        """Return the leaves of ``count`` classes, given the class of each owner."""
-        cells = ids[self.owner].astype(np.int64) * self.leaves + self.leaf
-        if count * self.leaves > _DENSE_CELLS:
+    def rolled_up(self, ids: IntArray, count: int) -> Occurring:
+        """Return what occurs in ``count`` classes, given the class of each owner."""
+        cells = ids[self.owner].astype(np.int64) * self.width + self.code
+        if count * self.width > _DENSE_CELLS:
             cells = np.unique(cells)
         else:
-            occurs = np.zeros(count * self.leaves, dtype=np.bool_)
+            occurs = np.zeros(count * self.width, dtype=np.bool_)
             occurs[cells] = True
             cells = np.flatnonzero(occurs)
-        return replace(self, count=count, owner=cells // self.leaves, leaf=cells % self.leaves)
+        return replace(self, count=count, owner=cells // self.width, code=cells % self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,10 @@ class ClassArrays:
     labels: IntArray | None
     low: IntArray | None
     high: IntArray | None
-    sets: list[OccurringLeaves] | None
-    """For each attribute of text without a hierarchy."""
+    sets: dict[int, Occurring] | None
+    """The leaves of each attribute of text without a hierarchy."""
+    members: Occurring | None
+    """The tuples."""
     moments: FloatArray | None
     offsets: FloatArray | None
 
@@ -79,7 +82,8 @@ class ClassArrays:
             of_part(self.labels),
             of_part(self.low),
             of_part(self.high),
-            None if self.sets is None else [leaves.some(part) for leaves in self.sets],
+            None if self.sets is None else {i: leaves.some(part) for i, leaves in self.sets.items()},
+            None if self.members is None else self.members.some(part),
             of_part(self.moments),
             of_part(self.offsets),
         )
@@ -154,8 +158,13 @@ class Gatherer:
             if name in self.table.sensitive
         ]
         self.joint: list[Histogram] = []
-        if "joint" in self.needs and problem.divided is not None and not problem.suppression.hides_values:
-            self.joint = [self.table.joint[problem.divided]]
+        self.member_values: Histogram | None = None
+        """The sensitive column of which some rows of a class may be suppressed, if it matters which."""
+        if problem.divided is not None and not problem.suppression.hides_values:
+            if "joint" in self.needs:
+                self.joint = [self.table.joint[problem.divided]]
+            if "members" in self.needs:
+                self.member_values = self.table.sensitive[problem.divided]
         self.widest = max((h.cardinality for h in [*self.watched, *self.joint]), default=1)
         self.dense = self.table.tuples * self.widest <= _DENSE_CELLS
         self.tuples = self._of_tuples()
@@ -178,13 +187,16 @@ class Gatherer:
             labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
             low=codes,
             high=codes,
-            sets=[
-                OccurringLeaves(i, attribute.leaves, table.tuples, np.arange(table.tuples), table.codes[i])
+            sets={
+                i: Occurring(attribute.leaves, table.tuples, np.arange(table.tuples), table.codes[i])
                 for i, attribute in enumerate(table.attributes)
                 if not attribute.tree and attribute.positions is None
-            ]
+            }
             if "set_sizes" in self.needs
             else None,
+            members=None
+            if self.member_values is None
+            else Occurring(table.tuples, table.tuples, np.arange(table.tuples), np.arange(table.tuples)),
             moments=sums(cost.leaf_moment),
             offsets=sums(cost.leaf_offset),
         )
@@ -274,6 +286,7 @@ class Gatherer:
             low=rolled.low,
             high=rolled.high,
             set_sizes=None if rolled.sets is None else _set_sizes(rolled.sets, sizes.size, len(self.table.attributes)),
+            members=self._members(rolled.members),
             moments=rolled.moments,
             offsets=rolled.offsets,
         )
@@ -289,6 +302,17 @@ class Gatherer:
             counts = np.bincount(cells, weights=h.counts[entry], minlength=count * h.cardinality)
             histograms.append(np.rint(counts).astype(np.int64).reshape(count, h.cardinality))
         return replace(rolled, histograms=histograms)
+
+    def _members(self, tuples: Occurring | None) -> Members | None:
+        """Return the rows of classes by tuple and sensitive value, given the tuples of each."""
+        if tuples is None or self.member_values is None:
+            return None
+        values = self.member_values
+        length = np.diff(values.offsets)[tuples.code]
+        begin = values.offsets[:-1][tuples.code] - np.cumsum(length) + length
+        entry = np.repeat(begin, length) + np.arange(int(length.sum()))
+        owner, code = np.repeat(tuples.owner, length), np.repeat(tuples.code, length)
+        return Members(owner, code, values.values[entry], values.counts[entry])
 
     def _by_label(self, histogram: Histogram, counts: IntArray) -> IntArray:
         labels = 1 if self.table.labels is None else self.table.labels.cardinality
@@ -326,17 +350,18 @@ def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
         labels=added(arrays.labels),
         low=bounded(arrays.low, largest=False),
         high=bounded(arrays.high, largest=True),
-        sets=None if arrays.sets is None else [leaves.rolled_up(ids, count) for leaves in arrays.sets],
+        sets=None if arrays.sets is None else {i: each.rolled_up(ids, count) for i, each in arrays.sets.items()},
+        members=None if arrays.members is None else arrays.members.rolled_up(ids, count),
         moments=added(arrays.moments),
         offsets=added(arrays.offsets),
     )
 
 
-def _set_sizes(sets: Iterable[OccurringLeaves], classes: int, attributes: int) -> IntArray:
+def _set_sizes(sets: Mapping[int, Occurring], classes: int, attributes: int) -> IntArray:
     """Return how many leaves occur in each class, (classes, attributes)."""
     sizes = np.zeros((classes, attributes), dtype=np.int64)
-    for each in sets:
-        sizes[:, each.column] = np.bincount(each.owner, minlength=classes)
+    for column, leaves in sets.items():
+        sizes[:, column] = np.bincount(leaves.owner, minlength=classes)
     return sizes
 
 

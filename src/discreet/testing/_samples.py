@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
-from discreet.problem.classes import Classes
+from discreet.problem.classes import Classes, Members
 from discreet.problem.costs import Cost
 from discreet.problem.privacy import Groups
 
@@ -173,7 +173,14 @@ def _classes(
         set_sizes=set_sizes,
         moments=moments,
         offsets=offsets,
+        members=None if SENSITIVE not in table.sensitive else _members(table.sensitive[SENSITIVE], where),
     )
+
+
+def _members(histogram: Histogram, where: NDArray[np.int64]) -> Members:
+    """Return the rows of classes by tuple and sensitive value, given the class of each tuple."""
+    tuples = np.repeat(np.arange(where.size), np.diff(histogram.offsets))
+    return Members(where[tuples], tuples, histogram.values, histogram.counts)
 
 
 def _people_of(population: Population, blocks: Sequence[IntArray], keys: IntArray) -> NDArray[np.float64]:

@@ -60,8 +60,8 @@ class Cost(Part, ABC):
     """The optional arrays of :class:`Classes` it reads.
 
     Any of ``labels``, ``blocks``, ``block_leaves``, ``block_rows``, ``block_levels``, ``extent`` (low and high),
-    ``set_sizes``, ``moments`` (moments and offsets) and ``joint``, which only :meth:`partly` and
-    :meth:`labels_removed` may read.
+    ``set_sizes``, ``moments`` (moments and offsets), ``joint``, which only :meth:`partly` and :meth:`labels_removed`
+    may read, and ``members``, which only :meth:`partly` and :meth:`members_removed` may read.
 
     If it is wrong, an array is None.
     """
@@ -133,6 +133,13 @@ class Cost(Part, ABC):
         """Return the rows of each value and class label to suppress so that :meth:`partly` is the cost, (c, v, L).
 
         None, the default, means that the cost is the same whichever rows of a value are suppressed.
+        """
+        return None
+
+    def members_removed(self, classes: Classes, attribute: str, removed: IntArray) -> IntArray | None:
+        """Return the rows of each entry of ``classes.members`` to suppress so that :meth:`partly` is the cost.
+
+        None, the default, means that the cost is the same whichever tuples the suppressed rows have.
         """
         return None
 

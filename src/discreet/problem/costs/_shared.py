@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem.classes import Classes
+from discreet.problem.classes import Classes, Members
 from discreet.problem.costs._base import Cost
 from discreet.runtime.arguments import number
 
@@ -20,6 +20,7 @@ __all__ = [
     "checked_node_weights",
     "checked_weights",
     "required",
+    "required_members",
     "weight_array",
     "weighted_sum",
 ]
@@ -32,6 +33,13 @@ def required(array: NDArray[Scalar] | None) -> NDArray[Scalar]:
     if array is None:
         raise ValueError("the array is missing; the cost must name it in its needs")
     return array
+
+
+def required_members(classes: Classes) -> Members:
+    """Return the members of classes, for a cost that names them in its ``needs``."""
+    if classes.members is None:
+        raise ValueError("the members are missing; the cost must name them in its needs")
+    return classes.members
 
 
 def weight_array(weights: Mapping[str, float], table: CountTable) -> FloatArray:

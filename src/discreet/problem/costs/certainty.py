@@ -34,6 +34,9 @@ class Certainty(PerRowCost):
     ``local`` numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive
     value costs the sum of the weights.
 
+    If only some rows of a class are suppressed, the spread is that of the class before: it does not depend on which
+    rows stay, and the values that stay spread at most as far.
+
     With ``node_weights`` the spread of text is multiplied by the weight of the lowest common ancestor, an extension
     that the paper names and leaves open. Nodes are named as they are released; those not named weigh 1, and all nodes
     of one name have its weight. Weights by which a node costs less than one below it are refused.
@@ -53,7 +56,6 @@ class Certainty(PerRowCost):
     sentence = "How wide the released ranges and groups are, as a share of the whole column."
     needs = frozenset({"extent", "set_sizes"})
     local = True
-    divisible = False  # the spread of the rest depends on which rows are suppressed
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     node_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
