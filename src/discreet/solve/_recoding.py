@@ -105,10 +105,14 @@ class Recoder:
     def floor(self, released: Released) -> float:
         """Return a lower bound for the cost of this recoding and of every more general one."""
         problem = self.problem
-        classes = self._without_histograms(problem.table.group(released.blocks), released)
+        classes = self.classes(released)
         if not problem.cost.additive:
             return problem.cost.lower(classes, problem.limit)
         return float(ClassBounds(problem).floors(classes).sum())
+
+    def classes(self, released: Released) -> Classes:
+        """Return the classes of a recoding, without their histograms."""
+        return self._without_histograms(self.problem.table.group(released.blocks), released)
 
     def portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
         """Yield the classes in portions, with what is suppressed in them."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
     from discreet.problem.schemes import Scheme
 
-__all__ = ["COSTS", "Cost", "Separable"]
+__all__ = ["COSTS", "AttributeCosts", "Cost", "Separable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,21 @@ class Separable:
         columns = [moment[codes] * table.weights for moment, codes in zip(self.moment, table.codes, strict=True)]
         rest = sum(p[codes] for p, codes in zip(plain, table.codes, strict=True)) * table.weights
         return 0.0, np.stack([*columns, rest], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeCosts:
+    """What classes cost by attribute; everything that is the same for all attributes is divided among them."""
+
+    published: FloatArray
+    """(c, m) of the rows of each class if it is published.
+
+    It sums up to ``Cost.published``, and is never less in a more general recoding.
+    """
+    margin: FloatArray
+    """(c, m) a lower bound, per row, on what suppressing any row of the class costs more than publishing it."""
+    penalty: FloatArray
+    """(m,) of each suppressed row."""
 
 
 class Cost(Part, ABC):
@@ -196,6 +211,13 @@ class Cost(Part, ABC):
 
     def value_penalty(self, table: CountTable) -> float | None:
         """Return what each suppressed sensitive value adds to the cost of its record; None if it is not defined."""
+        return None
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts | None:
+        """Return what each attribute contributes to the cost, if the cost is a sum over attributes.
+
+        Bounds add up the least contributions of the attributes. If it is wrong, they are too high.
+        """
         return None
 
     def separable(self, table: CountTable) -> Separable | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.problem.classes import Classes, Members
-from discreet.problem.costs._base import Cost
+from discreet.problem.costs._base import AttributeCosts, Cost
 from discreet.runtime.arguments import number
 
 __all__ = [
@@ -108,6 +108,22 @@ class PerRowCost(Cost):
     @abstractmethod
     def suppressed_row(self, table: CountTable) -> float:
         """Return what each suppressed row costs."""
+
+    def row_parts(self, classes: Classes) -> FloatArray | None:
+        """Return what each attribute contributes to :meth:`row`, (c, m); None, the default, if it is no sum of them."""
+        return None
+
+    def suppressed_row_parts(self, table: CountTable) -> FloatArray:
+        """Return what each attribute contributes to :meth:`suppressed_row`, (m,); needed with :meth:`row_parts`."""
+        raise NotImplementedError
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts | None:
+        """Return the parts of the attributes, times the number of rows."""
+        parts = self.row_parts(classes)
+        if parts is None:
+            return None
+        penalty = self.suppressed_row_parts(classes.table)
+        return AttributeCosts(parts * classes.sizes[:, np.newaxis], penalty - parts, penalty)
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the cost of a row times the number of rows."""

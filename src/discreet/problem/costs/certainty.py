@@ -90,27 +90,38 @@ class Certainty(PerRowCost):
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted sum over the attributes."""
-        low, high = required(classes.low), required(classes.high)
         total = np.zeros(len(classes))
+        for part in self.row_parts(classes).T:  # in this order on any machine
+            total += part
+        return total
+
+    def row_parts(self, classes: Classes) -> FloatArray:
+        """Return the weighted spread of each attribute."""
+        low, high = required(classes.low), required(classes.high)
+        parts = np.zeros((len(classes), len(classes.table.attributes)))
         each = zip(classes.table.attributes, weight_array(self.weights, classes.table), strict=True)
         for column, (attribute, weight) in enumerate(each):
             if attribute.tree and classes.local:
                 shown = required(classes.block_levels)[:, column], required(classes.blocks)[:, column]
-                total += weight * _shown_spread(self.node_spreads(attribute), *shown)
+                parts[:, column] = weight * _shown_spread(self.node_spreads(attribute), *shown)
             elif attribute.positions is not None:
-                total += weight * _number_spread(attribute, low[:, column], high[:, column])
+                parts[:, column] = weight * _number_spread(attribute, low[:, column], high[:, column])
             elif attribute.tree:
                 spreads = self.node_spreads(attribute)
-                total += weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
+                parts[:, column] = weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
             else:
                 values = required(classes.set_sizes)[:, column]
-                total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
-        return total
+                parts[:, column] = weight * np.where(values == 1, 0.0, values / attribute.leaves)
+        return parts
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return the sum of the weights, each times the weight of the root."""
+        return float(self.suppressed_row_parts(table).sum())
+
+    def suppressed_row_parts(self, table: CountTable) -> FloatArray:
+        """Return the weight of each attribute times the weight of its root."""
         roots = [root_weight(attribute, self.node_weights.get(attribute.name, {})) for attribute in table.attributes]
-        return float((weight_array(self.weights, table) * roots).sum())
+        return weight_array(self.weights, table) * roots
 
     def value_penalty(self, table: CountTable) -> float:
         """Return the sum of the weights."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, IntArray
 from discreet.problem.classes import Classes
-from discreet.problem.costs._base import COSTS, Cost, Separable
+from discreet.problem.costs._base import COSTS, AttributeCosts, Cost, Separable
 from discreet.problem.costs._shared import required, required_members
 
 __all__ = ["HierarchicalDiscernibility"]
@@ -86,12 +86,27 @@ class HierarchicalDiscernibility(Cost):
 
     def margin(self, classes: Classes, smallest: int = 1) -> FloatArray:
         """Return the mean of (N - N_e) / (N - N_v), with N_v of the rarest value of each attribute."""
-        n, rows = classes.table.n, required(classes.block_rows)
         left = np.zeros(len(classes))
+        for each in self._margins(classes).T:
+            left += each
+        return left / len(classes.table.attributes)
+
+    @staticmethod
+    def _margins(classes: Classes) -> FloatArray:
+        """Return (N - N_e) / (N - N_v) of each attribute, with N_v of its rarest value, (c, m)."""
+        n, rows = classes.table.n, required(classes.block_rows)
+        left = np.ones(rows.shape)
         for column, attribute in enumerate(classes.table.attributes):
             rarest = int(attribute.rows[attribute.rows > 0].min(initial=n))
-            left += 1.0 if rarest == n else (n - rows[:, column]) / (n - rarest)
-        return left / len(classes.table.attributes)
+            if rarest < n:
+                left[:, column] = (n - rows[:, column]) / (n - rarest)
+        return left
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts:
+        """Return the terms of the mean."""
+        count = len(classes.table.attributes)
+        cost = required(classes.block_rows) * required(classes.moments) + required(classes.offsets)
+        return AttributeCosts(cost, self._margins(classes) / count, np.full(count, 1.0 / count))
 
     def divided_margin(self, classes: Classes, largest: IntArray) -> FloatArray:
         """Return the same: what a row costs does not depend on the other rows that stay."""
