@@ -123,7 +123,7 @@ def spread_of(rows, name, members, local):
         return 1.0 if None in inside else (max(inside) - min(inside)) / (max(known) - min(known))
     if tree and not local:
         return 0.0 if len(inside) == 1 else common_ancestor_leaves(tree, inside) / len(domain)
-    covered = len(rows.released[members[0]][name])
+    covered = len(rows.released[members[0]][name] if tree else inside)
     return 0.0 if covered == 1 else covered / len(domain)
 
 

@@ -82,7 +82,7 @@ def labelled_rows(attribute):
     ]
 
 
-def coded(name, hierarchy, column, numeric=False):
+def coded(name, hierarchy, column, numeric=False, tree=True):
     """A CodedAttribute from the rows of a hierarchy and a column of values."""
     levels, labels = [list(range(len(hierarchy)))], [[None if row[0] is None else str(row[0]) for row in hierarchy]]
     for level in range(1, len(hierarchy[0])):
@@ -93,13 +93,13 @@ def coded(name, hierarchy, column, numeric=False):
     positions = None
     if numeric:
         positions = np.array([np.nan if row[0] is None else float(row[0]) for row in hierarchy])
-    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions, labels=labels)
+    return CodedAttribute(name, np.array(levels, dtype=np.int32), rows, positions, tree=tree, labels=labels)
 
 
 def count_table(table, sensitive=None, label=None):
     """A CountTable from a naive table, its sensitive columns (column -> hierarchy) and its class column."""
     attributes = tuple(
-        coded(name, hierarchy, [row[name] for row in table.rows], name in table.numeric)
+        coded(name, hierarchy, [row[name] for row in table.rows], name in table.numeric, name not in table.sets)
         for name, hierarchy in table.hierarchies.items()
     )
     codes = {name: {row[0]: i for i, row in enumerate(rows)} for name, rows in table.hierarchies.items()}

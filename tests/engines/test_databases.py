@@ -43,6 +43,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "everything": {**GLOBAL, "privacy": "k(90)", "suppression": "budget(1.0)", "max_levels": dict.fromkeys(QUASI, 0)},
     "partitions": {**GLOBAL, "privacy": "k(8)", "scheme": {"age": "ordered", "sex": "set"}, "solver": "partitions"},
     "violating-records": {**L_PLUS, "suppression": "violating-records", "cost": "CM"},
+    "violating-records, dearest": {**L_PLUS, "suppression": "violating-records", "cost": "HDM"},
     "class-values": {**L_PLUS, "suppression": "class-values"},
     "violating-values": {**L_PLUS, "suppression": "violating-values"},
     "local": {**LOCAL, "privacy": "k(4)"},
@@ -85,6 +86,7 @@ def test_same_release_from_and_in_every_database(kind: str, job: str, place: Pla
 def test_the_jobs_do_what_they_should_show() -> None:
     """Every way to leave something out is used."""
     assert all(expected(job).suppressed for job in ("budget", "missing", "everything", "violating-records"))
+    assert expected("violating-records, dearest").suppressed
     assert all(expected(job).suppressed_values for job in ("class-values", "violating-values"))
     assert expected("missing").dropped_missing
 

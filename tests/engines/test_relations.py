@@ -52,6 +52,7 @@ JOBS: dict[str, dict[str, Any]] = {
     },
     "class-records": {**L_PLUS, "suppression": "class-records"},
     "violating-records": {**L_PLUS, "suppression": "violating-records", "cost": "CM"},
+    "violating-records, dearest": {**L_PLUS, "suppression": "violating-records", "cost": "HDM"},
     "class-values": {**L_PLUS, "suppression": "class-values"},
     "violating-values": {**L_PLUS, "suppression": "violating-values"},
     "local": {**LOCAL, "privacy": "k(4)"},
@@ -169,6 +170,7 @@ def test_only_classes_with_missing_values_are_left_out(kind: str, suppression: s
 TIES = {
     "class-records": [*QUASI, "disease", "income"],
     "violating-records": [*QUASI, "disease", "income"],
+    "violating-records, dearest": [*QUASI, "disease"],
     "local": [*QUASI],
     "local, diverse": [*QUASI, "disease"],
 }

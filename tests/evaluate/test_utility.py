@@ -394,3 +394,34 @@ def test_values_of_rows_that_were_left_out_for_missing_values_are_lost(tree, sch
     if scheme != "local":
         again = utility(table, release.frame, mapping=release.to_mapping(), sensitive="s")
         assert again.original_rows == 17
+
+
+@pytest.mark.parametrize("scheme", ["set", "ordered", "local"])
+def test_certainty_of_text_without_a_hierarchy(scheme):
+    """NCP counts the values that occur in a class, whether it is the cost of a release or measured again."""
+    for seed in range(8):
+        rng = random.Random(seed)
+        rows = [(rng.choice("pqrs"), rng.choice("uvwx"), number) for number in range(rng.randrange(4, 25))]
+        original = pl.DataFrame(rows, schema=["a", "b", "key"], orient="row")
+        release = dc.anonymize(
+            original,
+            quasi_identifiers=["a", "b"],
+            privacy="k(2)",
+            cost="NCP",
+            scheme=scheme,
+            suppression="budget(0.3)",
+            keep=["key"],
+            seed=1,
+        )
+        classes = {}
+        for a, b, key in release.frame.select("a", "b", "key").iter_rows():
+            classes.setdefault((a, b), []).append(rows[key])
+        expected = 2 * (len(rows) - release.frame.height)
+        for members in classes.values():
+            for i in range(2):
+                inside = len({row[i] for row in members})
+                expected += len(members) * inside / len({row[i] for row in rows}) if inside > 1 else 0
+        assert release.cost == pytest.approx(expected)
+        report = utility(original, release.frame, quasi_identifiers=["a", "b"], queries=0, models=())
+        assert report.linked
+        assert report.cost("NCP") == pytest.approx(expected)

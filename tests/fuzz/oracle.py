@@ -25,7 +25,8 @@ class Plain:
         self.case = case
         self.rows = case.original()
         numeric = frozenset(name for name, column in case.quasi.items() if column.numeric)
-        self.table = naive.Table(self.rows, meanings, numeric)
+        sets = frozenset(name for name, column in case.quasi.items() if column.given is None and self._is_set(name))
+        self.table = naive.Table(self.rows, meanings, numeric, sets)
         self.kind = case.suppression.name
         self.cost, self.options = self._cost()
         self.missing = case.options.get("missing_sensitive", "unknown")
@@ -33,6 +34,10 @@ class Plain:
         self.trees = {name: tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
         self.limit = self._limit()
         self.people = case.people()
+
+    def _is_set(self, name):
+        """Whether a column of text needs no hierarchy."""
+        return not self.case.quasi[name].numeric and self.case.schemes[name].name in ("ordered", "set")
 
     def _cost(self):
         case, priorities = self.case, self.case.options.get("priorities")
@@ -105,7 +110,10 @@ def plain(case, meanings):
 
 def price(made, levels, published, suppressed, unknown=0):
     """Cost of a recoding; classes and suppressed rows are row indices."""
-    total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **made.options)
+    options = made.options
+    if (made.kind, made.cost) == ("violating-records", "NCP"):
+        options = {**options, "before": naive.classes(made.table, levels)}
+    total = naive.COSTS[made.cost](made.table, levels, published, suppressed, **options)
     return total + (unknown * value_penalty(made) if unknown else 0)
 
 

@@ -1,12 +1,12 @@
 # ruff: noqa: F403 - everything is here
 """Every definition in its most obvious form, in plain Python. Slow, and imports nothing from the package.
 
-A table is ``Table(rows, hierarchies, numeric)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to the
-rows of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the quasi-identifiers
-whose leaves are numbers (None is a missing one). Levels are tuples in the order of ``hierarchies``; in place of the
-number of a level there may be a partition, a set of frozensets of leaves. A class is a list of row numbers; counts are
-dicts from sensitive value to how often it occurs. A recoding is ``levels``, the ``published`` classes and the
-``suppressed`` row numbers.
+A table is ``Table(rows, hierarchies, numeric, sets)``: rows are dicts; ``hierarchies`` maps each quasi-identifier to
+the rows of its hierarchy, ``(leaf, level 1, …, top)``, in the order of the leaves; ``numeric`` names the
+quasi-identifiers whose leaves are numbers (None is a missing one) and ``sets`` the texts that were given no hierarchy.
+Levels are tuples in the order of ``hierarchies``; in place of the number of a level there may be a partition, a set of
+frozensets of leaves. A class is a list of row numbers; counts are dicts from sensitive value to how often it occurs. A
+recoding is ``levels``, the ``published`` classes and the ``suppressed`` row numbers.
 
 recoding:     ``classes(table, levels)``, ``released(table, name, value, level)``, ``counts(table, rows, column)``
 models:       ``k_anonymous(counts, k)``, ``distinct_l(counts, l)``, ``entropy_l(counts, l)``,

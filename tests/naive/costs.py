@@ -66,11 +66,13 @@ def classification(table, levels, published, suppressed, label="y"):
     return wrong + len(suppressed)
 
 
-def certainty(table, levels, published, suppressed, weights=None, node_weights=None):
+def certainty(table, levels, published, suppressed, weights=None, node_weights=None, before=None):
+    """With ``before``, classes some rows of which were suppressed spread as far as they did before."""
     total = 0.0
     for members in published:
+        whole = members if before is None else next(each for each in before if members[0] in each)
         for name in table.hierarchies:
-            inside = {table.rows[row][name] for row in members}
+            inside = {table.rows[row][name] for row in whole}
             everywhere = {row[name] for row in table.rows}
             if len(inside) == 1:
                 spread = 0.0
@@ -79,6 +81,8 @@ def certainty(table, levels, published, suppressed, weights=None, node_weights=N
             elif name in table.numeric:
                 known = [value for value in everywhere if value is not None]
                 spread = (max(inside) - min(inside)) / (max(known) - min(known))
+            elif name in table.sets:
+                spread = len(inside) / len(table.hierarchies[name])
             else:
                 label, leaves = common_ancestor(table.hierarchies[name], inside)
                 spread = node_weight(node_weights, name, label) * leaves / len(table.hierarchies[name])

@@ -12,6 +12,7 @@ class Table(NamedTuple):
     rows: list
     hierarchies: dict
     numeric: frozenset = frozenset()
+    sets: frozenset = frozenset()
 
 
 def released(table, name, value, level):

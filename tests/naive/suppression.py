@@ -116,6 +116,8 @@ def suppress(table, levels, models, kind, limit, cost, column, **options):
         suppressed += [row for row in members if row not in stay]
     if len(suppressed) > limit:
         return Outcome(None, len(suppressed), 0)
+    if (kind, cost) == ("violating-records", "NCP"):
+        options["before"] = found
     return Outcome(COSTS[cost](table, levels, published, suppressed, **options), len(suppressed), 0)
 
 
@@ -159,7 +161,7 @@ def rows_that_stay(table, levels, members, models, cost, column, **options):
         for value, n in part.items()
     ]
     choices = [[row for rows in way for row in rows] for way in itertools.product(*ways)]
-    if cost != "CM" or not part:
+    if cost not in ("CM", "HDM") or not part:
         return choices[0]
 
     def total(stay):

@@ -11,7 +11,6 @@ from discreet.problem import COSTS, SCHEMES
 
 KINDS = ("budget(0.2)", "violating-records", "class-values", "violating-values")
 REFUSED = {
-    "violating-records": {"HDM", "NCP"},
     "class-values": {"C_AVG", "precision", "entropy", "ambiguity", "score"},
     "violating-values": {"C_AVG", "precision", "entropy", "ambiguity", "score"},
 }

@@ -167,6 +167,35 @@ def test_class_labels_decide_which_rows_go(frame_constructor: Any) -> None:
     assert got != list(wanted)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_dearest_rows_go(frame_constructor: Any, seed: int) -> None:
+    """HDM suppresses the rows of a class and disease that would cost most if published."""
+    people = table(seed, n=60)
+    rows = people.rows(named=True)
+    release = run(frame_constructor(people), "violating-records", cost="HDM", solver="auto")
+    got = {int(number) for number in to_lazy(release.frame).collect()["row"].to_list()}
+    assert 0 < len(got) < len(rows)
+    n, block_of = len(rows), {}
+    for c, blocks in release.blocks.items():
+        block_of[c] = {plain(value): frozenset(map(plain, block)) for block in blocks for value in block}
+    count = {c: Counter(plain(row[c]) for row in rows) for c in QI}
+
+    def cost(row: dict[str, Any]) -> float:
+        total = 0.0
+        for c in QI:
+            own = count[c][plain(row[c])]
+            total += (sum(count[c][value] for value in block_of[c][plain(row[c])]) - own) / (n - own) if n > own else 0
+        return total / len(QI)
+
+    parts: dict[Any, list[int]] = {}
+    for number, row in enumerate(rows):
+        parts.setdefault((*(block_of[c][plain(row[c])] for c in QI), row["disease"]), []).append(number)
+    for members in parts.values():
+        stay, gone = [cost(rows[m]) for m in members if m in got], [cost(rows[m]) for m in members if m not in got]
+        assert not stay or not gone or max(stay) <= min(gone) + 1e-12
+    assert release.cost == pytest.approx(sum(cost(rows[m]) for m in got) + n - len(got))
+
+
 def test_a_class_label_may_be_a_quasi_identifier() -> None:
     people = table(5, n=60)
     quasi = {**QI, "income": "flat()"}

@@ -16,14 +16,16 @@ from cases import COSTS as ADDITIVE_COSTS
 from cases import KINDS, SCORES, built, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES
+from discreet.runtime.integer_codes import by_appearance
 from discreet.solve import Budget, choose_solver
 from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.general import bounds as _bounds
 from discreet.solve.general.solver import GeneralSolver
 from discreet.solve.partitions import search as _search
 from discreet.solve.partitions import sets as _sets
+from exhaustive import as_blocks
 from properties.test_partitions import NAMES, is_ordered, keeps_limits, sets_of, some_models, some_schemes, varied
-from tables import random_sample
+from tables import Sample, count_table, random_sample
 
 COSTS = [*ADDITIVE_COSTS, "precision", *SCORES]
 VALUE_COSTS = {"LM", "DM", "HDM", "CM", "NCP"}
@@ -39,8 +41,11 @@ def instance(rng, scheme, kind, cost, limits=False, **shape):
     runs = {name: is_ordered(sample, name) for name in schemes}
     if any(schemes[name] == "guided-ordered" and not runs[name] for name in schemes):
         return None
-    if cost == "NCP" and not all(runs[name] or name in sample.naive.numeric for name in schemes):
-        return None  # the nodes of text are runs of its values
+    if cost == "NCP":
+        sample = without_some_trees(rng, sample)
+        known = sample.naive.numeric | sample.naive.sets
+        if not all(runs[name] or name in known for name in schemes):
+            return None  # the nodes of text are runs of its values
     low, high = {}, {}
     for attribute in sample.counts.attributes if limits else ():
         low[attribute.name] = int(rng.integers(0, attribute.height + 1))
@@ -48,6 +53,14 @@ def instance(rng, scheme, kind, cost, limits=False, **shape):
     parts = {"privacy": privacy, "cost": cost, "suppression": kind, "scheme": schemes}
     problem = built(sample, **parts, min_levels=low, max_levels=high)
     return None if problem is None else (sample, problem, schemes, (seed, parts, low, high))
+
+
+def without_some_trees(rng, sample):
+    """The sample with some texts that were given no hierarchy, whose spread NCP counts by their own values."""
+    plain = sample.naive
+    texts = frozenset(name for name in plain.hierarchies if name not in plain.numeric and rng.random() < 0.5)
+    plain = plain._replace(sets=texts)
+    return Sample(plain, count_table(plain, sample.sensitive, sample.label), sample.sensitive, sample.label)
 
 
 def recodings(problem, sample, schemes):
@@ -174,6 +187,44 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
         for point in found.trace:
             assert point.bound <= best.cost * (1 + 1e-9) + 1e-9, context
     assert stopped
+
+
+def check_node(rng, scheme, kind, cost, most=60):
+    """Compare the bound of a node, some attributes of which are decided, with the best of its recodings.
+
+    Returns whether it was the sum of the attributes' bounds, None if it was not compared.
+    """
+    made = instance(rng, scheme, kind, cost, attributes=(2, 3))
+    if made is None:
+        return None
+    problem, context = made[1], made[-1]
+    parts = list(zip(problem.schemes, problem.table.attributes, strict=True))
+    if math.prod(scheme.count(attribute) for scheme, attribute in parts) > most:
+        return None
+    try:
+        root = _search.all_partitions(problem, _bounds.GeneralBounds.block_rates(problem))
+    except UnsupportedCombinationError:
+        return None
+    bounds = _bounds.GeneralBounds(problem, [partitions.items for partitions in root])
+    every = [[as_blocks(partition) for partition in scheme.partitions(attribute)] for scheme, attribute in parts]
+    chosen = [each[rng.integers(len(each))] if rng.random() < 0.4 else None for each in every]
+    node = tuple(
+        partitions if blocks is None else partitions.fixed(by_appearance(blocks[partitions.items.leaves]))
+        for partitions, blocks in zip(root, chosen, strict=True)
+    )
+    open_ = [each if blocks is None else [blocks] for each, blocks in zip(every, chosen, strict=True)]
+    best = min(evaluate_blocks(problem, blocks).cost for blocks in itertools.product(*open_))
+    found = bounds.bound(node)
+    assert found.total <= best * (1 + 1e-9) + 1e-9, (context, chosen)
+    return not found.takes_largest and sum(not partitions.decided for partitions in node) > 1
+
+
+@pytest.mark.parametrize("cost", ["LM", "LM(penalty=l+)", "NCP", "HDM"])
+def test_bounds_of_nodes(cost):
+    """The bound of a node is never above the best of its recodings, also where it adds up attributes."""
+    rng = np.random.default_rng([300, len(cost)])
+    results = [check_node(rng, str(rng.choice(NAMES)), str(rng.choice(KINDS)), cost) for _ in range(90)]
+    assert results.count(True) > 4
 
 
 def test_every_scheme_is_here():

@@ -84,6 +84,9 @@ class ClassParts:
     of one value are two lines of one part) and the ``count`` of its rows to suppress. With ``records``, the last
     ``count`` rows of the part in table order are left out. Otherwise its rows stay and their value becomes unknown.
     ``known`` lists all values of the sensitive column.
+
+    With ``leaves`` a part is the rows of one original tuple: these are the codes of the values of each column, and
+    ``classes`` holds the codes of the tuples.
     """
 
     column: str
@@ -92,6 +95,7 @@ class ClassParts:
     cells: pl.DataFrame
     known: pl.Series
     label: str | None = None
+    leaves: Mapping[str, ValueMap] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,16 +274,23 @@ def make_plan(recoding: Recoding) -> RecodingPlan:
     """Return the steps that carry out a recoding."""
     parts = None if recoding.everything else recoding.parts
     suppressed = None if recoding.everything else recoding.suppressed
-    classes = _ClassCodes({"suppressed": suppressed, "parts": None if parts is None else parts.classes}, recoding.maps)
+    leaves = {} if parts is None else parts.leaves
+    same = {column: ValueMap(each.values, each.values) for column, each in leaves.items()}
+    by_class = None if parts is None or leaves else parts.classes
+    classes = _ClassCodes({"suppressed": suppressed, "parts": by_class}, {**same, **recoding.maps})
     lookups, released, constants = [], {}, {}
-    for number, (column, mapping) in enumerate(recoding.maps.items()):
-        if mapping.constant and column not in classes.names:
+    for number, (column, mapping) in enumerate({**recoding.maps, **same, **recoding.maps}.items()):
+        if mapping.constant and column not in classes.names and column not in leaves:
             constants[column] = mapping.released.head(1)
             continue
-        released[column] = f"released_{number}"
-        results = {released[column]: mapping.released}
+        results = {}
+        if column in recoding.maps:
+            released[column] = f"released_{number}"
+            results[released[column]] = mapping.released
         if column in classes.names:  # the class of an original value is that of its released value
             results[classes.names[column]] = classes.of_released[column]
+        if column in leaves:
+            results[_leaf_code(leaves, column)] = leaves[column].released
         lookups.append(Lookup(column, mapping.values, results))
     for column, values in classes.kept.items():
         lookups.append(Lookup(column, values, {classes.names[column]: _count_up(values)}, complete=False))
@@ -291,8 +302,13 @@ def make_plan(recoding: Recoding) -> RecodingPlan:
         constants=constants,
         no_rows=recoding.everything,
         suppressed=classes.tables.get("suppressed"),
-        parts=None if parts is None else _plan_parts(parts, classes.tables["parts"]),
+        parts=None if parts is None else _plan_parts(parts, classes.tables.get("parts")),
     )
+
+
+def _leaf_code(leaves: Mapping[str, ValueMap], column: str) -> str:
+    """Return the name of the codes of the original values of a column."""
+    return f"leaf_{list(leaves).index(column)}"
 
 
 class _ClassCodes:
@@ -311,7 +327,8 @@ class _ClassCodes:
         coded: dict[str, list[pl.Series]] = {name: [] for name in frames}
         for column, code in self.names.items():
             parts = {name: frame[column] for name, frame in frames.items() if column in frame.columns}
-            released = [maps[column].released.cast(pl.String)] if column in maps else []
+            dtype = next(iter(parts.values())).dtype
+            released = [maps[column].released.cast(dtype)] if column in maps else []
             values, codes = _factorize(pl.concat([*parts.values(), *(each.alias(column) for each in released)]))
             for name, part in parts.items():
                 coded[name].append(codes.head(len(part)).alias(code))
@@ -347,7 +364,9 @@ def _plan_shares(shares: GroupShares) -> SharesPlan:
     )
 
 
-def _plan_parts(parts: ClassParts, classes: pl.DataFrame) -> PartsPlan:
+def _plan_parts(parts: ClassParts, classes: pl.DataFrame | None) -> PartsPlan:
+    if classes is None:
+        classes = parts.classes.rename({column: _leaf_code(parts.leaves, column) for column in parts.classes.columns})
     columns = {"value": parts.column, **({} if parts.label is None else {"label": parts.label})}
     cells = {name: _factorize(parts.cells[name]) for name in columns}
     lines = pl.DataFrame(

@@ -81,21 +81,27 @@ def make_parts(
     """Return, in values, the parts of equivalence classes that are suppressed while the rest of the class stays.
 
     A class may show several values of a column that is not recoded, all but one of which were suppressed. Such a part
-    has a line for each of them.
+    has a line for each of them. If it matters which tuples go, parts are those of tuples.
     """
-    entry, tuples = _tuples_of(counted, inside, blocks)
     part = np.arange(inside.example.size)
-    entries = pl.DataFrame({"part": part, "count": inside.count, "code": inside.value.astype(np.int64)})
-    cells = entries.join(counted.codes[inside.attribute], on="code").drop("code")
+    counts = pl.DataFrame({"part": part, "count": inside.count, "code": inside.value.astype(np.int64)})
+    cells = counts.join(counted.codes[inside.attribute], on="code").drop("code")
     label = None
     if inside.label is not None and counted.table.labels is not None:
         label = counted.table.labels.name
         labels = counted.codes[label].rename({"value": "label"})
         of_part = pl.DataFrame({"part": part, "code": inside.label.astype(np.int64)})
         cells = cells.join(of_part.join(labels, on="code").drop("code"), on="part")
-    classes = _class_values(counted, maps, tuples)
+    if inside.by_tuple:
+        leaves = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in counted.domains.items()}
+        codes = zip(counted.domains, counted.table.codes, strict=True)
+        classes = pl.DataFrame({name: column[inside.example].astype(np.int64) for name, column in codes})
+        entries = pl.DataFrame({"part": part})
+    else:
+        entry, tuples = _tuples_of(counted, inside, blocks)
+        classes, leaves, entries = _class_values(counted, maps, tuples), {}, pl.DataFrame({"part": entry})
     renamed = {column: f"class{number}" for number, column in enumerate(classes.columns)}
-    lines = pl.DataFrame({"part": entry}).hstack(classes.rename(renamed)).unique(maintain_order=True)
+    lines = entries.hstack(classes.rename(renamed)).unique(maintain_order=True)
     both = lines.join(cells, on="part", maintain_order="left")
     return ClassParts(
         inside.attribute,
@@ -104,6 +110,7 @@ def make_parts(
         both.select(cells.columns),
         counted.codes[inside.attribute]["value"],
         label,
+        leaves,
     )
 
 

@@ -61,6 +61,9 @@ def _released_leaves(source: Source, counted: Counted, solution: Solution) -> li
         groups = solution.groups
         return _leaves_of(table, np.unique(groups.tuple[(groups.group >= 0) & (groups.count > 0)]))
     kept = ~solution.suppressed if solution.suppressed.size else np.ones(table.tuples, dtype=np.bool_)
+    if inside is not None and inside.records and inside.by_tuple:
+        left = table.weights - add_up(inside.example, inside.count, table.tuples)
+        return _leaves_of(table, np.flatnonzero(kept & (left > 0)))
     possible = _leaves_of(table, np.flatnonzero(kept))
     if inside is None or not inside.records or not inside.example.size:
         return possible

@@ -10,7 +10,23 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 
-__all__ = ["Classes"]
+__all__ = ["Classes", "Members"]
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The rows of some classes by tuple and sensitive value: entry ``e`` stands for ``rows[e]`` rows of ``owner[e]``.
+
+    Rows without a known sensitive value are in no entry.
+    """
+
+    owner: IntArray
+    """The class of each entry."""
+    tuples: IntArray
+    """The tuple of the count table."""
+    values: IntArray
+    """The sensitive value."""
+    rows: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +58,14 @@ class Classes:
     """(c, m) smallest leaf code that occurs in the class."""
     high: IntArray | None = None
     """(c, m) largest leaf code that occurs in the class."""
+    set_sizes: IntArray | None = None
+    """(c, m) distinct leaves that occur in the class, for text without a hierarchy; 0 for other attributes."""
     moments: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf."""
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
+    members: Members | None = None
+    """The rows of the class by tuple and value of the sensitive column of which some rows may be suppressed."""
     population: FloatArray | None = None
     """(c,) people of the population who have the released values, including the rows of the class."""
     local: bool = False

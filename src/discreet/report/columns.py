@@ -192,19 +192,17 @@ def is_automatic(domain: Domain) -> bool:
 
 
 def kept_rows(table: CountTable, solution: Solution) -> IntArray | None:
-    """Return the released rows of each tuple; None if single records of classes are suppressed.
-
-    Of those only the class is known, and not the tuple.
-    """
+    """Return the released rows of each tuple; None if of single suppressed records only the class is known."""
     if solution.groups is not None:
         groups = solution.groups
         there = groups.group >= 0
         return add_up(groups.tuple[there], groups.count[there], table.tuples)
-    if solution.inside is not None and solution.inside.records and solution.inside.count.any():
-        return None
-    if not solution.suppressed.size:
-        return table.weights
-    return np.where(solution.suppressed, 0, table.weights)
+    inside, rows = solution.inside, table.weights
+    if inside is not None and inside.records and inside.count.any():
+        if not inside.by_tuple:
+            return None
+        rows = rows - add_up(inside.example, inside.count, table.tuples)
+    return np.where(solution.suppressed, 0, rows) if solution.suppressed.size else rows
 
 
 def _released_rows(table: CountTable, solution: Solution, index: int) -> IntArray:

@@ -136,7 +136,8 @@ class PartialSuppression:
 
     Entry ``e`` is about the class of tuple ``example[e]`` of the count table: ``count[e]`` of its rows whose value of
     the sensitive ``attribute`` is ``value[e]`` are suppressed, or with ``records=False`` stay and lose that value. If
-    it matters which rows go, ``label[e]`` is their class label. Entries are distinct.
+    it matters which rows go, ``label[e]`` is their class label, or with ``by_tuple`` entry ``e`` is about the rows of
+    tuple ``example[e]`` alone. Entries are distinct.
     """
 
     attribute: str
@@ -145,6 +146,7 @@ class PartialSuppression:
     value: IntArray
     count: IntArray
     label: IntArray | None = None
+    by_tuple: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ histograms of all classes would not fit in memory, classes are yielded in portio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.classes import Members
 from discreet.runtime.integer_codes import add_up
 from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
 
@@ -26,6 +27,36 @@ _DENSE_CELLS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
+class Occurring:
+    """What occurs in each of ``count`` tuples or classes, such as leaves: distinct pairs of owner and code, sorted."""
+
+    width: int
+    """Codes are below this."""
+    count: int
+    owner: IntArray
+    code: IntArray
+
+    def some(self, part: slice | IntArray) -> Occurring:
+        """Return what occurs in a part of the tuples or classes."""
+        part = np.arange(self.count)[part]
+        first = np.searchsorted(self.owner, part)
+        length = np.searchsorted(self.owner, part, "right") - first
+        entry = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        return replace(self, count=part.size, owner=np.repeat(np.arange(part.size), length), code=self.code[entry])
+
+    def rolled_up(self, ids: IntArray, count: int) -> Occurring:
+        """Return what occurs in ``count`` classes, given the class of each owner."""
+        cells = ids[self.owner].astype(np.int64) * self.width + self.code
+        if count * self.width > _DENSE_CELLS:
+            cells = np.unique(cells)
+        else:
+            occurs = np.zeros(count * self.width, dtype=np.bool_)
+            occurs[cells] = True
+            cells = np.flatnonzero(occurs)
+        return replace(self, count=count, owner=cells // self.width, code=cells % self.width)
+
+
+@dataclass(frozen=True, eq=False)
 class ClassArrays:
     """The arrays of tuples or classes beyond sizes; None if no part of the problem needs them."""
 
@@ -33,6 +64,10 @@ class ClassArrays:
     labels: IntArray | None
     low: IntArray | None
     high: IntArray | None
+    sets: dict[int, Occurring] | None
+    """The leaves of each attribute of text without a hierarchy."""
+    members: Occurring | None
+    """The tuples."""
     moments: FloatArray | None
     offsets: FloatArray | None
 
@@ -47,6 +82,8 @@ class ClassArrays:
             of_part(self.labels),
             of_part(self.low),
             of_part(self.high),
+            None if self.sets is None else {i: leaves.some(part) for i, leaves in self.sets.items()},
+            None if self.members is None else self.members.some(part),
             of_part(self.moments),
             of_part(self.offsets),
         )
@@ -121,8 +158,13 @@ class Gatherer:
             if name in self.table.sensitive
         ]
         self.joint: list[Histogram] = []
-        if "joint" in self.needs and problem.divided is not None and not problem.suppression.hides_values:
-            self.joint = [self.table.joint[problem.divided]]
+        self.member_values: Histogram | None = None
+        """The sensitive column of which some rows of a class may be suppressed, if it matters which."""
+        if problem.divided is not None and not problem.suppression.hides_values:
+            if "joint" in self.needs:
+                self.joint = [self.table.joint[problem.divided]]
+            if "members" in self.needs:
+                self.member_values = self.table.sensitive[problem.divided]
         self.widest = max((h.cardinality for h in [*self.watched, *self.joint]), default=1)
         self.dense = self.table.tuples * self.widest <= _DENSE_CELLS
         self.tuples = self._of_tuples()
@@ -145,6 +187,16 @@ class Gatherer:
             labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
             low=codes,
             high=codes,
+            sets={
+                i: Occurring(attribute.leaves, table.tuples, np.arange(table.tuples), table.codes[i])
+                for i, attribute in enumerate(table.attributes)
+                if not attribute.tree and attribute.positions is None
+            }
+            if "set_sizes" in self.needs
+            else None,
+            members=None
+            if self.member_values is None
+            else Occurring(table.tuples, table.tuples, np.arange(table.tuples), np.arange(table.tuples)),
             moments=sums(cost.leaf_moment),
             offsets=sums(cost.leaf_offset),
         )
@@ -233,6 +285,8 @@ class Gatherer:
             blocks=blocks,
             low=rolled.low,
             high=rolled.high,
+            set_sizes=None if rolled.sets is None else _set_sizes(rolled.sets, sizes.size, len(self.table.attributes)),
+            members=self._members(rolled.members),
             moments=rolled.moments,
             offsets=rolled.offsets,
         )
@@ -249,6 +303,17 @@ class Gatherer:
             histograms.append(np.rint(counts).astype(np.int64).reshape(count, h.cardinality))
         return replace(rolled, histograms=histograms)
 
+    def _members(self, tuples: Occurring | None) -> Members | None:
+        """Return the rows of classes by tuple and sensitive value, given the tuples of each."""
+        if tuples is None or self.member_values is None:
+            return None
+        values = self.member_values
+        length = np.diff(values.offsets)[tuples.code]
+        begin = values.offsets[:-1][tuples.code] - np.cumsum(length) + length
+        entry = np.repeat(begin, length) + np.arange(int(length.sum()))
+        owner, code = np.repeat(tuples.owner, length), np.repeat(tuples.code, length)
+        return Members(owner, code, values.values[entry], values.counts[entry])
+
     def _by_label(self, histogram: Histogram, counts: IntArray) -> IntArray:
         labels = 1 if self.table.labels is None else self.table.labels.cardinality
         return counts.reshape(-1, histogram.cardinality // labels, labels)
@@ -263,7 +328,7 @@ def dense(histogram: Histogram, tuples: int) -> IntArray:
 
 
 def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
-    """Combine the arrays of entries by class: sums, minima of ``low`` and maxima of ``high``."""
+    """Combine the arrays of entries by class: sums, minima of ``low``, maxima of ``high`` and unions of ``sets``."""
 
     def added(source: Any) -> Any:
         if source is None:
@@ -285,9 +350,19 @@ def roll_up(arrays: ClassArrays, ids: IntArray, count: int) -> ClassArrays:
         labels=added(arrays.labels),
         low=bounded(arrays.low, largest=False),
         high=bounded(arrays.high, largest=True),
+        sets=None if arrays.sets is None else {i: each.rolled_up(ids, count) for i, each in arrays.sets.items()},
+        members=None if arrays.members is None else arrays.members.rolled_up(ids, count),
         moments=added(arrays.moments),
         offsets=added(arrays.offsets),
     )
+
+
+def _set_sizes(sets: Mapping[int, Occurring], classes: int, attributes: int) -> IntArray:
+    """Return how many leaves occur in each class, (classes, attributes)."""
+    sizes = np.zeros((classes, attributes), dtype=np.int64)
+    for column, leaves in sets.items():
+        sizes[:, column] = np.bincount(leaves.owner, minlength=classes)
+    return sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.costs import AttributeCosts
 
 __all__ = ["ClassBounds"]
 
@@ -49,6 +50,13 @@ class ClassBounds:
         if self.divided:
             return cost.divided_margin(classes, classes.sizes if largest is None else largest)
         return cost.margin(classes, self.smallest)
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts | None:
+        """Return floors and margins by attribute; None if the cost is no such sum, or removing rows may pay."""
+        cost = self.problem.cost
+        if not cost.additive or not cost.superadditive or (self.divided and not cost.removal_never_pays):
+            return None
+        return cost.by_attribute(classes)
 
     def forced_rows(self, classes: Classes, ok: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Return how many rows of each class are suppressed at least, here and in any more specific recoding.

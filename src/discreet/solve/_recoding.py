@@ -105,10 +105,14 @@ class Recoder:
     def floor(self, released: Released) -> float:
         """Return a lower bound for the cost of this recoding and of every more general one."""
         problem = self.problem
-        classes = self._without_histograms(problem.table.group(released.blocks), released)
+        classes = self.classes(released)
         if not problem.cost.additive:
             return problem.cost.lower(classes, problem.limit)
         return float(ClassBounds(problem).floors(classes).sum())
+
+    def classes(self, released: Released) -> Classes:
+        """Return the classes of a recoding, without their histograms."""
+        return self._without_histograms(self.problem.table.group(released.blocks), released)
 
     def portions(self, grouping: Grouping, released: Released) -> Iterator[tuple[slice, Classes, Suppressed]]:
         """Yield the classes in portions, with what is suppressed in them."""
@@ -129,9 +133,14 @@ class Recoder:
     def _partial(self, first: IntArray, classes: Classes, done: Suppressed, removed: IntArray) -> list[IntArray]:
         """Return what is suppressed in classes that are partly published, as columns of :class:`PartialSuppression`."""
         partly = np.flatnonzero((removed > 0).any(axis=1) & (done.records < classes.sizes))
-        by_label = None
+        by_label = by_tuple = None
         if not self.problem.suppression.hides_values:
             by_label = self.problem.cost.labels_removed(classes, str(self.problem.divided), removed)
+            by_tuple = self.problem.cost.members_removed(classes, str(self.problem.divided), removed)
+        if by_tuple is not None and classes.members is not None:
+            members = classes.members
+            taken = np.flatnonzero((by_tuple > 0) & np.isin(members.owner, partly))
+            return [members.tuples[taken], members.values[taken], by_tuple[taken]]
         counts = (removed if by_label is None else by_label)[partly]
         row, value, *label = np.nonzero(counts)
         return [first[partly[row]], value, counts[counts != 0], *label]
@@ -142,8 +151,9 @@ class Recoder:
             return None
         example, value, count, *label = columns
         records = not self.problem.suppression.hides_values
+        by_tuple = records and self.gatherer.member_values is not None
         return PartialSuppression(
-            str(self.problem.divided), records, example, value, count, label[0] if label else None
+            str(self.problem.divided), records, example, value, count, label[0] if label else None, by_tuple
         )
 
 

@@ -122,6 +122,23 @@ class CostContract:
                 slack = SLACK * (1 + resolved.suppressed(fine))
                 assert (margin <= adds + slack).all(), "suppressing a part adds less than the margin"
 
+    def test_by_attribute(self, cost: Cost) -> None:
+        """The parts of the attributes add up, never shrink in a more general recoding and leave the margin."""
+        for resolved, _, fine, coarse, parent in self.cases(cost):
+            parts, whole = resolved.by_attribute(fine), resolved.by_attribute(coarse)
+            if parts is None or whole is None:
+                return
+            published, rows = parts.published, fine.sizes[:, np.newaxis]
+            assert np.allclose(published.sum(axis=1), resolved.published(fine), rtol=SLACK), "the parts do not add up"
+            penalty = parts.penalty.sum() * fine.sizes
+            assert np.allclose(penalty, resolved.suppressed(fine), rtol=SLACK), "the penalties do not add up"
+            for column in range(published.shape[1]):
+                below = np.bincount(parent, weights=published[:, column], minlength=len(coarse))
+                above = whole.published[:, column]
+                assert (below <= above + SLACK * (1 + above)).all(), "a part shrinks in a more general recoding"
+            adds = parts.penalty * rows - published
+            assert (parts.margin * rows <= adds + SLACK * (1 + adds)).all(), "suppressing adds less than the margin"
+
     def test_partly(self, cost: Cost) -> None:
         """If the cost says so, part of a class may be suppressed; nothing and everything are the plain costs."""
         if not cost.divisible:

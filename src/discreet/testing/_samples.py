@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
-from discreet.problem.classes import Classes
+from discreet.problem.classes import Classes, Members
 from discreet.problem.costs import Cost
 from discreet.problem.privacy import Groups
 
@@ -143,10 +143,14 @@ def _classes(
     np.add.at(sizes, where, table.weights)
     low = np.full((count, columns), np.iinfo(np.int32).max)
     high = np.full((count, columns), -1)
+    set_sizes = np.zeros((count, columns), dtype=np.int64)
     moments, offsets = np.zeros((count, columns)), np.zeros((count, columns))
     for column, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         np.minimum.at(low[:, column], where, codes)
         np.maximum.at(high[:, column], where, codes)
+        if not attribute.tree and attribute.positions is None:
+            pairs = {(int(one), int(leaf)) for one, leaf in zip(where, codes, strict=True)}
+            np.add.at(set_sizes[:, column], [one for one, _ in pairs], 1)
         for sums, leaf in ((moments, "leaf_moment"), (offsets, "leaf_offset")):
             numbers = None if cost is None else getattr(cost, leaf)(attribute, table)
             if numbers is not None:
@@ -166,9 +170,17 @@ def _classes(
         block_rows=np.array([rows[key] for rows, key in zip(block_rows, keys, strict=True)]).T,
         low=low,
         high=high,
+        set_sizes=set_sizes,
         moments=moments,
         offsets=offsets,
+        members=None if SENSITIVE not in table.sensitive else _members(table.sensitive[SENSITIVE], where),
     )
+
+
+def _members(histogram: Histogram, where: NDArray[np.int64]) -> Members:
+    """Return the rows of classes by tuple and sensitive value, given the class of each tuple."""
+    tuples = np.repeat(np.arange(where.size), np.diff(histogram.offsets))
+    return Members(where[tuples], tuples, histogram.values, histogram.counts)
 
 
 def _people_of(population: Population, blocks: Sequence[IntArray], keys: IntArray) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from discreet.runtime.integer_codes import first_of, numbered
 
 __all__ = ["ReleasedCosts"]
 
-_OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "moments"})
+_OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "set_sizes", "moments"})
 """What is only defined if released values cover the original ones."""
 
 
@@ -63,6 +63,7 @@ class ReleasedCosts:
             block_levels=levels if (levels >= 0).all() else None,
             low=low,
             high=high,
+            set_sizes=_set_sizes(pair, quasi, ids, first),
         )
         local, trees = classes, np.array([attribute.tree for attribute in pair.counts.attributes])
         if _local(pair, quasi) and (levels[:, trees] >= 0).all():
@@ -115,6 +116,7 @@ class ReleasedCosts:
                 block_levels=only(classes.block_levels),
                 low=only(classes.low),
                 high=only(classes.high),
+                set_sizes=only(classes.set_sizes),
             )
             each = (
                 [cost.total(narrow, self.ok) / classes.table.n for cost in (Loss(), Certainty())]
@@ -166,6 +168,24 @@ def _extent(
             each = [np.append(f.reduceat(leaves, starts), rest) for f in (np.minimum, np.maximum)]
             ends.append((each[0], each[1]))
     return np.stack([low for low, _ in ends], axis=1), np.stack([high for _, high in ends], axis=1)
+
+
+def _set_sizes(pair: TablePair, quasi: Sequence[CoveredColumn], ids: IntArray, first: IntArray) -> IntArray:
+    """Return how many values of each class there are: of its original rows, or else those its released values name.
+
+    Only of text without a hierarchy, 0 for other columns.
+    """
+    sizes = np.zeros((first.size, len(quasi)), dtype=np.int64)
+    for i, (column, attribute) in enumerate(zip(quasi, pair.counts.attributes, strict=True)):
+        if attribute.tree or attribute.positions is not None:
+            continue
+        if pair.link is None:
+            sizes[:, i] = column.cover.sizes[column.codes[first]]
+        else:
+            leaves = pair.before[column.name].codes[pair.link]
+            pairs = np.unique(ids * attribute.leaves + leaves)
+            sizes[:, i] = np.bincount(pairs // attribute.leaves, minlength=first.size)
+    return sizes
 
 
 def _labels(pair: TablePair, ids: IntArray, count: int) -> IntArray | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.problem.privacy._base import PrivacyModel
     from discreet.problem.schemes import Scheme
 
-__all__ = ["COSTS", "Cost", "Separable"]
+__all__ = ["COSTS", "AttributeCosts", "Cost", "Separable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,21 @@ class Separable:
         return 0.0, np.stack([*columns, rest], axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class AttributeCosts:
+    """What classes cost by attribute; everything that is the same for all attributes is divided among them."""
+
+    published: FloatArray
+    """(c, m) of the rows of each class if it is published.
+
+    It sums up to ``Cost.published``, and is never less in a more general recoding.
+    """
+    margin: FloatArray
+    """(c, m) a lower bound, per row, on what suppressing any row of the class costs more than publishing it."""
+    penalty: FloatArray
+    """(m,) of each suppressed row."""
+
+
 class Cost(Part, ABC):
     """The information loss of a recoding, lower is better: a total over published and suppressed rows."""
 
@@ -60,7 +75,8 @@ class Cost(Part, ABC):
     """The optional arrays of :class:`Classes` it reads.
 
     Any of ``labels``, ``blocks``, ``block_leaves``, ``block_rows``, ``block_levels``, ``extent`` (low and high),
-    ``moments`` (moments and offsets) and ``joint``, which only :meth:`partly` and :meth:`labels_removed` may read.
+    ``set_sizes``, ``moments`` (moments and offsets), ``joint``, which only :meth:`partly` and :meth:`labels_removed`
+    may read, and ``members``, which only :meth:`partly` and :meth:`members_removed` may read.
 
     If it is wrong, an array is None.
     """
@@ -135,6 +151,13 @@ class Cost(Part, ABC):
         """
         return None
 
+    def members_removed(self, classes: Classes, attribute: str, removed: IntArray) -> IntArray | None:
+        """Return the rows of each entry of ``classes.members`` to suppress so that :meth:`partly` is the cost.
+
+        None, the default, means that the cost is the same whichever tuples the suppressed rows have.
+        """
+        return None
+
     def total(self, classes: Classes, ok: NDArray[np.bool_]) -> float:
         """Return the cost of a recoding that publishes exactly the classes that are ``ok``."""
         return float(self.published(classes)[ok].sum() + self.suppressed(classes)[~ok].sum())
@@ -188,6 +211,13 @@ class Cost(Part, ABC):
 
     def value_penalty(self, table: CountTable) -> float | None:
         """Return what each suppressed sensitive value adds to the cost of its record; None if it is not defined."""
+        return None
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts | None:
+        """Return what each attribute contributes to the cost, if the cost is a sum over attributes.
+
+        Bounds add up the least contributions of the attributes. If it is wrong, they are too high.
+        """
         return None
 
     def separable(self, table: CountTable) -> Separable | None:

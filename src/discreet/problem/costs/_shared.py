@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
-from discreet.problem.classes import Classes
-from discreet.problem.costs._base import Cost
+from discreet.problem.classes import Classes, Members
+from discreet.problem.costs._base import AttributeCosts, Cost
 from discreet.runtime.arguments import number
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "checked_node_weights",
     "checked_weights",
     "required",
+    "required_members",
     "weight_array",
     "weighted_sum",
 ]
@@ -32,6 +33,13 @@ def required(array: NDArray[Scalar] | None) -> NDArray[Scalar]:
     if array is None:
         raise ValueError("the array is missing; the cost must name it in its needs")
     return array
+
+
+def required_members(classes: Classes) -> Members:
+    """Return the members of classes, for a cost that names them in its ``needs``."""
+    if classes.members is None:
+        raise ValueError("the members are missing; the cost must name them in its needs")
+    return classes.members
 
 
 def weight_array(weights: Mapping[str, float], table: CountTable) -> FloatArray:
@@ -100,6 +108,22 @@ class PerRowCost(Cost):
     @abstractmethod
     def suppressed_row(self, table: CountTable) -> float:
         """Return what each suppressed row costs."""
+
+    def row_parts(self, classes: Classes) -> FloatArray | None:
+        """Return what each attribute contributes to :meth:`row`, (c, m); None, the default, if it is no sum of them."""
+        return None
+
+    def suppressed_row_parts(self, table: CountTable) -> FloatArray:
+        """Return what each attribute contributes to :meth:`suppressed_row`, (m,); needed with :meth:`row_parts`."""
+        raise NotImplementedError
+
+    def by_attribute(self, classes: Classes) -> AttributeCosts | None:
+        """Return the parts of the attributes, times the number of rows."""
+        parts = self.row_parts(classes)
+        if parts is None:
+            return None
+        penalty = self.suppressed_row_parts(classes.table)
+        return AttributeCosts(parts * classes.sizes[:, np.newaxis], penalty - parts, penalty)
 
     def published(self, classes: Classes) -> FloatArray:
         """Return the cost of a row times the number of rows."""

@@ -30,9 +30,12 @@ class Certainty(PerRowCost):
     A suppressed row costs the sum of the weights, as the root in every attribute does. The spread of numbers and dates
     is the range of the class over the range of the table, or 1 if missing and known values mix. The spread of text is
     the share of the hierarchy's leaves under the lowest common ancestor of the values, or 1 if there is none; without
-    a hierarchy it is the share of the values themselves. A single value has spread 0. Under the scheme ``local``
-    numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive value
-    costs the sum of the weights.
+    a hierarchy it is the share of the values that occur in the class. A single value has spread 0. Under the scheme
+    ``local`` numbers and dates with a hierarchy are released as its nodes, and count like text. A suppressed sensitive
+    value costs the sum of the weights.
+
+    If only some rows of a class are suppressed, the spread is that of the class before: it does not depend on which
+    rows stay, and the values that stay spread at most as far.
 
     With ``node_weights`` the spread of text is multiplied by the weight of the lowest common ancestor, an extension
     that the paper names and leaves open. Nodes are named as they are released; those not named weigh 1, and all nodes
@@ -51,9 +54,8 @@ class Certainty(PerRowCost):
     summary = "How wide the released ranges and groups are, as a share of the column."
     rank = 20
     sentence = "How wide the released ranges and groups are, as a share of the whole column."
-    needs = frozenset({"extent", "block_leaves"})
+    needs = frozenset({"extent", "set_sizes"})
     local = True
-    divisible = False  # the spread of the rest depends on which rows are suppressed
 
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     node_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
@@ -88,27 +90,38 @@ class Certainty(PerRowCost):
 
     def row(self, classes: Classes) -> FloatArray:
         """Return the weighted sum over the attributes."""
-        low, high = required(classes.low), required(classes.high)
         total = np.zeros(len(classes))
+        for part in self.row_parts(classes).T:  # in this order on any machine
+            total += part
+        return total
+
+    def row_parts(self, classes: Classes) -> FloatArray:
+        """Return the weighted spread of each attribute."""
+        low, high = required(classes.low), required(classes.high)
+        parts = np.zeros((len(classes), len(classes.table.attributes)))
         each = zip(classes.table.attributes, weight_array(self.weights, classes.table), strict=True)
         for column, (attribute, weight) in enumerate(each):
             if attribute.tree and classes.local:
                 shown = required(classes.block_levels)[:, column], required(classes.blocks)[:, column]
-                total += weight * _shown_spread(self.node_spreads(attribute), *shown)
+                parts[:, column] = weight * _shown_spread(self.node_spreads(attribute), *shown)
             elif attribute.positions is not None:
-                total += weight * _number_spread(attribute, low[:, column], high[:, column])
+                parts[:, column] = weight * _number_spread(attribute, low[:, column], high[:, column])
             elif attribute.tree:
                 spreads = self.node_spreads(attribute)
-                total += weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
+                parts[:, column] = weight * _text_spread(attribute, spreads, low[:, column], high[:, column])
             else:
-                values = required(classes.block_leaves)[:, column]
-                total += weight * np.where(values == 1, 0.0, values / attribute.leaves)
-        return total
+                values = required(classes.set_sizes)[:, column]
+                parts[:, column] = weight * np.where(values == 1, 0.0, values / attribute.leaves)
+        return parts
 
     def suppressed_row(self, table: CountTable) -> float:
         """Return the sum of the weights, each times the weight of the root."""
+        return float(self.suppressed_row_parts(table).sum())
+
+    def suppressed_row_parts(self, table: CountTable) -> FloatArray:
+        """Return the weight of each attribute times the weight of its root."""
         roots = [root_weight(attribute, self.node_weights.get(attribute.name, {})) for attribute in table.attributes]
-        return float((weight_array(self.weights, table) * roots).sum())
+        return weight_array(self.weights, table) * roots
 
     def value_penalty(self, table: CountTable) -> float:
         """Return the sum of the weights."""

@@ -54,9 +54,19 @@ class Loss(PerRowCost):
         per_leaf = weight_array(self.weights, classes.table) / np.maximum(leaves - 1, 1)
         return weighted_sum(required(classes.block_leaves) - 1, per_leaf)
 
+    def row_parts(self, classes: Classes) -> FloatArray:
+        """Return the terms of the sum."""
+        leaves = np.array([attribute.leaves for attribute in classes.table.attributes])
+        per_leaf = weight_array(self.weights, classes.table) / np.maximum(leaves - 1, 1)
+        return np.asarray((required(classes.block_leaves) - 1) * per_leaf)
+
     def suppressed_row(self, table: CountTable) -> float:
         """Return the sum of the weights, or twice that."""
         return float(weight_array(self.weights, table).sum()) * self._times
+
+    def suppressed_row_parts(self, table: CountTable) -> FloatArray:
+        """Return the weights, or twice them."""
+        return weight_array(self.weights, table) * self._times
 
     @property
     def _times(self) -> int:

@@ -2,7 +2,8 @@
 
 One attribute at a time is priced block by block. The others are taken at their finest for the floors of published rows
 and at their coarsest for what is suppressed in any case, so that both underestimate; with all others decided the price
-is exact. The bound is the largest of the attributes' cheapest partitions.
+is exact. The bound is the largest of the attributes' cheapest partitions or, if the cost is a sum over attributes and
+that is more, the sum of what each attribute costs by itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from discreet.solve._recoding import Recoder
 from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound
 from discreet.solve.partitions.kernels.blocks import RECORD, BlockWalk
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
+from discreet.solve.partitions.search import original_values
 
 __all__ = ["GeneralBounds"]
 
@@ -35,12 +37,11 @@ _ENTRIES = 1 << 21
 class GeneralBounds:
     """Bounds nodes of the search for one problem; the counterpart of ``PartitionBounds``."""
 
-    takes_largest = True
-
     def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None:
         self.problem, self.limit = problem, float(problem.limit)
         self.recoder, self.floors = Recoder(problem), ClassBounds(problem)
         self.codes = np.stack([each.codes for each in items])
+        self.is_sum = self.floors.by_attribute(self.recoder.classes(original_values(problem.table))) is not None
         self.blocks_priced = 0
         self.interrupted: Callable[[], bool] = lambda: False
         """Called before each attribute and each portion of blocks: whether to give up."""
@@ -58,33 +59,68 @@ class GeneralBounds:
         if not open_:
             blocks = [partitions.leaf_blocks(partitions.fine) for partitions in node]
             return NodeBound(self.recoder.cost(Released.by_blocks(self.problem.table, blocks)), tuple(each), True)
-        additive = self.problem.cost.additive
-        counts = None if additive else _MostCounts(self.problem, node)
-        total = 0.0 if counts is None else max(counts.bound(), self.recoder.floor(_finest(self.problem.table, node)))
-        exact = additive and len(open_) == 1
-        for a in sorted(open_, key=lambda a: node[a].items.count):
+        by_size = sorted(open_, key=lambda a: node[a].items.count)
+        if not self.problem.cost.additive:
+            return self._bound_by_counts(node, by_size, enough)
+        exact = len(open_) == 1
+        certain = None if exact else self._certain(node)
+        total, largest = certain or 0.0, 0.0
+        whole = list(each)
+        for a in by_size:
+            prices = self._price(node, a, exact, 0 if certain is None else len(open_))
+            self.blocks_priced += prices.cost.size
+            if prices.own is not None:
+                own = each[a] = whole[a] = node[a].priced(prices.own, prices.gone, enough - total)
+                total += np.inf if own.fewest > self.limit else own.least
+                if total >= enough:
+                    break
+            if prices.own is None or (prices.own < prices.cost).any():
+                priced = whole[a] = node[a].priced(prices.cost, prices.gone, enough)
+                largest = max(largest, np.inf if priced.fewest > self.limit else priced.least)
+                if largest >= enough:
+                    break
+        if certain is None or largest > total:
+            return NodeBound(largest, tuple(whole), exact, takes_largest=True)
+        return NodeBound(total, tuple(each), exact)
+
+    def _bound_by_counts(self, node: Sequence[OpenPartitions], order: Sequence[int], enough: float) -> NodeBound:
+        """Bound a cost that is no sum over classes by the most classes, or the most values of each attribute."""
+        counts = _MostCounts(self.problem, node)
+        each: list[PricedPartitions | None] = [None] * len(node)
+        total = max(counts.bound(), self.recoder.floor(_finest(self.problem.table, node)))
+        for a in order:
             if total >= enough:
                 break
-            cost, gone = self._price(node, a, exact)
-            if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
-                cost[gone > self.limit] = np.inf
-                gone[:] = 0.0
-            priced = each[a] = node[a].priced(cost, gone, enough)
-            self.blocks_priced += cost.size
+            prices = self._price(node, a, exact=False, shared_by=0)
+            priced = each[a] = node[a].priced(prices.cost, prices.gone, enough)
+            self.blocks_priced += prices.cost.size
             if priced.fewest > self.limit or np.isinf(priced.least):
                 total = np.inf
-            elif counts is None:
-                total = max(total, priced.least)
             else:
                 counts.limit(a, -priced.least)
                 total = max(total, counts.bound())
-        return NodeBound(total, tuple(each), exact)
+        return NodeBound(total, tuple(each), False, takes_largest=True)
 
-    def _price(self, node: Sequence[OpenPartitions], a: int, exact: bool) -> tuple[Floats, Floats]:
-        """Return what each block of an attribute costs at least, and how many of its rows are suppressed."""
+    def _certain(self, node: Sequence[OpenPartitions]) -> float | None:
+        """Return what the decided attributes cost at least; None if the cost is no sum over attributes."""
+        decided = np.array([partitions.decided for partitions in node])
+        if not self.is_sum:
+            return None
+        if not decided.any():
+            return 0.0
+        parts = self.floors.by_attribute(self.recoder.classes(_finest(self.problem.table, node)))
+        return 0.0 if parts is None else float(parts.published[:, decided].sum())
+
+    def _price(self, node: Sequence[OpenPartitions], a: int, exact: bool, shared_by: int) -> _BlockPrices:
+        """Return what each block of an attribute costs at least, and how many of its rows are suppressed.
+
+        ``shared_by`` so many attributes is what no attribute causes alone; 0 if attributes are not priced apart.
+        """
         walk = node[a].walk()
         others = _Others(self, node, a)
         cost, gone = np.zeros(walk.rates.size), np.zeros(walk.rates.size)
+        own = np.zeros(walk.rates.size) if shared_by else None
+        decided = np.array([partitions.decided for partitions in node])
         for block, tuples in self._portions(node[a], self.codes[a], walk):
             if self.interrupted():
                 raise BoundInterrupted
@@ -100,34 +136,41 @@ class GeneralBounds:
             gone += np.bincount(coarse.block, weights=rows, minlength=cost.size)
             part, sizes = coarse.owner[fine.first], coarse.classes.sizes
             if self.problem.cost.additive:
-                cost += np.bincount(coarse.block, weights=self.floors.forced_cost(coarse.classes), minlength=cost.size)
-                each = self._floors(fine.classes, part, rows, sizes)
-                cost += np.bincount(fine.block, weights=each, minlength=cost.size)
+                forced = np.bincount(coarse.block, self.floors.forced_cost(coarse.classes), minlength=cost.size)
+                floors = self._floors(fine.classes, sizes[part])
+                cost += forced + np.bincount(fine.block, floors.with_suppressed(part, rows, sizes), minlength=cost.size)
+                if own is not None:
+                    floors = self._own_floors(fine.classes, a, decided, shared_by)
+                    each = floors.with_suppressed(part, rows, sizes)
+                    own += forced / shared_by + np.bincount(fine.block, each, minlength=cost.size)
             elif self.problem.cost.counts_values:
                 cost[coarse.block] = -1.0
             else:
                 most = np.minimum(np.bincount(part), (sizes - rows) // self.floors.smallest)
                 cost -= np.bincount(coarse.block, weights=most, minlength=cost.size)
-        return cost, gone
+        if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
+            for prices in (cost, own):
+                if prices is not None:
+                    prices[gone > self.limit] = np.inf
+            gone[:] = 0.0
+        return _BlockPrices(cost, own, gone)
 
-    def _floors(self, classes: Classes, part: Ints, forced: Ints, sizes: Ints) -> Floats:
-        """Return what classes cost at least if so many rows are suppressed of each part, the cheapest ones first.
+    def _floors(self, classes: Classes, largest: Ints) -> _Floors:
+        """Return the floors of classes; ``largest`` is the most rows of a class that each may be in."""
+        floor, margin = self.floors.floors(classes), self.floors.margins(classes, largest)
+        return _Floors(classes.sizes, floor, margin, np.maximum(self.problem.cost.suppressed(classes), floor))
 
-        ``part[c]`` is the part that class ``c`` belongs to, ``forced`` and ``sizes`` the rows of each part.
+    def _own_floors(self, classes: Classes, a: int, decided: NDArray[np.bool_], shared_by: int) -> _Floors:
+        """Return the floors of classes as far as one attribute causes them.
+
+        What a suppressed row costs is divided among the attributes. The open ones share what is left of the parts of
+        the decided ones.
         """
-        floor = self.floors.floors(classes)
-        if not forced.any():
-            return floor
-        margin = self.floors.margins(classes, sizes[part])
-        order = np.lexsort((margin, part))
-        rows = classes.sizes[order]
-        before = np.cumsum(rows) - rows
-        before -= before[np.searchsorted(part[order], part[order])]
-        taken = np.zeros(rows.size)
-        taken[order] = np.clip(forced[part[order]] - before, 0, rows)
-        whole = (forced == sizes)[part]
-        suppressed = self.problem.cost.suppressed(classes)
-        return np.where(whole, np.maximum(suppressed, floor), floor + taken * margin)
+        parts = self.floors.by_attribute(classes)
+        assert parts is not None
+        slack = parts.margin[:, decided].sum(axis=1) / shared_by
+        suppressed = (parts.penalty[a] + slack) * classes.sizes
+        return _Floors(classes.sizes, parts.published[:, a], parts.margin[:, a] + slack, suppressed)
 
     @staticmethod
     def _portions(partitions: OpenPartitions, codes: Ints, walk: BlockWalk) -> Iterator[tuple[Ints, Ints]]:
@@ -147,6 +190,41 @@ class GeneralBounds:
             offset = np.repeat(starts[piece[begin:end]] - np.cumsum(some) + some, some)
             yield np.repeat(block[begin:end], some), tuples[offset + np.arange(offset.size)]
             done, begin = int(ends[end - 1]), end
+
+
+class _BlockPrices(NamedTuple):
+    """What each block of an attribute costs at least, in total and as far as the attribute causes it."""
+
+    cost: Floats
+    own: Floats | None
+    """None if the cost is no sum over attributes."""
+    gone: Floats
+    """The rows suppressed at least."""
+
+
+class _Floors(NamedTuple):
+    """Lower bounds of what classes cost: published, more per row if some are suppressed, and all suppressed."""
+
+    rows: Ints
+    published: Floats
+    margin: Floats
+    suppressed: Floats
+
+    def with_suppressed(self, part: Ints, forced: Ints, sizes: Ints) -> Floats:
+        """Return what classes cost at least if so many rows are suppressed of each part, the cheapest ones first.
+
+        ``part[c]`` is the part that class ``c`` belongs to, ``forced`` and ``sizes`` the rows of each part.
+        """
+        if not forced.any():
+            return self.published
+        order = np.lexsort((self.margin, part))
+        rows = self.rows[order]
+        before = np.cumsum(rows) - rows
+        before -= before[np.searchsorted(part[order], part[order])]
+        taken = np.zeros(rows.size)
+        taken[order] = np.clip(forced[part[order]] - before, 0, rows)
+        whole = (forced == sizes)[part]
+        return np.where(whole, self.suppressed, self.published + taken * self.margin)
 
 
 class _MostCounts:
@@ -251,9 +329,15 @@ def _of_finest(name: str, partitions: OpenPartitions) -> Ints:
 
 
 def _finest(table: CountTable, node: Sequence[OpenPartitions]) -> Released:
-    """Return the finest partition of each attribute as a recoding; blocks of leaves that do not occur are arbitrary."""
+    """Return the finest partition of each attribute as a recoding.
+
+    Of attributes that are not decided, the blocks of leaves that do not occur are arbitrary.
+    """
     blocks = []
     for partitions in node:
+        if partitions.decided:
+            blocks.append(partitions.leaf_blocks(partitions.fine))
+            continue
         own = np.zeros(partitions.items.attribute.leaves, dtype=np.int64)
         own[partitions.items.leaves] = partitions.fine
         blocks.append(own)

@@ -21,7 +21,7 @@ from discreet.solve.local.task import LocalGrouping
 
 __all__ = ["COVERS", "PricedGrouping", "class_prices", "number_by_shown", "price_grouping"]
 
-COVERS = frozenset({"blocks", "block_leaves", "block_rows", "block_levels", "extent"})
+COVERS = frozenset({"blocks", "block_leaves", "block_rows", "block_levels", "extent", "set_sizes"})
 """Arrays that depend on what a group shows."""
 
 

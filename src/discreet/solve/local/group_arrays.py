@@ -104,6 +104,7 @@ class GroupArrays:
             block_levels=np.stack([each.levels for each in found], axis=1),
             low=np.stack([each.low for each in found], axis=1),
             high=np.stack([each.high for each in found], axis=1),
+            set_sizes=np.stack([each.leaves * (each.cover.form == "set") for each in found], axis=1),
             moments=moments,
             offsets=offsets,
             local=True,

@@ -33,7 +33,7 @@ def price(task: LocalTask, grouping: LocalGrouping) -> PricedGroups:
     table, points = task.problem.table, task.points
     kept, group, first = _sorted(grouping)
     low, high = extremes(points.codes, grouping.tuple[kept].astype(np.int64), first.astype(np.int64))
-    under, levels, blocks = (np.zeros(low.shape, dtype=np.int32) for _ in range(3))
+    under, sets, levels, blocks = (np.zeros(low.shape, dtype=np.int32) for _ in range(4))
     covers = []
     for i, attribute in enumerate(table.attributes):
         if not first.size:
@@ -53,12 +53,20 @@ def price(task: LocalTask, grouping: LocalGrouping) -> PricedGroups:
             ends = np.cumsum(np.bincount(cells // attribute.leaves, minlength=first.size))
             cover = GroupCovers("set", np.concatenate([[0], ends[:-1]]), ends, cells % attribute.leaves)
             low[:, i], high[:, i] = cover.leaves[cover.first], cover.leaves[cover.second - 1]
-            under[:, i] = cover.second - cover.first
+            under[:, i] = sets[:, i] = cover.second - cover.first
         covers.append(cover)
     sizes = np.add.reduceat(grouping.count[kept], first).astype(np.int64)
     low, high = low.astype(np.int32), high.astype(np.int32)  # leaves, now also for sets
     classes = Classes(
-        table, sizes, low=low, high=high, block_leaves=under, block_levels=levels, blocks=blocks, local=True
+        table,
+        sizes,
+        low=low,
+        high=high,
+        set_sizes=sets,
+        block_leaves=under,
+        block_levels=levels,
+        blocks=blocks,
+        local=True,
     )
     cost = float(task.problem.cost.published(classes).sum()) + grouping.suppressed * points.penalty
     return PricedGroups(covers, classes, cost)

@@ -83,6 +83,8 @@ class NodeBound:
     total: float
     each: tuple[PricedPartitions | None, ...]
     exact: bool
+    takes_largest: bool = False
+    """Whether the total is the largest of the attributes' bounds rather than their sum."""
 
 
 class NodeBounds(Protocol):
@@ -99,10 +101,6 @@ class NodeBounds(Protocol):
     @staticmethod
     def block_rates(problem: Problem) -> Separable | None:
         """Return the cost that gives each block of the open partitions its rate."""
-
-    @property
-    def takes_largest(self) -> bool:
-        """Whether the total is the largest of the attributes' bounds rather than their sum."""
 
     def bound(self, node: Sequence[OpenPartitions], enough: float = np.inf) -> NodeBound:
         """Bound a node; nothing more is needed once the bound reaches ``enough``."""
@@ -194,7 +192,7 @@ class PartitionBounds:
                 break
             if self.limit and not exact and np.isfinite(priced.least):
                 cells.raise_claims(a, priced.cheapest())
-        return NodeBound(total, tuple(each), exact)
+        return NodeBound(total, tuple(each), exact, self.takes_largest)
 
     def number(self, keys: Ints, items: Ints, own: Ints, radix: int, span: int) -> tuple[Ints, int]:
         """Number keys without the part of one attribute; see the kernel."""

@@ -298,7 +298,7 @@ class PartitionSearch:
                 return []
             node = tuple(own if less is None else less[0] for own, less in zip(node, narrowed, strict=True))
             if all(less is None or less[1] is not None for less in narrowed):
-                return self._branch(bound, node, found.total, [less and less[1] for less in narrowed])
+                return self._branch(bound, node, found, [less and less[1] for less in narrowed])
         return [(bound, node, None)]
 
     def _narrowed(self, found: NodeBound) -> list[tuple[OpenPartitions, PricedPartitions | None] | None] | None:
@@ -308,27 +308,25 @@ class PartitionSearch:
             if priced is None:
                 left.append(None)
                 continue
-            kept = priced.narrowed(self.enough - self._others(found.total, priced), self.limit)
+            kept = priced.narrowed(self.enough - _others(found, priced), self.limit)
             if kept is None:
                 return None
             left.append(kept)
         return left
 
-    def _others(self, total: float, priced: PricedPartitions) -> float:
-        """What all attributes but one cost at least."""
-        return 0.0 if self.bounds.takes_largest else total - priced.least
-
-    def _branch(self, bound: float, node: Node, total: float, each: Sequence[PricedPartitions | None]) -> list[Branch]:
+    def _branch(
+        self, bound: float, node: Node, found: NodeBound, each: Sequence[PricedPartitions | None]
+    ) -> list[Branch]:
         """Divide a node on the attribute that promises most; the branch to examine first comes last."""
         open_ = [(a, priced) for a, priced in enumerate(each) if priced is not None and priced.size()]
         if not open_:
             self.unsolved = min(self.unsolved, bound)
             return []
-        room = min(self.enough, 2 * abs(total) + 1) - total
+        room = min(self.enough, 2 * abs(found.total) + 1) - found.total
         a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
-        others = self._others(total, chosen)
+        others = _others(found, chosen)
         remembered = {b: memory for b, p in enumerate(each) if b != a and p is not None and (memory := p.memory())}
-        if self.bounds.takes_largest:
+        if found.takes_largest:
             remembered = {}
         branches: list[Branch] = [
             (max(bound, others + least), (*node[:a], partitions, *node[a + 1 :]), (others + least, remembered))
@@ -374,6 +372,11 @@ def _as_runs(scheme: SetScheme, attribute: CodedAttribute) -> RunScheme:
     except UsageError:  # the order does not agree with the hierarchy
         return Subtree()
     return runs
+
+
+def _others(found: NodeBound, priced: PricedPartitions) -> float:
+    """What all attributes but one cost at least."""
+    return 0.0 if found.takes_largest else found.total - priced.least
 
 
 def _cheapest(node: Node, found: NodeBound) -> Node:
