@@ -267,9 +267,9 @@ def _names_values(form: HierarchyForm) -> bool:
 
 def _is_path(form: HierarchyForm) -> bool:
     """Whether a hierarchy is given by the path of its file: text that names no builder."""
-    from discreet.schema.builders import BUILDERS
+    from discreet.schema import builder_name
 
-    return isinstance(form, str) and form.partition("(")[0].strip() not in BUILDERS
+    return isinstance(form, str) and builder_name(form) is None
 
 
 _WANTED = {
