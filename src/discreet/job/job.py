@@ -15,7 +15,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from pydantic_core import ErrorDetails
 
 from discreet.errors import DiscreetError, UsageError, did_you_mean
-from discreet.job.job_file import read_fields, write_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
@@ -116,6 +115,8 @@ class Job(BaseModel):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a job file: JSON if its name ends in ``.json``, YAML otherwise."""
+        from discreet.job.job_file import read_fields
+
         path = as_path(path, "The job")
         try:
             job = cls(**read_fields(path))
@@ -128,6 +129,8 @@ class Job(BaseModel):
 
     def save(self, path: str | Path) -> Path:
         """Write the job to a file that repeats it when it is run; defaults are left out."""
+        from discreet.job.job_file import write_fields
+
         path = as_path(path, "The job")
         fields = self._moved_to(path.parent).model_dump(exclude_defaults=True)
         for role in _ROLES:
