@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import sys
@@ -42,6 +43,8 @@ __all__ = ["main", "program"]
 _BAD_USAGE = 2
 _COMMAND_LINE = "command-line"
 _INTERRUPTED = 130
+_OBJECTS = 100_000
+"""New objects after which to look for garbage: modules make this many that stay, and tables are no Python objects."""
 _LIGHT = ("explain", "--help", "-h", "--version")
 """Commands that read no table, and so need hardly any memory."""
 _BY_JOB_FILE = ("run", "compare")
@@ -188,5 +191,6 @@ for _command in _COMMANDS:
 
 def main() -> None:
     """Run the program: the entry point of ``discreet`` and of ``python -m discreet``."""
+    gc.set_threshold(_OBJECTS, 50, 50)
     keep_scipy_out_of_numba()
     program.main()

@@ -4,9 +4,9 @@ Rows are sorted by a keyed hash of their released values, and never by a random 
 learns the key, or guesses the seed it was made from, can then tell nothing about the original order, because equal rows
 are interchangeable. It also means that a key gives the same order however an engine delivers the rows.
 
-Small tables are put in order in memory. Larger ones are first scattered over hidden files by the high bits of the hash,
-which are then read, sorted and handed on one after the other. Text of few values is a number until then: moving text
-about costs more than all the rest.
+Small tables are put in order in memory. Of larger ones it is enough to sort the distinct rows if these are few. Others
+are first scattered over hidden files by the high bits of the hash, which are then read, sorted and handed on one after
+the other. Text of few values is a number until then: moving text about costs more than all the rest.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, get_args
 
+import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from discreet.engines.buckets import MOST_BITS, Buckets
 from discreet.engines.columns import exactly, is_category, unused
+from discreet.engines.equal_rows import EqualRows, count_equal
 from discreet.errors import UsageError
 from discreet.runtime.atomic_write import remove
 
@@ -137,16 +139,20 @@ def order_of_rows(frame: pl.LazyFrame, shuffle: Shuffle, columns: list[str]) -> 
 
 
 @contextmanager
-def shuffled(rows: pl.LazyFrame | Stream, shuffle: Shuffle, folder: Path) -> Iterator[pl.LazyFrame]:
-    """Give out a plan for the rows of another in random order; ``folder`` is made for hidden files and removed."""
+def shuffled(rows: pl.LazyFrame | Stream, shuffle: Shuffle, folder: Path) -> Iterator[pl.LazyFrame | EqualRows]:
+    """Give out the rows of a plan in random order; ``folder`` is made for hidden files and removed."""
     stream = rows if isinstance(rows, Stream) else Stream.of(rows, shuffle.coded)
     if shuffle.fits_in_memory(len(stream.schema)):
         held = pl.concat([pl.DataFrame(schema=stream.schema), *stream.batches(stream.rows_at_once)])
         ordered = order_of_rows(held.lazy(), shuffle, stream.schema.names()).collect()
         yield pl.DataFrame(list(map(stream.as_released, ordered))).lazy()
     else:
+        found = count_equal(stream.batches(stream.rows_at_once), stream.schema)
+        if isinstance(found, EqualRows):
+            yield _in_order(found, stream, shuffle)
+            return
         try:
-            yield _scattered(stream, shuffle, folder)
+            yield _scattered(found, stream, shuffle, folder)
         finally:
             remove(folder)
 
@@ -178,13 +184,20 @@ def _mixed(mark: str, key: int) -> pl.Expr:
     return pl.struct(pl.col(mark), pl.int_range(pl.len()).over(mark).alias("number")).hash(key)
 
 
-def _scattered(stream: Stream, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
-    """Run a plan, scatter its rows, and return a plan that hands them on bucket by bucket."""
+def _in_order(rows: EqualRows, stream: Stream, shuffle: Shuffle) -> EqualRows:
+    """Return distinct rows in the order of their hash, as they are released."""
+    marks = rows.distinct.lazy().select(_hashed(stream.schema, shuffle)).collect().to_series()
+    order = np.argsort(marks.to_numpy())
+    return EqualRows(pl.DataFrame(list(map(stream.as_released, rows.distinct[order]))), rows.times[order])
+
+
+def _scattered(batches: Iterable[pl.DataFrame], stream: Stream, shuffle: Shuffle, folder: Path) -> pl.LazyFrame:
+    """Scatter rows, and return a plan that hands them on bucket by bucket."""
     mark, released = _mark(stream.schema), stream.released
     bits = shuffle.bits(len(released))
     buckets = Buckets(folder, mark, bits, 64 - bits)
     hashed = _hashed(stream.schema, shuffle).alias(mark)
-    buckets.scatter(stream.numbered(batch.with_columns(hashed)) for batch in stream.batches(stream.rows_at_once))
+    buckets.scatter(stream.numbered(batch.with_columns(hashed)) for batch in batches)
 
     def in_order(
         with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _: int | None

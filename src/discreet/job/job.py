@@ -15,8 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
-from discreet.job.job_file import read_fields, write_fields
-from discreet.job.json_schema import SCHEMA_FILE, write_beside
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
@@ -89,6 +87,8 @@ class Job(BaseModel):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a job file: JSON if its name ends in ``.json``, YAML otherwise."""
+        from discreet.job.job_file import read_fields
+
         path = as_path(path, "The job")
         try:
             job = cls(**read_fields(path))
@@ -105,6 +105,9 @@ class Job(BaseModel):
         ``for_editors`` writes the JSON Schema of jobs beside a YAML file and names it in the first line, so that
         editors complete and check the keys.
         """
+        from discreet.job.job_file import write_fields
+        from discreet.job.json_schema import SCHEMA_FILE, write_beside
+
         path = as_path(path, "The job")
         fields = self._moved_to(path.parent).model_dump(exclude_defaults=True)
         for role in _ROLES:
@@ -248,9 +251,9 @@ def _names_values(form: HierarchyForm) -> bool:
 
 def _is_path(form: HierarchyForm) -> bool:
     """Whether a hierarchy is given by the path of its file: text that names no builder."""
-    from discreet.schema.builders import BUILDERS
+    from discreet.schema import builder_name
 
-    return isinstance(form, str) and form.partition("(")[0].strip() not in BUILDERS
+    return isinstance(form, str) and builder_name(form) is None
 
 
 _OTHER_NAMES = {

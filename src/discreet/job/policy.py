@@ -13,7 +13,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from discreet.errors import UsageError
 from discreet.job.file_fields import Roles, Texts, explain_fields
-from discreet.job.job_file import read_fields, write_fields
 from discreet.runtime.locations import as_path
 
 __all__ = ["Policy", "Rules"]
@@ -103,6 +102,8 @@ class Policy(Rules):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a policy: JSON if the name of the file ends in ``.json``, YAML otherwise."""
+        from discreet.job.job_file import read_fields
+
         path = as_path(path, "The policy")
         fields = read_fields(path, "policy", "quasi_identifiers and privacy")
         try:
@@ -112,6 +113,8 @@ class Policy(Rules):
 
     def save(self, path: str | Path) -> Path:
         """Write the policy to a file; defaults are left out."""
+        from discreet.job.job_file import write_fields
+
         path = as_path(path, "The policy")
         write_fields(path, self.to_dict())
         return path

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from discreet.engines import (
-    DatabaseSource,
     Destination,
     Format,
     MissingSensitive,
@@ -192,6 +191,8 @@ class RowsToWrite:
     def _in_database(self, target: Target) -> bool:
         if not isinstance(target, TableOutput) or isinstance(target, SparkOutput):
             return False
+        from discreet.engines import DatabaseSource
+
         return isinstance(self.source, DatabaseSource) and self.source.url.same_database(target.url)
 
 

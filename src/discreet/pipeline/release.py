@@ -41,7 +41,6 @@ from discreet.pipeline.release_notes import KEPT_ORDER
 from discreet.pipeline.undecided_columns import KeptColumn
 from discreet.problem import PRIVACY
 from discreet.report.certificate import write_certificate
-from discreet.report.charts.search import trace_text
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
 from discreet.report.job_text import is_counted
@@ -413,6 +412,8 @@ class Release:
         >>> max(map(len, release.trace_text().splitlines())) <= 100
         True
         """
+        from discreet.report.charts.search import trace_text
+
         return trace_text(self.trace, width)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
-from discreet.report.formats.html import to_html
-from discreet.report.formats.markdown import to_markdown
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
 from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import audit_html, table_html
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
-from discreet.report.sections.blocks import Section
 from discreet.report.small_counts import WITHHELD, LeftOut, withheld_promises
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.plurals import amount, either
 
 if TYPE_CHECKING:
     from discreet.pipeline.release import Release
+    from discreet.report.sections.blocks import Section
     from discreet.report.sections.evaluations import Measured
 
 __all__ = ["SUFFIXES", "check_report", "release_html", "summary", "to_dict", "write_report"]
@@ -300,12 +298,14 @@ def _text(release: Release, sections: Sequence[Section]) -> str:
 
 
 def _markdown(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.report.formats.markdown import to_markdown
     from discreet.report.sections.release import FOOTER, report_sections, report_title
 
     return to_markdown(*report_title(release), report_sections(release, sections), [FOOTER])
 
 
 def _html(release: Release, sections: Sequence[Section]) -> str:
+    from discreet.report.formats.html import to_html
     from discreet.report.sections.release import FOOTER, report_sections, report_title
 
     title, subtitle = report_title(release)

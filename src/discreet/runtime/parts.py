@@ -15,12 +15,14 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from discreet.errors import UsageError, did_you_mean
 from discreet.runtime.text_form import counted, format_text, parse_text
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["ChoiceControl", "Family", "NumberControl", "Part", "package_of"]
 
@@ -191,6 +193,8 @@ class Family(Generic[P]):
 
     def others(self) -> dict[str, EntryPoint]:
         """Return the entry points of other packages by lower-case name, not loaded; names taken here are left out."""
+        from importlib.metadata import entry_points
+
         self._load()
         found = {entry.name.lower(): entry for entry in entry_points(group=self.group)}
         return {name: entry for name, entry in found.items() if name not in self._members}
@@ -203,7 +207,7 @@ class Family(Generic[P]):
         """Return the member of a name or alias, from another package if necessary; None if there is none."""
         key = name.lower()
         if not self._load_one(key):
-            self._load()
+            self._load(key)
         member = self._members.get(key) or self._loaded_others.get(key)
         if member is None and (entry := self.others().get(key)) is not None:
             member = self._loaded_others[key] = self._load_entry(entry)
@@ -249,10 +253,13 @@ class Family(Generic[P]):
                     importlib.import_module(path)
         return key in self._members
 
-    def _load(self) -> None:
+    def _load(self, key: str | None = None) -> None:
+        """Load all modules, or one after the other until there is a member of a name."""
         if self._loaded:
             return
         for module in self._modules():
+            if key is not None and key in self._members:
+                return
             importlib.import_module(module)
         self._loaded = True
 

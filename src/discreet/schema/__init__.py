@@ -6,7 +6,7 @@ The functions of the builders (``intervals``, ``mask``, …) are in the modules 
 from discreet.schema._blocks import node_names, range_name, set_text
 from discreet.schema._column import Column, numbers_of, plain, text_of
 from discreet.schema._domain import Domain, make_domain
-from discreet.schema._forms import as_hierarchy, hierarchy_for_reports, hierarchy_from_text
+from discreet.schema._forms import as_hierarchy, builder_name, hierarchy_for_reports, hierarchy_from_text
 from discreet.schema._hierarchy import ROOT, Hierarchy
 from discreet.schema._naming import Naming
 from discreet.schema._parse import Interval, ValueSet, parse_block
@@ -47,6 +47,7 @@ __all__ = [
     "as_type",
     "blocks_of_runs",
     "blocks_of_text",
+    "builder_name",
     "detect",
     "find_leaks",
     "hierarchy_for_reports",

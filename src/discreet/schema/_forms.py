@@ -15,7 +15,7 @@ from discreet.schema.builders import BUILDERS, Builder
 from discreet.schema.builders.auto import auto
 from discreet.schema.builders.groups import groups
 
-__all__ = ["as_hierarchy", "hierarchy_for_reports", "hierarchy_from_text"]
+__all__ = ["as_hierarchy", "builder_name", "hierarchy_for_reports", "hierarchy_from_text"]
 
 _FORM = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(\(.*\))?\s*", re.DOTALL)
 _FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
@@ -58,7 +58,7 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
     >>> hierarchy_from_text("mask(digits=5)").text
     'mask(digits=5)'
     """
-    if _builder_name(text) is not None:
+    if builder_name(text) is not None:
         return _make(*parse_text(text))
     if _FILE.fullmatch(text) or (len(text) < 256 and _located(Path(text), base).is_file()):
         return Hierarchy.from_csv(_located(Path(text), base))
@@ -76,14 +76,17 @@ def hierarchy_for_reports(given: object) -> str | None:
     >>> hierarchy_for_reports("zip.csv")
     'zip.csv'
     """
-    if given is None or (isinstance(given, str) and _builder_name(given) is None):
+    if given is None or (isinstance(given, str) and builder_name(given) is None):
         return given
     made = as_hierarchy(given)
     return made.shown if isinstance(made, Builder) else made.source or repr(made)
 
 
-def _builder_name(text: str) -> str | None:
-    """Return the name of the builder of a text form; None if the text names a file."""
+def builder_name(text: str) -> str | None:
+    """Return the name of the builder of a text form; None if the text names a file.
+
+    A path with a dot or a slash is no name, so no builder of other packages is looked for, which takes a while.
+    """
     match = _FORM.fullmatch(text)
     return match.group(1) if match and match.group(1) in BUILDERS else None
 

@@ -151,7 +151,8 @@ def _agreement(lines: Sequence[str], separator: str) -> tuple[int, int]:
 
 def _find_ragged_slowly(lines: Sequence[str | None], dialect: Dialect) -> tuple[int, int] | None:
     """Find the same where quoted cells hold line breaks."""
-    rows = csv.reader((f"{line or ''}\n" for line in lines), delimiter=dialect.separator)
+    # To the csv module a carriage return ends a line; to polars it is a character like any other.
+    rows = csv.reader((f"{line or ''}\n".replace("\r", " ") for line in lines), delimiter=dialect.separator)
     expected = len(dialect.columns)
     before = 0
     for row in rows:

@@ -118,7 +118,12 @@ class TableFile:
         whole_lines = start[: start.rfind(b"\n") + 1]
         if whole_lines.count(b"\n") < 2:
             return pl.DataFrame()
-        return _scan_csv(BytesIO(whole_lines), self.dialect, None, ()).collect()
+        return self.parse(whole_lines)
+
+    def parse(self, text: bytes, categories: Sequence[str] = ()) -> pl.DataFrame:
+        """Parse delimited text as if it were this file; its first line is skipped like a header."""
+        assert self.dialect is not None
+        return _scan_csv(BytesIO(text), self.dialect, None, categories).collect()
 
     def sql_types(self, engine: str) -> dict[str, str]:
         """Return the SQL types of the columns of a JSON lines file, for another engine to read it with."""

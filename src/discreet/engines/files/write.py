@@ -6,12 +6,15 @@ import bz2
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from io import BytesIO
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.engines.equal_rows import EqualRows
 from discreet.engines.files.excel import write_excel
 from discreet.engines.files.formats import Format
 from discreet.engines.format_limits import check_types
@@ -30,6 +33,8 @@ __all__ = ["plan_of", "write_data", "write_parts", "write_table"]
 _PARQUET = Format("parquet")
 _GROUP_ROWS = 1 << 17
 """The rows of a row group, which is all that is held of a Parquet file while it is written."""
+_BLOCK = 1 << 16
+"""The approximate number of bytes of equal lines that are written at once."""
 _PART_ROWS = 1 << 23
 """The rows of each file in a folder."""
 
@@ -43,9 +48,12 @@ def write_data(data: Any, path: Path, layout: Format, name: str | None = None, *
         with relation.running(), writing(f"'{name or path.name}'"):
             if _saved(relation, shuffle, path):
                 return pl.scan_parquet(path, glob=False).collect_schema()
-    with plan_of(data, path, name or path.name, shuffle=shuffle) as plan:
-        write_table(plan, path, layout, name)
-        return plan.collect_schema()
+    with _rows_of(data, path, name or path.name, shuffle) as rows:
+        if isinstance(rows, EqualRows):
+            write_equal(rows, path, layout, name)
+            return rows.distinct.schema
+        write_table(rows, path, layout, name)
+        return rows.collect_schema()
 
 
 @contextmanager
@@ -54,19 +62,25 @@ def plan_of(data: Any, target: Path, name: str, *, shuffle: Shuffle | None) -> I
 
     The rows of another engine pass through a hidden file or folder beside the target, which the engine writes.
     """
+    with _rows_of(data, target, name, shuffle) as rows:
+        yield rows.plan() if isinstance(rows, EqualRows) else rows
+
+
+@contextmanager
+def _rows_of(data: Any, target: Path, name: str, shuffle: Shuffle | None) -> Iterator[pl.LazyFrame | EqualRows]:
     relation = relation_of(data)
     if relation is not None:
         _check_durations(relation)
     rows = rows_beside(target)
     if relation is None:
-        with writing(f"'{name}'"), _ordered(data, shuffle, rows) as plan:
-            yield plan
+        with writing(f"'{name}'"), _ordered(data, shuffle, rows) as ordered:
+            yield ordered
     else:
-        with relation.running(), writing(f"'{name}'"), _sent(relation, shuffle, rows) as plan:
-            yield plan
+        with relation.running(), writing(f"'{name}'"), _sent(relation, shuffle, rows) as ordered:
+            yield ordered
 
 
-def _ordered(data: Any, shuffle: Shuffle | None, rows: Path) -> AbstractContextManager[pl.LazyFrame]:
+def _ordered(data: Any, shuffle: Shuffle | None, rows: Path) -> AbstractContextManager[pl.LazyFrame | EqualRows]:
     """Yield a frame that polars can take, in random order if a ``shuffle`` is given."""
     if shuffle is None:
         return nullcontext(to_lazy(data))
@@ -75,7 +89,7 @@ def _ordered(data: Any, shuffle: Shuffle | None, rows: Path) -> AbstractContextM
 
 
 @contextmanager
-def _sent(relation: Relation, shuffle: Shuffle | None, rows: Path) -> Iterator[pl.LazyFrame]:
+def _sent(relation: Relation, shuffle: Shuffle | None, rows: Path) -> Iterator[pl.LazyFrame | EqualRows]:
     """Yield the rows of an engine, which pass through a hidden file or folder."""
     try:
         saved = _saved(relation, shuffle, rows)
@@ -139,6 +153,28 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
                 _write_text(frame, stream, layout, "uncompressed")
         else:
             _write_text(frame, path, layout, layout.compression.replace("none", "uncompressed"))
+
+
+def write_equal(rows: EqualRows, path: Path, layout: Format, name: str | None = None) -> None:
+    """Write distinct rows as often as they occur; plain text is formatted once for each."""
+    if layout.kind not in ("csv", "jsonl") or layout.compression != "none":
+        write_table(rows.plan(), path, layout, name)
+        return
+    check_types(rows.distinct.schema, layout)
+    content = BytesIO()
+    _write_text(rows.distinct.lazy(), content, layout, "uncompressed")
+    *lines, _ = content.getvalue().split(b"\n")
+    header = lines[: len(lines) - rows.distinct.height]
+    if len(header) != (layout.kind == "csv"):  # a cell holds a line break
+        write_table(rows.plan(), path, layout, name)
+        return
+    with writing(f"'{name or path.name}'"), path.open("wb") as stream:
+        stream.writelines(line + b"\n" for line in header)
+        for line, times in zip(lines[len(header) :], rows.times.tolist(), strict=True):
+            block = (line + b"\n") * min(times, _BLOCK // (len(line) + 1) + 1)
+            whole, rest = divmod(times * (len(line) + 1), len(block))
+            stream.writelines(repeat(block, whole))
+            stream.write(block[:rest])
 
 
 def write_parts(frame: pl.LazyFrame, folder: Path, name: str, rows: int = _PART_ROWS) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from discreet.engines.column_profile import ColumnProfiles, profile_plan, profile_rows
 from discreet.engines.columns import exactly
+from discreet.engines.files.repeated_lines import read_repeated
 from discreet.engines.files.table_file import TableFile
 from discreet.engines.files.table_files import TableFiles
 from discreet.engines.guards import LibraryError, reading
@@ -283,7 +284,9 @@ class FileSource:
     def _read(self) -> pl.DataFrame:
         few = few_values(self.file.sample())
         try:
-            held = self.file.scan(few).collect(engine="streaming")
+            held = read_repeated(self.file, few) if isinstance(self.file, TableFile) else None
+            if held is None:
+                held = self.file.scan(few).collect(engine="streaming")
         except pl.exceptions.PolarsError:  # a column may have more values than its first rows promised
             held = self.file.scan().collect(engine="streaming")
         # polars pads short rows with nulls, so there is one only if the last column has nulls

@@ -25,6 +25,7 @@ from discreet.pipeline.audit.delimited_text import (
 )
 from discreet.pipeline.audit.excel import read_sheet
 from discreet.pipeline.audit.library_errors import reading
+from discreet.pipeline.audit.repeated_lines import DistinctRows, distinct_rows
 from discreet.pipeline.audit.table import check_columns, group, in_batches
 from discreet.pipeline.audit.values import by_name
 from discreet.runtime.machine_limits import within_memory
@@ -128,6 +129,13 @@ class ReleasedFile:
         step = min(_SLICE_ROWS, max(within_memory(_SLICE_ROWS * _ROW_BYTES, 8) // _ROW_BYTES, 1 << 19))
         yield from [plan] if rows <= step else (plan.slice(start, step) for start in range(0, rows, step))
 
+    @cached_property
+    def distinct(self) -> DistinctRows | None:
+        """The distinct rows of delimited text and how often each occurs, where finding them is fast."""
+        if self.kind != "csv" or self.compression != "none" or self._rows is not None:
+            return None
+        return distinct_rows(self.path, *self.dialect)
+
     def explain(self, text: str) -> DiscreetError | None:
         """Return what is wrong with the file, given what polars said about it."""
         if self.kind == "csv" and ("more fields" in text or "in schema" in text):
@@ -199,6 +207,9 @@ class FilesTable:
         read = list(dict.fromkeys([*by.values(), *([] if weights is None else [weights])]))
         with reading(self.name, self._explain):
             if len(self.files) == 1 and not self.folders[0]:
+                distinct = self.files[0].distinct if weights is None else None
+                if distinct is not None:
+                    return _group_distinct(*distinct, by)
                 return group(self.files[0].pieces(read), self.files[0].schema, by, weights)
             plan = self.scan().select(map(by_name, read))
             return group(in_batches(plan), plan.collect_schema(), by, weights)
@@ -231,6 +242,12 @@ class FilesTable:
     def _explain(self, text: str) -> DiscreetError | None:
         found = (file.explain(text) for file in self.files if file.kind == "csv" or file.path.name in text)
         return next((error for error in found if error is not None), None)
+
+
+def _group_distinct(table: pl.DataFrame, rows: pl.Series, by: Mapping[str, str]) -> pl.DataFrame:
+    """Group the distinct rows of delimited text, given how often each occurs."""
+    keys = table.select(by_name(column).alias(name) for name, column in by.items())
+    return keys.with_columns(rows.alias("rows")).group_by(list(by)).agg(pl.col("rows").sum())
 
 
 def open_files(path: str | PathLike[str], wanted: Collection[str] = ()) -> FilesTable:
