@@ -8,6 +8,7 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
+from discreet.cli._terminal import echo
 from discreet.runtime.locations import without_password
 from discreet.runtime.plurals import amount
 
@@ -24,7 +25,6 @@ Examples:
   discreet info people.csv
   discreet info people.parquet --json
 
-\b
 'unique' is the share of rows whose value nobody else has. The roles are guesses from names and values:
 check them. The line below the table says how many people the suggested quasi-identifiers single out.""",
 )
@@ -38,7 +38,7 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         echo_json({"file": without_password(file), **facts})
     else:
-        click.echo(_table(facts))
+        echo(_table(facts))
 
 
 def _facts(source: Source) -> dict[str, Any]:

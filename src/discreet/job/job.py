@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from discreet.errors import DiscreetError, UsageError, did_you_mean
@@ -29,8 +29,8 @@ __all__ = ["Job"]
 
 _PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
 _ROLES = ("quasi_identifiers", "sensitive")
-_OPTIONAL = ("seed", "weights", "population", "key", "keep")
-"""Keys a release only shows where they were used."""
+_OPTIONAL = {"seed": None, "weights": None, "population": None, "key": None, "keep": [], "overwrite": True}
+"""Keys a release only shows where they differ from this."""
 
 HierarchyForm = Any
 """Text such as ``intervals(5, 10)``, a CSV file, nested groups, or None for an automatic hierarchy."""
@@ -55,6 +55,13 @@ def _columns(value: Any) -> Any:
             if not (form is None or isinstance(form, str | list | dict)):
                 raise ValueError(f"gives '{name}' no hierarchy; write text, a CSV file, groups or null")
     return value
+
+
+def _named_suppression(text: str) -> str:
+    """Write a share such as ``5%`` as the budget that it stands for."""
+    from discreet.problem import SUPPRESSION
+
+    return SUPPRESSION.with_name(text)
 
 
 Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
@@ -83,7 +90,7 @@ class Job(BaseModel):
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Texts = Field(min_length=1)
     cost: str | None = None
-    suppression: str = "none"
+    suppression: Annotated[str, AfterValidator(_named_suppression)] = "none"
     scheme: str | dict[str, str] = "full-domain"
     solver: str = "auto"
     priorities: dict[str, int] = Field(default_factory=dict)
@@ -101,6 +108,7 @@ class Job(BaseModel):
     report: Texts = Field(default_factory=list)
     certificate: str | None = None
     mapping: str | None = None
+    overwrite: bool = True
     key: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -181,7 +189,7 @@ class Job(BaseModel):
         from discreet.job.settings import is_best
         from discreet.problem import make_schemes
 
-        unused = {key for key in _OPTIONAL if getattr(self, key) in (None, [])}
+        unused = {key for key, default in _OPTIONAL.items() if getattr(self, key) == default}
         if is_best(self.scheme):
             return self._moved_to(Path()).model_dump(exclude=unused)
         schemes = make_schemes(self.scheme)
@@ -277,6 +285,7 @@ _WANTED = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
+    "bool_type": "must be true or false",
     "list_type": "must be text or a list of texts",
     "dict_type": "must be a mapping",
     "too_short": "must not be empty",

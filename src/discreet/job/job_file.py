@@ -24,7 +24,7 @@ def read_fields(path: Path) -> dict[str, Any]:
     try:
         text = read_text(path, "job file")
     except UnicodeDecodeError:
-        raise UsageError(f"The job file '{path}' is not UTF-8 text.", topic="job-file") from None
+        raise UsageError(f"The job file '{path}' is not UTF-8 text; save it as UTF-8.", topic="job-file") from None
     try:
         if path.suffix.lower() == ".json":
             fields = json.loads(text, object_pairs_hook=_without_duplicates)

@@ -201,16 +201,18 @@ class Front:
         output: str | PathLike[str] | None = None,
         key: str | PathLike[str] | None = None,
         order: Order = "random",
+        overwrite: bool = True,
     ) -> Release:
         """Make the release of a point: the cheapest that reaches ``k``, the one given, or the knee.
 
-        On a front of several axes ``k`` may be a number for each of them, in their order. ``output``, ``key`` and
-        ``order`` are those of :func:`discreet.anonymize`.
+        On a front of several axes ``k`` may be a number for each of them, in their order. ``output``, ``key``,
+        ``order`` and ``overwrite`` are those of :func:`discreet.anonymize`.
         """
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
-        settings = replace(self.prepared.settings, output=output, key=key, order=order, seed=draw_seed())
+        changed: dict[str, Any] = {"output": output, "key": key, "order": order, "overwrite": overwrite}
+        settings = replace(self.prepared.settings, **changed, seed=draw_seed())
         prepared = self.prepared.with_target(settings)
         with interruptible():
             problem, solution = self._solution(chosen)
