@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli._answer import Exact, answer, end_early, warn
+from discreet.cli._terminal import headline
 from discreet.errors import InterruptedRun, UsageError
 from discreet.runtime.locations import TableLocation, is_url, without_password
 
@@ -55,6 +56,8 @@ def execute(
     if job.certificate is not None and release.key is not None and release.key.path.exists():
         lines.append(f"Your key is in {_location_text(release.key.path)}: keep it, and never hand it over.")
     warn(release.notes, quiet=quiet)
+    if not as_json and not quiet:
+        headline(release.verdict.level, release.verdict.headline)
     summary = release.summary(exact=verbose, warnings=False)
     answer(Exact(release) if verbose else release, *lines, as_json=as_json, quiet=quiet, summary=summary)
     end_early(watch, "the best release found so far was written")

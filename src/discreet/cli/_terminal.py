@@ -10,7 +10,7 @@ import textwrap
 
 import click
 
-__all__ = ["coloured", "echo", "wants_colour", "wrapped"]
+__all__ = ["coloured", "echo", "headline", "wants_colour", "wrapped"]
 
 _LEAST, _MOST = 40, 120
 """The narrowest and the widest text, in columns."""
@@ -31,6 +31,15 @@ def echo(text: str, *, err: bool = False) -> None:
         text = wrapped(text, shutil.get_terminal_size().columns)
     colour = wants_colour(stream.isatty())
     click.echo(coloured(text) if colour else text, err=err, color=colour)
+
+
+def headline(level: str, text: str) -> None:
+    """Print the level of a verdict and what it means, as the first thing on a terminal; nothing elsewhere."""
+    if sys.stdout.isatty():
+        mark = f" {level.upper()} "
+        colour = wants_colour(True)
+        mark = click.style(mark, fg="black", bg=_LEVELS[level], bold=True) if colour else f"[{mark.strip()}]"
+        click.echo(f"{mark} {click.style(text, bold=True)}\n", color=colour)
 
 
 def wants_colour(terminal: bool) -> bool:

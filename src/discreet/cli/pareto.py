@@ -12,7 +12,7 @@ from discreet.cli._answer import end_early, warn
 from discreet.cli._help import Command, option
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, level_pairs, privacy_models, quiet_option
-from discreet.cli._terminal import echo
+from discreet.cli._terminal import echo, headline
 from discreet.runtime.locations import without_password
 
 __all__ = ["pareto"]
@@ -142,6 +142,7 @@ def pareto(
         if explain:
             echo(front.explain())
         if release is not None:
+            headline(release.verdict.level, release.verdict.headline)
             echo(release.summary(warnings=False))
         for name in outputs:
             echo(f"The front is in {name}.")
