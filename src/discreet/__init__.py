@@ -34,6 +34,7 @@ _MODULES = {
     "discreet.pipeline.audit": ("Audit", "audit"),
     "discreet.pipeline.compare": ("compare",),
     "discreet.pipeline.front": ("Front",),
+    "discreet.pipeline.look": ("Look", "look"),
     "discreet.pipeline.pareto": ("pareto",),
     "discreet.pipeline.release": ("Release",),
     "discreet.pipeline.verify": ("Verification", "verify"),

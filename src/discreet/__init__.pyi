@@ -19,6 +19,8 @@ from discreet.pipeline.audit import Audit as Audit
 from discreet.pipeline.audit import audit as audit
 from discreet.pipeline.compare import compare as compare
 from discreet.pipeline.front import Front as Front
+from discreet.pipeline.look import Look as Look
+from discreet.pipeline.look import look as look
 from discreet.pipeline.pareto import pareto as pareto
 from discreet.pipeline.release import Release as Release
 from discreet.pipeline.verify import Verification as Verification
@@ -110,6 +112,7 @@ __all__ = [
     "KMap",
     "LDiversity",
     "LPlusDiversity",
+    "Look",
     "Loss",
     "MissingColumnError",
     "NoSuppression",
@@ -144,6 +147,7 @@ __all__ = [
     "flat",
     "groups",
     "intervals",
+    "look",
     "mask",
     "ordered",
     "pareto",
