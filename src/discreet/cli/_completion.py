@@ -6,10 +6,11 @@ import csv
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
 if TYPE_CHECKING:
     from discreet.runtime.parts import Family
@@ -23,10 +24,8 @@ _TABLES = ("source", "file", "original")
 """Arguments that name the table whose columns are completed."""
 
 
-class Columns(click.ParamType):
+class Columns(StringParamType):
     """Names of columns, separated by commas."""
-
-    name = "text"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the last name from the header of the table."""
@@ -36,10 +35,8 @@ class Columns(click.ParamType):
         return [CompletionItem(f"{before}{comma}{name}") for name in columns]
 
 
-class Forms(click.ParamType):
+class Forms(StringParamType):
     """The text form of a part."""
-
-    name = "text"
 
     def __init__(self, family: str) -> None:
         self.family = family
@@ -48,7 +45,7 @@ class Forms(click.ParamType):
         """Complete the examples of a family."""
         import discreet.problem
 
-        family: Family[click.ParamType] = getattr(discreet.problem, self.family)
+        family: Family[Any] = getattr(discreet.problem, self.family)
         forms = family.examples() or list(family.members())
         fitting = [form for form in forms if form.startswith(incomplete.lstrip("'")) and " " not in form]
         # bash takes a word as it is, so brackets need quotes; other shells quote by themselves.
@@ -56,10 +53,8 @@ class Forms(click.ParamType):
         return [CompletionItem(f"'{form}'" if quoted and "(" in form else form) for form in fitting]
 
 
-class Topics(click.ParamType):
+class Topics(StringParamType):
     """A topic of ``discreet explain``."""
-
-    name = "text"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the names of topics."""

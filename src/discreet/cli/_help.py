@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -21,6 +21,9 @@ _HYPHEN, _SPACE = "\u2011", "\u00a0"
 _TOGETHER = re.compile(r"'[^']*'|\w[\w+-]*\([^()]*\)")
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
 class Option(click.Option):
     """An option that belongs to a group of the help."""
 
@@ -29,7 +32,7 @@ class Option(click.Option):
         self.group = group
 
 
-def option(*names: str, group: OptionGroup | None = None, **settings: Any) -> Any:
+def option(*names: str, group: OptionGroup | None = None, **settings: Any) -> Callable[[F], F]:
     """Add an option of a group to a command."""
     return click.option(*names, cls=Option, group=group, **settings)
 
@@ -59,7 +62,7 @@ class HelpFormatter(click.HelpFormatter):
         """Write the title of a section in bold."""
         self.write(f"{'':>{self.current_indent}}{click.style(f'{heading}:', bold=True)}\n")
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write a list of terms and their descriptions."""
         super().write_dl([(term, _protected(text)) for term, text in rows], col_max, col_spacing)
 

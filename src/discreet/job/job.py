@@ -29,7 +29,14 @@ __all__ = ["Job"]
 
 _PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
 _ROLES = ("quasi_identifiers", "sensitive")
-_OPTIONAL = {"seed": None, "weights": None, "population": None, "key": None, "keep": [], "overwrite": True}
+_OPTIONAL: dict[str, Any] = {
+    "seed": None,
+    "weights": None,
+    "population": None,
+    "key": None,
+    "keep": [],
+    "overwrite": True,
+}
 """Keys a release only shows where they differ from this."""
 
 HierarchyForm = Any
