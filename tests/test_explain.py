@@ -82,7 +82,9 @@ def test_explain_helps_with_slips_of_the_pen() -> None:
 
 def test_the_command_line_ends_with_the_topic() -> None:
     result = run("info", "no.csv", "--json")
-    assert result.stderr == "discreet: There is no file 'no.csv'. (more: discreet explain no-such-file)\n"
+    assert (
+        result.stderr == "discreet: There is no file 'no.csv'; check the path. (more: discreet explain no-such-file)\n"
+    )
     assert json.loads(result.stdout)["topic"] == "no-such-file"
     data = json.loads(run("info", "--json").stdout)
     assert data["topic"] == "command-line"

@@ -36,6 +36,7 @@ _MODULES = {
     "discreet.pipeline.check": ("check",),
     "discreet.pipeline.compare": ("compare",),
     "discreet.pipeline.front": ("Front",),
+    "discreet.pipeline.look": ("Look", "look"),
     "discreet.pipeline.pareto": ("pareto",),
     "discreet.pipeline.release": ("Release",),
     "discreet.pipeline.verify": ("Verification", "verify"),

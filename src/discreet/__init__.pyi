@@ -21,6 +21,8 @@ from discreet.pipeline.audit import audit as audit
 from discreet.pipeline.check import check as check
 from discreet.pipeline.compare import compare as compare
 from discreet.pipeline.front import Front as Front
+from discreet.pipeline.look import Look as Look
+from discreet.pipeline.look import look as look
 from discreet.pipeline.pareto import pareto as pareto
 from discreet.pipeline.release import Release as Release
 from discreet.pipeline.verify import Verification as Verification
@@ -114,6 +116,7 @@ __all__ = [
     "KMap",
     "LDiversity",
     "LPlusDiversity",
+    "Look",
     "Loss",
     "MissingColumnError",
     "NoSuppression",
@@ -150,6 +153,7 @@ __all__ = [
     "flat",
     "groups",
     "intervals",
+    "look",
     "mask",
     "ordered",
     "pareto",

@@ -194,6 +194,10 @@ def _remake(kind: type[DiscreetError], message: str, fields: dict[str, Any]) -> 
     return error
 
 
+_SIMILAR = 0.65
+"""How similar two words have to be, from 0 to 1, for one to be a misspelling of the other."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean 'x'?`` for the closest known word, ignoring case, or an empty string.
 
@@ -201,5 +205,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     "did you mean 'Age'?"
     """
     spelled = {item.lower(): item for item in reversed(list(known))}
-    close = get_close_matches(word.lower(), spelled, n=1)
+    close = get_close_matches(word.lower(), spelled, n=1, cutoff=_SIMILAR)
     return f"did you mean '{spelled[close[0]]}'?" if close else ""

@@ -221,7 +221,7 @@ def test_an_end_after_the_release_was_written_says_so(tmp_path: Path, written: b
     from discreet.errors import InterruptedRun
 
     class Ended:
-        output, report = "safe.csv", ()
+        output, report, certificate, mapping = "safe.csv", (), None, None
 
         def locate(self, name: str) -> Path:
             return tmp_path / name

@@ -120,7 +120,7 @@ def test_broken_files(name: str, text: str, sentence: str, tmp_path: Path) -> No
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"There is no job file '.*none\.yaml'\."):
+    with pytest.raises(DataError, match=r"There is no job file '.*none\.yaml'; check the path\."):
         Job.load(tmp_path / "none.yaml")
     with pytest.raises(DataError, match="is a folder; name a file in it"):
         Job.load(tmp_path)

@@ -106,7 +106,7 @@ def test_files(tmp_path):
         ("y" * 5000, "There is no hierarchy"),
         ("flat(1)", "'flat' does not take these arguments"),
         ("mask(width=3)", "'mask' does not take these arguments"),
-        ("intervals(5", "There is no hierarchy"),
+        ("intervals(5", "lacks its closing bracket"),
         ("intervals(5, 'x)", "a quote or bracket is left open"),
         ("groups", "'groups' does not take these arguments"),
         ("ordered({a: b}, c)", "'ordered' does not take these arguments"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from discreet.cli._terminal import echo
 from discreet.errors import InterruptedRun
 
 if TYPE_CHECKING:
@@ -49,20 +49,8 @@ def answer(result: Result, *more: str, as_json: bool, quiet: bool = False, summa
     if as_json:
         echo_json(result.to_dict())
     elif not quiet:
-        for text in (_coloured(result.summary() if summary is None else summary), *more):
-            click.echo(text)
-
-
-_COLOURS = {"ok": "green", "caution": "yellow", "danger": "red"}
-
-
-def _coloured(summary: str) -> str:
-    """Colour the levels of a verdict; click removes colours where there is no terminal."""
-
-    def styled(found: re.Match[str]) -> str:
-        return found[1] + click.style(found[2], fg=_COLOURS[found[2]], bold=True)
-
-    return re.sub(r"(?m)^((?:verdict)? +)(ok|caution|danger)(?=[:,]|$)", styled, summary)
+        for text in (result.summary() if summary is None else summary, *more):
+            echo(text)
 
 
 def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
@@ -71,9 +59,9 @@ def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
 
     for note in () if quiet else notes:
         if isinstance(note, Caution):
-            click.echo(f"warning: {note}", err=True)
+            echo(f"warning: {note}", err=True)
         elif isinstance(note, Private):
-            click.echo(f"note: {note}", err=True)
+            echo(f"note: {note}", err=True)
 
 
 def echo_json(data: Any) -> None:
@@ -84,5 +72,5 @@ def echo_json(data: Any) -> None:
 def end_early(watch: Watch, kept: str) -> None:
     """If the search was interrupted, say what was kept and exit with the code for that."""
     if watch.interrupted:
-        click.echo(f"discreet: stopped early; {kept}.", err=True)
+        echo(f"discreet: stopped early; {kept}.", err=True)
         click.get_current_context().exit(InterruptedRun.exit_code)

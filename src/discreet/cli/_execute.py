@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli._answer import Exact, answer, end_early, warn
+from discreet.cli._terminal import headline
 from discreet.errors import InterruptedRun, UsageError
 from discreet.runtime.locations import TableLocation, is_url, without_password
 
@@ -37,6 +38,7 @@ def execute(
     from discreet.cli._watch import Abandoned, Watch
 
     before = _output_identity(job)
+    replaced = {location for location in _targets(job) if _exists(location)}
     with Watch(quiet) as watch:
         job.check_targets(save_as)
         if save_as is not None:
@@ -47,17 +49,31 @@ def execute(
             if _output_identity(job) == before:
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
-    files: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
-    files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
     lines = [
-        f"The {what} is in {_location_text(job.locate(path) or path)}." for what, path in files if path is not None
+        f"The {what} is in {_location_text(location)}{', in place of an earlier one' * (location in replaced)}."
+        for location, what in _targets(job).items()
     ]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
         lines.append(f"Your key is in {_location_text(release.key.path)}: keep it, and never hand it over.")
     warn(release.notes, quiet=quiet)
+    if not as_json and not quiet:
+        headline(release.verdict.level, release.verdict.headline)
     summary = release.summary(exact=verbose, warnings=False)
     answer(Exact(release) if verbose else release, *lines, as_json=as_json, quiet=quiet, summary=summary)
     end_early(watch, "the best release found so far was written")
+
+
+def _targets(job: Job) -> dict[TableLocation, str]:
+    """Return where a job writes, and what it writes there."""
+    files: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
+    files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
+    return {job.locate(path) or path: what for what, path in files if path is not None}
+
+
+def _exists(location: TableLocation) -> bool:
+    """Whether there is a file, or something in a folder; tables of databases are not looked up."""
+    path = Path(location)
+    return not is_url(location) and (path.is_file() or (path.is_dir() and any(path.iterdir())))
 
 
 def _output_identity(job: Job) -> tuple[int, int] | None:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
+from discreet.cli._help import option
 from discreet.cli._options import (
     check_hierarchies,
     columns,
@@ -23,19 +22,32 @@ from discreet.job.parameters import PARAMETERS, option_of
 __all__ = ["hierarchy_files", "hierarchy_options", "job_fields", "table_options"]
 
 hierarchy_options = job_options(
-    click.option(
-        "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How to generalize a column. Repeatable."
+    option(
+        "--hierarchy",
+        "forms",
+        group="quality",
+        multiple=True,
+        metavar="NAME=FORM",
+        help="How to generalize a column. Repeatable.",
     ),
-    click.option(
-        "--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns."
+    option(
+        "--hierarchies",
+        group="quality",
+        metavar="DIR",
+        help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.",
     ),
 )
 table_options = job_options(
     *("quasi_identifiers", "identifiers", "sensitive", "keep", "weights", "population", "class_attribute"),
     hierarchy_options,
     *("types", "cost"),
-    click.option(
-        "--weight", "cost_weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."
+    option(
+        "--weight",
+        "cost_weights",
+        group="quality",
+        multiple=True,
+        metavar="NAME=X",
+        help="How much a column counts in the cost.",
     ),
     *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive", "time_limit"),
     *("engine", "memory_limit", "spark"),

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from discreet.cli._help import option
 from discreet.errors import Argument, UsageError
 from discreet.job.parameters import PARAMETERS, option_of
 from discreet.runtime.locations import TableLocation, without_password
@@ -38,28 +39,35 @@ Decorator = Callable[[F], F]
 
 _REPEATABLE = ("columns", "roles", "texts", "texts by column", "levels by column")
 
-keep_order_option = click.option(
-    "--keep-order", is_flag=True, help="Write rows in their original order, which may identify people."
+keep_order_option = option(
+    "--keep-order", group="output", is_flag=True, help="Write rows in their original order, which may identify people."
 )
-save_job_option = click.option("--save-job", metavar="FILE", help="Save all this as a job file for 'discreet run'.")
-dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Check everything and say what would be done; release nothing."
+save_job_option = option(
+    "--save-job", group="output", metavar="FILE", help="Save all this as a job file for 'discreet run'."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-verbose_option = click.option(
+dry_run_option = option(
+    "--dry-run", group="output", is_flag=True, help="Check everything and say what would be done; release nothing."
+)
+json_option = option("--json", "as_json", group="output", is_flag=True, help="Print the result as JSON.")
+verbose_option = option(
     "--verbose",
     "-v",
+    group="output",
     is_flag=True,
     help="Also print exact figures about suppressed rows and the search. Do not hand these over.",
 )
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+quiet_option = option("--quiet", "-q", group="output", is_flag=True, help="Print nothing but errors.")
 
 
 def job_option(name: str, **changes: Any) -> Decorator[Any]:
     """Return the option of a parameter of a job, with changes for a command that uses it differently."""
     parameter = PARAMETERS[name]
     more = ("--quasi-identifiers",) if name == "quasi_identifiers" else ()
-    settings: dict[str, Any] = {"help": parameter.about, "metavar": parameter.metavar}
+    settings: dict[str, Any] = {"help": parameter.about, "metavar": parameter.metavar, "group": parameter.group}
+    if parameter.kind == "flag":
+        return option(
+            option_of(name), name, help=parameter.about, flag_value=False, default=True, group=parameter.group
+        )
     if parameter.kind in _REPEATABLE:
         settings["multiple"] = True
     elif parameter.kind == "choice":
@@ -70,23 +78,23 @@ def job_option(name: str, **changes: Any) -> Decorator[Any]:
         settings["type"] = click.IntRange(min=0)
     if parameter.default is not None:
         settings |= {"default": parameter.default, "show_default": True}
-    return click.option(option_of(name), *more, name, **{**settings, **changes})
+    return option(option_of(name), *more, name, **{**settings, **changes})
 
 
 def job_options(*options: str | Decorator[Any]) -> Decorator[Any]:
     """Add several options to a command, those of a job by name."""
 
     def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = (job_option(option) if isinstance(option, str) else option)(command)
+        for each in reversed(options):
+            command = (job_option(each) if isinstance(each, str) else each)(command)
         return command
 
     return decorate
 
 
 privacy_options = job_options(
-    click.option("-k", "k", type=str, metavar="N", help="Short for k(N): no class smaller than N."),
-    click.option("-l", "ell", type=str, metavar="N", help="Short for distinct-l(N) on each sensitive column."),
+    option("-k", "k", group="privacy", metavar="N", help="Short for k(N): no class smaller than N."),
+    option("-l", "ell", group="privacy", metavar="N", help="Short for distinct-l(N) on each sensitive column."),
     "privacy",
 )
 """The options for promises: ``-k``, ``-l`` and ``--privacy``."""
@@ -101,7 +109,7 @@ def spell_as_option(argument: Argument) -> str:
     ("--keep name --keep 'home town'", '--model none')
     """
     option = "--model" if argument.name == "models" else option_of(argument.name)
-    if argument.value is None:
+    if argument.value is None or argument.value is False:  # a flag such as --no-overwrite has no value
         return option
     values = argument.value if isinstance(argument.value, list | tuple) else [argument.value]
     return " ".join(f"{option} {_quoted(str(value))}" for value in values or ["none"])
@@ -117,6 +125,8 @@ def spell_as_key(argument: Argument) -> str:
         return spell_as_option(argument)
     if argument.value is None:
         return argument.name
+    if isinstance(argument.value, bool):
+        return f"{argument.name}: {str(argument.value).lower()}"
     if isinstance(argument.value, list):
         return f"{argument.name}: [{', '.join(map(_quoted, argument.value))}]"
     return f"{argument.name}: {argument.value}"

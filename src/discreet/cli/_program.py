@@ -14,15 +14,18 @@ from typing import Any
 
 import click
 
+from discreet.cli._help import Context, dressed
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
 from discreet.cli._options import spell_as_key, spell_as_option
 from discreet.cli._short_of_memory import ending_in_time
+from discreet.cli._terminal import echo, wants_colour
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
 from discreet.cli.audit import audit
 from discreet.cli.check import check
 from discreet.cli.compare import compare
+from discreet.cli.completion import completion
 from discreet.cli.explain import explain
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
@@ -45,7 +48,7 @@ _COMMAND_LINE = "command-line"
 _INTERRUPTED = 130
 _OBJECTS = 100_000
 """New objects after which to look for garbage: modules make this many that stay, and tables are no Python objects."""
-_LIGHT = ("explain", "--help", "-h", "--version")
+_LIGHT = ("explain", "completion", "--help", "-h", "--version")
 """Commands that read no table, and so need hardly any memory."""
 _BY_JOB_FILE = ("run", "compare")
 """Commands whose parameters are keys of job files."""
@@ -56,6 +59,17 @@ _STDOUT_GONE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 class Program(click.Group):
     """A group of commands that never ends in a traceback."""
+
+    context_class = Context
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command, whose help is written like that of the others."""
+        super().add_command(dressed(cmd), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their whole first sentence."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(200)) for name, each in sorted(self.commands.items())])
 
     def main(
         self,
@@ -75,6 +89,7 @@ class Program(click.Group):
                 check_memory()
                 spare_memory()
             with ending_in_time(report):
+                extra.setdefault("color", wants_colour(sys.stdout.isatty()) or None)
                 code = super().main(arguments, "discreet", complete_var, standalone_mode=False, **extra)
                 sys.stdout.flush()
             ending = code if isinstance(code, int) else 0
@@ -105,7 +120,7 @@ def _report(error: BaseException, command: str, as_json: bool) -> int:
         return _BAD_USAGE
     message, code, topic = _explain(error, command)
     more = "" if topic == _COMMAND_LINE else f" (more: discreet explain {topic})"  # --help is named there already
-    click.echo(f"discreet: {message}{more}", err=True)
+    echo(f"discreet: {message}{more}", err=True)
     if as_json:
         kind = "UsageError" if code == _BAD_USAGE else type(error).__name__
         fields = {"error": message, "code": code, "kind": kind, "topic": topic}
@@ -172,7 +187,6 @@ Start here:
   discreet risk safe.csv --qi birth_date,sex,zip --population 100000
   discreet utility people.csv safe.csv --mapping mapping.json
 
-\b
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
 5 audit failed, 6 output cannot be written, 7 nothing found and nothing proven, 130 interrupted, 1 anything else.""",
 )
@@ -183,7 +197,7 @@ def program() -> None:
 
 _COMMANDS = (
     *(anonymize, pareto, audit, check, apply, risk, utility, run, compare, studio),
-    *(hierarchy, info, sample, parts, schema, explain, warm_up),
+    *(hierarchy, info, sample, parts, schema, explain, completion, warm_up),
 )
 for _command in _COMMANDS:
     program.add_command(_command)

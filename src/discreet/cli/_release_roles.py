@@ -6,16 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import click
-
+from discreet.cli._help import option
 from discreet.cli._options import columns, job_options, once, pairs
 from discreet.errors import UsageError
 
 __all__ = ["ReleaseRoles", "named_roles", "release_options"]
 
 release_options = job_options(
-    click.option("--job", metavar="FILE", help="The job file of the release, which names its columns and hierarchies."),
-    click.option("--mapping", metavar="FILE", help="The mapping of the release, which defines its released values."),
+    option(
+        "--job",
+        group="table",
+        metavar="FILE",
+        help="The job file of the release, which names its columns and hierarchies.",
+    ),
+    option(
+        "--mapping",
+        group="roles",
+        metavar="FILE",
+        help="The mapping of the release, which defines its released values.",
+    ),
 )
 """Options that name the job or the mapping of the release."""
 

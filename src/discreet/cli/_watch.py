@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,6 +30,17 @@ _PATIENCE = 2.0
 """Seconds of compiling until the first line about it without a terminal; the intervals double."""
 
 
+_STAGES = {
+    "read": "reading the table",
+    "count": "counting who looks the same",
+    "solve": "searching",
+    "recode": "generalizing and writing rows",
+    "audit": "auditing what was written",
+    "report": "writing the report",
+}
+"""What the spinner says in each stage of the pipeline."""
+
+
 class Abandoned(BaseException):
     """Ctrl-C was pressed twice. Not a KeyboardInterrupt, on which a solver would keep its best result."""
 
@@ -49,6 +60,7 @@ class Watch:
         self._compiling = False
         self._quiet = quiet
         self._status: Any = None
+        self._stages = ExitStack()
         self._next_line = _FIRST_LINE
         self._compiling_since = 0.0
         self._next_notice = _PATIENCE
@@ -66,13 +78,17 @@ class Watch:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
-            self._status = Console(stderr=True).status("reading …")
+            from discreet.pipeline.clock import on_stage
+
+            self._status = Console(stderr=True).status("opening the table …")
             self._status.start()
+            self._stages.enter_context(on_stage(self._show_stage))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        self._stages.close()
         if self._status is not None:
             self._status.stop()
         if self._before is not None:
@@ -86,10 +102,14 @@ class Watch:
     def __call__(self, progress: Progress | FrontProgress) -> None:
         """Show progress."""
         if self._status is not None:
-            self._status.update(describe(progress))
+            self._status.update(f"{_STAGES['solve']}: {describe(progress)}")
         elif not self._quiet and progress.seconds >= self._next_line:
             self._next_line = 2 * progress.seconds
             click.echo(f"discreet: {describe(progress)}", err=True)
+
+    def _show_stage(self, stage: str) -> None:
+        """Name the stage that begins in the spinner."""
+        self._status.update(f"{_STAGES.get(stage, stage)} …")
 
     @contextmanager
     def _paused(self) -> Iterator[None]:

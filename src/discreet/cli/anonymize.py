@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli._execute import execute
+from discreet.cli._help import Command, option
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import (
     dry_run_option,
@@ -24,6 +25,7 @@ __all__ = ["anonymize"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet anonymize people.csv --qi sex,education,city -k 5 -o safe.csv \\
@@ -43,7 +45,6 @@ Examples:
       --priority zip=10 --priority birth_date=5 --keep-at-least zip=2 --suppression 'budget(5%)' \\
       --identifiers person_id,name,income
 
-\b
 INPUT is a file, a folder, a pattern such as 'data/*.parquet' or a table of a database, as in
 'sqlite:///clinic.db?table=people' or 'postgresql://host/clinic?table=people' (docs/sources.md).
 A hierarchy is text such as intervals(5,10,20), ranges([18,65]), mask(digits=5), dates(month,year),
@@ -53,15 +54,18 @@ or set need none. A column without a role that could identify people stops the j
 role, or confirm with --keep that it is released as it is. Ctrl-C ends the search with the best release so far.""",
 )
 @click.argument("source", metavar="INPUT")
-@click.option(
+@option(
     "-o",
     "--output",
+    group="output",
     metavar="FILE",
     help="Where to write the release: a file, a folder/ or a database table.",
 )
 @table_options
 @privacy_options
-@job_options("suppression", "scheme", "solver", "seed", keep_order_option, "report", "certificate", "mapping", "key")
+@job_options(
+    "suppression", "scheme", "solver", "seed", keep_order_option, "report", "certificate", "mapping", "key", "overwrite"
+)
 @save_job_option
 @dry_run_option
 @json_option

@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from discreet.cli._answer import Exact, answer
+from discreet.cli._help import Command, option
 from discreet.cli._options import columns, job_options, json_option, keep_order_option, quiet_option, verbose_option
 
 __all__ = ["apply"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet anonymize people.csv --qi sex,zip -k 5 -o safe.csv --mapping mapping.json \\
@@ -21,7 +23,6 @@ Examples:
   discreet apply mapping.json more.csv -o more-safe.csv --unknown suppress
   discreet apply mapping.json more.csv -o more-safe.csv --unknown top --broken suppress
 
-\b
 Values that are not in the mapping never pass: they are an error, or their rows are left out, or they
 become the most general value. What comes out is audited by the promises of the first release; where
 one is broken the exit code is 5 and nothing is written, unless such classes may be left out. A mapping
@@ -29,25 +30,34 @@ lists values of the data: keep it as safe as these.""",
 )
 @click.argument("mapping", metavar="MAPPING")
 @click.argument("source", metavar="INPUT")
-@click.option(
-    "-o", "--output", required=True, metavar="FILE", help="Where to write the result; the suffix is the format."
+@option(
+    "-o",
+    "--output",
+    group="output",
+    required=True,
+    metavar="FILE",
+    help="Where to write the result; the suffix is the format.",
 )
-@click.option(
+@option(
     "--unknown",
+    group="privacy",
     default="error",
     show_default=True,
     type=click.Choice(["error", "suppress", "top"]),
     help="Values the mapping lacks: refuse them, leave their rows out, or make them the most general value.",
 )
-@click.option(
+@option(
     "--broken",
+    group="privacy",
     default="error",
     show_default=True,
     type=click.Choice(["error", "suppress"]),
     help="Classes that break a promise: refuse the table, or leave them out.",
 )
-@click.option("--identifiers", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable.")
-@job_options("keep")
+@option(
+    "--identifiers", group="roles", multiple=True, metavar="COLUMNS", help="Further columns to leave out. Repeatable."
+)
+@job_options("keep", "overwrite")
 @keep_order_option
 @json_option
 @verbose_option
@@ -70,6 +80,7 @@ def apply(mapping: str, source: str, output: str, as_json: bool, verbose: bool, 
         identifiers=columns(options["identifiers"]),
         keep=columns(options["keep"]),
         output=output,
+        overwrite=options["overwrite"],
         order="keep" if options["keep_order"] else "random",
     )
     result = Exact(applied) if verbose else applied

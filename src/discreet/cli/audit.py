@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._answer import answer
+from discreet.cli._help import Command, option
 from discreet.cli._options import (
     check_hierarchies,
     columns,
@@ -30,6 +31,7 @@ __all__ = ["audit"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet audit safe.csv --qi sex,education,city -k 5
@@ -42,42 +44,66 @@ Examples:
   discreet audit safe.csv --certificate certificate.json
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
-\b
 The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @click.argument("file", metavar="FILE")
 @job_options("quasi_identifiers", "sensitive")
 @privacy_options
-@click.option(
+@option(
     "--reference",
+    group="table",
     metavar="FILE",
     help="The table the release was made from, for models that compare with it (t-closeness); FILE itself otherwise.",
 )
-@click.option(
+@option(
     "--unknown",
+    group="privacy",
     metavar="TEXT",
     help="The mark of a suppressed sensitive value, as in '*'; by default there is none.",
 )
-@click.option(
+@option(
     "--suppression",
+    group="privacy",
     metavar="KIND",
     help="How they were suppressed; violating-values(hide=ambiguous) is a promise that is checked too.",
 )
-@click.option(
+@option(
     "--hierarchy",
     "forms",
+    group="quality",
     multiple=True,
     metavar="NAME=FILE",
     help="The hierarchy of a sensitive column, for t-closeness by hierarchical distance, or of a quasi-identifier, to "
     "find who of the population has its values. Repeatable.",
 )
 @job_options("missing_sensitive")
-@click.option("--weights", metavar="COLUMN", help="Survey weights, for models about the population such as 'k-map(5)'.")
-@click.option("--population", metavar="FILE", help="A table of the population, for the same models.")
-@click.option("--certificate", metavar="FILE", help="Check FILE against its certificate, which says all of the above.")
-@click.option("--input", "original", metavar="FILE", help="With --certificate: the table the release was made from.")
-@click.option("--job", metavar="FILE", help="With --certificate: the job file that was run.")
-@click.option("--key", metavar="FILE", help="With --certificate: your key, to check the input, the job and the seal.")
+@option(
+    "--weights",
+    group="table",
+    metavar="COLUMN",
+    help="Survey weights, for models about the population such as 'k-map(5)'.",
+)
+@option("--population", group="table", metavar="FILE", help="A table of the population, for the same models.")
+@option(
+    "--certificate",
+    group="table",
+    metavar="FILE",
+    help="Check FILE against its certificate, which says all of the above.",
+)
+@option(
+    "--input",
+    "original",
+    group="table",
+    metavar="FILE",
+    help="With --certificate: the table the release was made from.",
+)
+@option("--job", group="table", metavar="FILE", help="With --certificate: the job file that was run.")
+@option(
+    "--key",
+    group="table",
+    metavar="FILE",
+    help="With --certificate: your key, to check the input, the job and the seal.",
+)
 @job_options("engine", "memory_limit", "spark")
 @json_option
 @quiet_option

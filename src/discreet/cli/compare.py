@@ -19,7 +19,6 @@ Examples:
   discreet compare k5.yaml k10.yaml k20.yaml -o comparison.html
   discreet compare jobs/*.yaml --json
 
-\b
 All jobs must have the same input. Nothing is released: outputs and reports of the jobs are not written.""",
 )
 @click.argument("jobs", metavar="JOB JOB ...", nargs=-1, required=True)

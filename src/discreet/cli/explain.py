@@ -15,7 +15,6 @@ Examples:
   discreet explain                   all topics
   discreet explain unknown-column    one of them
 
-\b
 Every error of the command line ends with the topic that explains it.""",
 )
 @click.argument("topic", required=False, metavar="[TOPIC]")

@@ -41,7 +41,6 @@ Examples:
   discreet hierarchy make people.csv --column birth_date --with 'dates(month, year)' -o birth_date.csv
   discreet hierarchy make people.csv --column occupation -o occupation.csv
 
-\b
 Without --with the hierarchy is automatic: a start to be edited by hand. The file lists every value of
 the column, so keep it as safe as the data.""",
 )

@@ -9,14 +9,17 @@ from typing import Any
 import click
 
 from discreet.cli._answer import end_early, warn
+from discreet.cli._help import Command, option
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, level_pairs, privacy_models, quiet_option
+from discreet.cli._terminal import echo, headline
 from discreet.runtime.locations import without_password
 
 __all__ = ["pareto"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
@@ -27,49 +30,60 @@ Examples:
       --release knee --release-to safe.csv""",
 )
 @click.argument("source", metavar="INPUT")
-@click.option(
+@option(
     "-o",
     "--output",
     "outputs",
+    group="output",
     multiple=True,
     metavar="FILE",
     help="Write the front: .html (to explore), .svg, .png, .json or .csv. Repeatable.",
 )
 @table_options
 @job_options("suppression", "scheme")
-@click.option(
+@option(
     "--axis",
     "axes",
+    group="privacy",
     multiple=True,
     metavar="AXIS",
     help="What privacy is measured by: k (default), 'distinct-l(disease)', 'entropy-l(disease)', 'theta(disease)', "
     "'t(disease)' or average-risk. Repeatable.",
 )
-@click.option("-k", "k", metavar="K", help="A promise every point keeps: at least K people look the same.")
-@click.option("-l", "ell", metavar="L", help="A promise every point keeps: L values of each sensitive column.")
+@option("-k", "k", group="privacy", metavar="K", help="A promise every point keeps: at least K people look the same.")
+@option(
+    "-l", "ell", group="privacy", metavar="L", help="A promise every point keeps: L values of each sensitive column."
+)
 @job_option(
     "privacy",
     help="A promise every point keeps, such as 'distinct-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
 )
-@click.option(
+@option(
     "--method",
+    group="quality",
     default="exact",
     show_default=True,
     metavar="METHOD",
     help="All points, proven (exact), or the heuristic of the paper (poka).",
 )
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
-@click.option(
-    "--start", multiple=True, metavar="NAME=N", help="The level of a column where poka starts; the highest if left out."
+@option("--depth", group="quality", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
+@option(
+    "--start",
+    group="quality",
+    multiple=True,
+    metavar="NAME=N",
+    help="The level of a column where poka starts; the highest if left out.",
 )
-@click.option("--explain", is_flag=True, help="Say what each step along the front gains and loses.")
-@click.option(
+@option("--explain", group="output", is_flag=True, help="Say what each step along the front gains and loses.")
+@option(
     "--release",
     "wanted",
+    group="output",
     metavar="K",
     help="Also make the release of a point: 5, one value for each axis as 5,3, or knee.",
 )
-@click.option("--release-to", metavar="FILE", help="Where to write that release.")
+@option("--release-to", group="output", metavar="FILE", help="Where to write that release.")
+@job_options("overwrite")
 @json_option
 @quiet_option
 def pareto(
@@ -89,14 +103,18 @@ def pareto(
 
     from discreet.job import Job
     from discreet.pipeline.front import check_front_file
-    from discreet.pipeline.output import TableOutput, check_distinct_files, check_output
+    from discreet.pipeline.output import TableOutput, check_distinct_files, check_new_files, check_output
     from discreet.pipeline.pareto import pareto as find
 
     job = Job(**{**fields, "privacy": "k(1)"})
     arguments = job.front_arguments()
     for name in outputs:
         check_front_file(Path(name))
-    target = None if release_to is None else check_output(release_to, arguments["data"], arguments["population"])
+    may_replace: bool = options["overwrite"]
+    tables = arguments["data"], arguments["population"]
+    target = None if release_to is None else check_output(release_to, *tables, overwrite=may_replace)
+    if not may_replace:
+        check_new_files(map(Path, outputs))
     released = [] if target is None or isinstance(target, TableOutput) else [target.path]
     check_distinct_files([*map(Path, outputs), *released], job.files_read())
 
@@ -114,21 +132,22 @@ def pareto(
         )
     for name in outputs:
         front.save(name)
-    release = None if release_to is None else front.release(value, output=release_to)
+    release = None if release_to is None else front.release(value, output=release_to, overwrite=may_replace)
     if release is not None:
         warn(release.notes, quiet=quiet)
     if as_json:
         click.echo(front.to_json(), nl=False)
     elif not quiet:
-        click.echo(front.summary())
+        echo(front.summary())
         if explain:
-            click.echo(front.explain())
+            echo(front.explain())
         if release is not None:
-            click.echo(release.summary(warnings=False))
+            headline(release.verdict.level, release.verdict.headline)
+            echo(release.summary(warnings=False))
         for name in outputs:
-            click.echo(f"The front is in {name}.")
+            echo(f"The front is in {name}.")
         if release_to is not None:
-            click.echo(f"The release is in {without_password(release_to)}.")
+            echo(f"The release is in {without_password(release_to)}.")
     end_early(watch, "the front so far was kept")
 
 

@@ -26,7 +26,6 @@ Examples:
   discreet parts --matrix          which parts go together, and why others do not
   discreet parts costs --matrix    tables with costs only
 
-\b
 Parts of other packages that are installed beside discreet are marked with their package. One that cannot
 be loaded is listed with the reason, and does no harm to the others.""",
 )

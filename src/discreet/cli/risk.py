@@ -8,13 +8,16 @@ from typing import Any
 import click
 
 from discreet.cli._answer import echo_json
+from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_option, job_options, json_option, no_quasi_identifiers, pairs
 from discreet.cli._release_roles import named_roles, release_options
+from discreet.cli._terminal import echo
 
 __all__ = ["risk"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet risk people.csv --qi birth_date,sex,zip --sensitive diagnosis
@@ -23,48 +26,58 @@ Examples:
       --hierarchy 'birth_date=dates(year, decade)' --hierarchy 'zip=mask(digits=5)'
   discreet risk safe.csv --mapping mapping.json --original people.csv
 
-\b
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
 )
 @click.argument("file", metavar="FILE")
 @job_options("quasi_identifiers", "sensitive")
-@click.option(
-    "--population", metavar="FILE|N", help="The people FILE was drawn from: a table of them all, or their number."
+@option(
+    "--population",
+    group="table",
+    metavar="FILE|N",
+    help="The people FILE was drawn from: a table of them all, or their number.",
 )
-@click.option("--weights", metavar="COLUMN", help="Survey weights, where there is no such table.")
-@click.option(
-    "--original", metavar="FILE", help="The table the release was made from, to compare with and to attack with."
+@option("--weights", group="table", metavar="COLUMN", help="Survey weights, where there is no such table.")
+@option(
+    "--original",
+    group="table",
+    metavar="FILE",
+    help="The table the release was made from, to compare with and to attack with.",
 )
-@click.option(
+@option(
     "--threshold",
+    group="quality",
     type=float,
     default=0.2,
     show_default=True,
     metavar="X",
     help="Records whose risk is above this are counted.",
 )
-@click.option(
+@option(
     "--privacy",
+    group="privacy",
     multiple=True,
     metavar="MODEL",
     help="What the release promises, such as 'distinct-l(3, disease)', for the minimality attack. Repeatable.",
 )
-@click.option(
+@option(
     "--suppression",
+    group="privacy",
     metavar="KIND",
     help="How values were suppressed, such as violating-values: what a suppressed one can be depends on it.",
 )
-@click.option(
+@option(
     "--hierarchy",
     "forms",
+    group="quality",
     multiple=True,
     metavar="NAME=FORM",
     help="How a column was generalized, or the hierarchy of a sensitive one. Repeatable.",
 )
 @job_options("types")
 @release_options
-@click.option(
+@option(
     "--unknown",
+    group="privacy",
     metavar="TEXT",
     help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
 )
@@ -72,8 +85,9 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     "missing_sensitive",
     help="Missing sensitive values: unknown, so that nothing counts them as values, or one more value.",
 )
-@click.option(
+@option(
     "--depth",
+    group="quality",
     type=int,
     default=3,
     show_default=True,
@@ -107,9 +121,9 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     if as_json:
         echo_json(report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()}))
         return
-    click.echo(report.summary())
+    echo(report.summary())
     if attacked is not None:
-        click.echo(f"\n{attacked.summary()}")
+        echo(f"\n{attacked.summary()}")
 
 
 def _only(trees: Mapping[str, str], names: Mapping[str, Any]) -> dict[str, str]:

@@ -36,7 +36,6 @@ Examples:
   discreet studio --host 0.0.0.0 --name studio.example.org --password-file secret.txt \\
       --tls-cert cert.pem --tls-key key.pem
 
-\b
 Nobody but you can reach it, nothing leaves this machine, and all of it is erased when the studio ends.""",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Which port to listen on. [default: a free one]")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import answer
+from discreet.cli._help import Command, option
 from discreet.cli._job_options import hierarchy_files
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
 from discreet.cli._release_roles import named_roles, release_options
@@ -17,6 +18,7 @@ __all__ = ["utility"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet utility people.csv safe.csv --qi birth_date,sex,zip --hierarchy 'zip=mask(digits=5)'
@@ -24,7 +26,6 @@ Examples:
   discreet utility people.csv safe.csv --job job.yaml --class-attribute diagnosis --model tree \\
       --held-out others.csv --json
 
-\b
 Name the hierarchies the release was made with, its job or its mapping, which define its released values.
 Ranges, sets and automatic hierarchies can be read without them; rounded numbers cannot.
 Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
@@ -32,33 +33,64 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
 @job_options("quasi_identifiers", "sensitive")
-@click.option("--class-attribute", "--class", "label", metavar="COLUMN", help="The column that classifiers predict.")
-@click.option(
-    "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How a column was generalized. Repeatable."
+@option(
+    "--class-attribute",
+    "--class",
+    "label",
+    group="roles",
+    metavar="COLUMN",
+    help="The column that classifiers predict.",
 )
-@click.option("--hierarchies", metavar="DIR", help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.")
+@option(
+    "--hierarchy",
+    "forms",
+    group="quality",
+    multiple=True,
+    metavar="NAME=FORM",
+    help="How a column was generalized. Repeatable.",
+)
+@option(
+    "--hierarchies",
+    group="quality",
+    metavar="DIR",
+    help="A folder with NAME.csv or *_hierarchy_NAME.csv for the columns.",
+)
 @job_options("types")
 @release_options
-@click.option("--cost", "costs", multiple=True, metavar="COST", help="A cost to compute, instead of all. Repeatable.")
-@click.option(
+@option(
+    "--cost",
+    "costs",
+    group="quality",
+    multiple=True,
+    metavar="COST",
+    help="A cost to compute, instead of all. Repeatable.",
+)
+@option(
     "--queries",
+    group="quality",
     type=click.IntRange(min=0),
     default=200,
     show_default=True,
     metavar="N",
     help="How many random COUNT queries to ask.",
 )
-@click.option(
+@option(
     "--model",
     "models",
+    group="quality",
     multiple=True,
     type=click.Choice(["tree", "logistic", "forest", "none"]),
     help="A classifier to train, instead of all. Repeatable.",
 )
-@click.option(
-    "--held-out", metavar="FILE", help="Original rows that RELEASED was not made from, to test classifiers on."
+@option(
+    "--held-out",
+    group="table",
+    metavar="FILE",
+    help="Original rows that RELEASED was not made from, to test classifiers on.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds.")
+@option(
+    "--seed", group="quality", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds."
+)
 @json_option
 def utility(original: str, released: str, as_json: bool, **options: Any) -> None:
     """Measure how useful the table RELEASED, made from ORIGINAL, still is."""

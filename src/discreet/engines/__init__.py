@@ -33,16 +33,18 @@ from discreet.runtime.read_options import EngineName, MissingSensitive
 
 if TYPE_CHECKING:
     from discreet.engines.polars.frames import EagerSource
-    from discreet.engines.relation.write import check_spark_table, replacing_spark_table
+    from discreet.engines.relation.write import check_spark_table, has_spark_table, replacing_spark_table
     from discreet.engines.sql.connect import same_table
     from discreet.engines.sql.source import DatabaseSource
-    from discreet.engines.sql.write import check_table, replacing_table
+    from discreet.engines.sql.write import check_table, has_table, replacing_table
 
 _ON_FIRST_USE = {
     "DatabaseSource": "sql.source",
     "EagerSource": "polars.frames",
     "check_spark_table": "relation.write",
     "check_table": "sql.write",
+    "has_spark_table": "relation.write",
+    "has_table": "sql.write",
     "replacing_spark_table": "relation.write",
     "replacing_table": "sql.write",
     "same_table": "sql.connect",
@@ -86,6 +88,8 @@ __all__ = [
     "files_of",
     "files_read",
     "format_of",
+    "has_spark_table",
+    "has_table",
     "index_of",
     "is_category",
     "library_errors",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
@@ -28,8 +28,22 @@ __all__ = ["Job"]
 
 _PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
 _ROLES = ("quasi_identifiers", "sensitive")
-_OPTIONAL = ("seed", "weights", "population", "key", "keep")
-"""Keys a release only shows where they were used."""
+_OPTIONAL: dict[str, Any] = {
+    "seed": None,
+    "weights": None,
+    "population": None,
+    "key": None,
+    "keep": [],
+    "overwrite": True,
+}
+"""Keys a release only shows where they differ from this."""
+
+
+def _named_suppression(text: str) -> str:
+    """Write a share such as ``5%`` as the budget that it stands for."""
+    from discreet.problem import SUPPRESSION
+
+    return SUPPRESSION.with_name(text)
 
 
 class Job(BaseModel):
@@ -54,7 +68,7 @@ class Job(BaseModel):
     types: dict[str, str] = Field(default_factory=dict)
     privacy: Texts = Field(min_length=1)
     cost: str | None = None
-    suppression: str = "none"
+    suppression: Annotated[str, AfterValidator(_named_suppression)] = "none"
     scheme: str | dict[str, str] = "full-domain"
     solver: str = "auto"
     priorities: dict[str, int] = Field(default_factory=dict)
@@ -72,6 +86,7 @@ class Job(BaseModel):
     report: Texts = Field(default_factory=list)
     certificate: str | None = None
     mapping: str | None = None
+    overwrite: bool = True
     key: str | None = None
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -165,7 +180,7 @@ class Job(BaseModel):
         from discreet.job.settings import is_best
         from discreet.problem import make_schemes
 
-        unused = {key for key in _OPTIONAL if getattr(self, key) in (None, [])}
+        unused = {key for key, default in _OPTIONAL.items() if getattr(self, key) == default}
         if is_best(self.scheme):
             return self._moved_to(Path()).model_dump(exclude=unused)
         schemes = make_schemes(self.scheme)

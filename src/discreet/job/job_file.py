@@ -28,7 +28,7 @@ def read_fields(path: Path, what: str = "job", keys: str = "input and privacy") 
     try:
         text = read_text(path, f"{what} file")
     except UnicodeDecodeError:
-        raise UsageError(f"The {what} file '{path}' is not UTF-8 text.", topic=topic) from None
+        raise UsageError(f"The {what} file '{path}' is not UTF-8 text; save it as UTF-8.", topic=topic) from None
     try:
         if path.suffix.lower() == ".json":
             fields = json.loads(text, object_pairs_hook=_without_duplicates)

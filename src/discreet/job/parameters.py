@@ -10,10 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "Parameter", "option_of"]
+__all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "OptionGroup", "Parameter", "option_of"]
 
-Kind = Literal["text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed"]
+Kind = Literal[
+    "text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "flag"
+]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
+
+
+OptionGroup = Literal["table", "roles", "privacy", "quality", "output"]
+"""The groups of options in the help of a command, in their order."""
 
 
 @dataclass(frozen=True)
@@ -28,28 +34,41 @@ class Parameter:
     choices: tuple[str, ...] = ()
     default: str | None = None
     """The default to show on the command line."""
+    group: OptionGroup = "table"
+    """The group of its option in the help of a command."""
 
 
 PARAMETERS: dict[str, Parameter] = {
     "input": Parameter("The table: a file, a folder, a pattern of names or a table of a database."),
-    "output": Parameter("Where to write the release: a file, a folder/ or a database table.", metavar="FILE"),
+    "output": Parameter(
+        "Where to write the release: a file, a folder/ or a database table.", metavar="FILE", group="output"
+    ),
     "quasi_identifiers": Parameter(
-        "Columns others may know about a person: age,zip,sex. Repeatable.", "roles", "COLUMNS", "--qi"
+        "Columns others may know about a person: age,zip,sex. Repeatable.", "roles", "COLUMNS", "--qi", group="roles"
     ),
-    "identifiers": Parameter("Columns to leave out: name,id. Repeatable.", "columns", "COLUMNS"),
+    "identifiers": Parameter("Columns to leave out: name,id. Repeatable.", "columns", "COLUMNS", group="roles"),
     "sensitive": Parameter(
-        "Columns nobody may learn about a person; a release has them as they are. Repeatable.", "roles", "COLUMNS"
+        "Columns nobody may learn about a person; a release has them as they are. Repeatable.",
+        "roles",
+        "COLUMNS",
+        group="roles",
     ),
-    "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS"),
+    "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS", group="roles"),
     "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
-    "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN"),
+    "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN", group="roles"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
-    "cost": Parameter("What to keep low: LM (the default), DM, NCP, CM, score, …", metavar="COST"),
-    "priorities": Parameter("How much a column matters.", "levels by column", "NAME=N", "--priority"),
-    "keep_at_least": Parameter("The highest level a column may be generalized to.", "levels by column", "NAME=N"),
-    "min_levels": Parameter("Generalize at least this far.", "levels by column", "NAME=N", "--min-level"),
-    "max_levels": Parameter("Generalize at most this far.", "levels by column", "NAME=N", "--max-level"),
+    "cost": Parameter("What to keep low: LM (the default), DM, NCP, CM, score, …", metavar="COST", group="quality"),
+    "priorities": Parameter("How much a column matters.", "levels by column", "NAME=N", "--priority", group="quality"),
+    "keep_at_least": Parameter(
+        "The highest level a column may be generalized to.", "levels by column", "NAME=N", group="quality"
+    ),
+    "min_levels": Parameter(
+        "Generalize at least this far.", "levels by column", "NAME=N", "--min-level", group="quality"
+    ),
+    "max_levels": Parameter(
+        "Generalize at most this far.", "levels by column", "NAME=N", "--max-level", group="quality"
+    ),
     "missing": Parameter(
         "Missing values: a value of their own, a reason to leave the row out, or an error.",
         "choice",
@@ -62,7 +81,7 @@ PARAMETERS: dict[str, Parameter] = {
         choices=("unknown", "value"),
         default="unknown",
     ),
-    "time_limit": Parameter("End the search then.", "seconds", "SECONDS"),
+    "time_limit": Parameter("End the search then.", "seconds", "SECONDS", group="quality"),
     "engine": Parameter(
         "Who works on the file: polars by itself, or DuckDB or Spark.",
         "choice",
@@ -72,39 +91,56 @@ PARAMETERS: dict[str, Parameter] = {
     "memory_limit": Parameter("The memory DuckDB may use, as in 4GB; the rest is spilled to disk.", metavar="SIZE"),
     "spark": Parameter("Where Spark runs, as in 'local[4]' or spark://host:7077.", "text", "URL", "--spark-master"),
     "privacy": Parameter(
-        "A privacy model, such as 'entropy-l(3, disease)' or 't(0.2, disease)'. Repeatable.", "texts", "MODEL"
+        "A privacy model, such as 'entropy-l(3, disease)' or 't(0.2, disease)'. Repeatable.",
+        "texts",
+        "MODEL",
+        group="privacy",
     ),
     "suppression": Parameter(
         "What may go: none, 'budget(5%)', 'budget(300)', class-records, violating-records, class-values, …",
         metavar="KIND",
         default="none",
+        group="privacy",
     ),
     "scheme": Parameter(
         "How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
         "all columns or for one (repeatable); local, for all; or best, which tries several.",
         "texts",
         "[NAME=]SCHEME",
+        group="quality",
     ),
-    "solver": Parameter("Which algorithm searches.", metavar="SOLVER", default="auto"),
+    "solver": Parameter("Which algorithm searches.", metavar="SOLVER", default="auto", group="quality"),
     "seed": Parameter(
-        "Seed of anything random, as secret as the data; by default one is drawn, and --save-job keeps it.", "seed", "N"
+        "Seed of anything random, as secret as the data; by default one is drawn, and --save-job keeps it.",
+        "seed",
+        "N",
+        group="quality",
     ),
-    "order": Parameter("The order rows are written in.", "choice", choices=("random", "keep"), default="random"),
-    "report": Parameter("Write a report: .html, .pdf, .md, .txt or .json.", "texts", "FILE"),
+    "order": Parameter(
+        "The order rows are written in.", "choice", choices=("random", "keep"), default="random", group="output"
+    ),
+    "report": Parameter("Write a report: .html, .pdf, .md, .txt or .json.", "texts", "FILE", group="output"),
     "certificate": Parameter(
-        "Write what was promised and reached, with checksums, to check it later: .json.", metavar="FILE"
+        "Write what was promised and reached, with checksums, to check it later: .json.", metavar="FILE", group="output"
     ),
     "mapping": Parameter(
-        "Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.", metavar="FILE"
+        "Write what each value became, for 'discreet apply': .json. Keep it as safe as the data.",
+        metavar="FILE",
+        group="output",
+    ),
+    "overwrite": Parameter(
+        "Refuse to replace files and tables that exist already.", "flag", option="--no-overwrite", group="output"
     ),
     "key": Parameter(
-        "Your key, made if it is not there: it keeps digests of the input secret. Never hand it over.", metavar="FILE"
+        "Your key, made if it is not there: it keeps digests of the input secret. Never hand it over.",
+        metavar="FILE",
+        group="output",
     ),
 }
 
 TARGETS = ("output", "report", "certificate", "mapping", "key")
 """Parameters that name files to write, and the owner's key."""
-NOT_OF_FRONTS = ("privacy", "solver", "seed", "order")
+NOT_OF_FRONTS = ("privacy", "solver", "seed", "order", "overwrite")
 """Parameters of a job that :func:`discreet.pareto` takes in another form, or not at all."""
 
 

@@ -56,6 +56,7 @@ class JobSettings:
     seed: int
     engine: Engine = field(default_factory=Engine)
     output: str | PathLike[str] | None = None
+    overwrite: bool = True
     key: str | PathLike[str] | None = None
 
     @classmethod

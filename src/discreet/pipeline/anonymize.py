@@ -47,6 +47,7 @@ def anonymize(
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
     output: str | PathLike[str] | None = None,
+    overwrite: bool = True,
     key: str | PathLike[str] | None = None,
     engine: EngineName = "auto",
     memory_limit: str | None = None,
@@ -120,6 +121,9 @@ def anonymize(
     output
         A file for the released table, a folder (ends in ``/``) or the URL of a table. It appears under this name once
         what was written passed its audit.
+    overwrite
+        Whether an output that exists may be replaced; if not, it is an :class:`~discreet.errors.OutputError` before any
+        work.
     key
         The file with the owner's key, made if it is not there; by default one in ``~/.local/state/discreet``. Reports
         and certificates hold an HMAC of the input with it, and releases that are written are recorded beside it, so

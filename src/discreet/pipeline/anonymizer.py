@@ -27,7 +27,7 @@ _OWN = {"unknown": "error", "broken": "error"}
 _OF_ANONYMIZE = [
     name
     for name in inspect.signature(anonymize).parameters
-    if name not in ("data", "output", "key", "progress", "budget")
+    if name not in ("data", "output", "overwrite", "key", "progress", "budget")
 ]
 
 

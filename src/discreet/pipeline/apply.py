@@ -55,6 +55,7 @@ def apply_mapping(
     identifiers: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     output: str | PathLike[str] | None = None,
+    overwrite: bool = True,
     order: Order = "random",
 ) -> Applied:
     """Recode a table by the mapping of an earlier release; the result keeps the same promises.
@@ -66,7 +67,8 @@ def apply_mapping(
     is an ``error`` and nothing is released; with ``broken="suppress"`` the classes that break it are left out. Columns
     the first table did not have are refused unless they are named as ``identifiers``, which are left out. Columns
     without a role that single people out stop the run unless they were confirmed for the first release, or are now
-    (``keep``). What is written to ``output`` is in random order unless ``order="keep"``.
+    (``keep``). What is written to ``output`` is in random order unless ``order="keep"``;
+    without ``overwrite`` an output that exists is refused.
 
     >>> from discreet import anonymize, sample
     >>> release = anonymize(sample(300, seed=1).select("sex", "zip"), quasi_identifiers=["sex", "zip"], privacy="k(5)")
@@ -77,7 +79,8 @@ def apply_mapping(
         if choice not in get_args(choices):
             raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not '{choice}'.")
     recipe = read_mapping(mapping)
-    target = None if output is None else replace(check_output(output, data), shuffle=Shuffle.of(order))
+    shuffle = Shuffle.of(order)
+    target = None if output is None else replace(check_output(output, data, overwrite=overwrite), shuffle=shuffle)
     source, clock = open_source(data), Clock()
     dropped = _check_columns(source, recipe, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     confirmed = [*recipe.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from discreet.pipeline.prepare import Prepared, interruptible
 from discreet.pipeline.release import Release
 from discreet.problem import PRIVACY, Axis, Problem
 from discreet.report.front.knee import Knee, find_knee
+from discreet.report.front.notebook import front_html
 from discreet.report.front.steps import Step, steps_between
 from discreet.report.numbers import number_text
 from discreet.report.small_counts import few
@@ -32,6 +34,7 @@ from discreet.runtime.locations import as_path
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
+    from discreet.report.front.widget import FrontWidget
     from discreet.solve import Solution
     from discreet.solve.front.by_solving import Solved
 
@@ -201,16 +204,18 @@ class Front:
         output: str | PathLike[str] | None = None,
         key: str | PathLike[str] | None = None,
         order: Order = "random",
+        overwrite: bool = True,
     ) -> Release:
         """Make the release of a point: the cheapest that reaches ``k``, the one given, or the knee.
 
-        On a front of several axes ``k`` may be a number for each of them, in their order. ``output``, ``key`` and
-        ``order`` are those of :func:`discreet.anonymize`.
+        On a front of several axes ``k`` may be a number for each of them, in their order. ``output``, ``key``,
+        ``order`` and ``overwrite`` are those of :func:`discreet.anonymize`.
         """
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
-        settings = replace(self.prepared.settings, output=output, key=key, order=order, seed=draw_seed())
+        changed: dict[str, Any] = {"output": output, "key": key, "order": order, "overwrite": overwrite}
+        settings = replace(self.prepared.settings, **changed, seed=draw_seed())
         prepared = self.prepared.with_target(settings)
         with interruptible():
             problem, solution = self._solution(chosen)
@@ -369,7 +374,21 @@ class Front:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return str(self.plot().render("svg"))
+        return front_html(self)
+
+    def widget(self) -> FrontWidget:
+        """Return the front as a widget to click on, for Jupyter, VS Code and marimo.
+
+        Its ``point`` is the choice in Python, and its ``release()`` makes the release of that choice. Needs the extra
+        ``notebook``.
+        """
+        if find_spec("anywidget") is None:
+            raise UsageError(
+                "A front to click on needs the extra: pip install 'discreet[notebook]'.", topic="missing-extra"
+            )
+        from discreet.report.front.widget import FrontWidget
+
+        return FrontWidget(self)
 
 
 _SECONDS = 10.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from os import PathLike, fspath
@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from discreet.engines import Format, Shuffle, files_read, format_of, relation_of, scan_table
-from discreet.errors import OutputError, UsageError
+from discreet.errors import Argument, OutputError, UsageError
 from discreet.job.files import files_at
 from discreet.runtime.atomic_write import check_parent, check_target, leading_to, put_back
 from discreet.runtime.locations import TableLocation, TableUrl, is_url
@@ -26,7 +26,9 @@ __all__ = [
     "Target",
     "Written",
     "check_distinct_files",
+    "check_new_files",
     "check_output",
+    "is_there",
     "like_input",
     "source_files",
 ]
@@ -130,15 +132,58 @@ class SparkOutput(TableOutput):
 Target = Output | FolderOutput | TableOutput
 
 
-def check_output(location: TableLocation, data: Any, population: Any = None) -> Target:
-    """Refuse an output that could not be written in the end: a missing folder, an unknown format, the input itself."""
+def check_output(location: TableLocation, data: Any, population: Any = None, *, overwrite: bool = True) -> Target:
+    """Refuse an output that could not be written in the end: a missing folder, an unknown format, the input itself.
+
+    Without ``overwrite``, something that exists under this name is refused, too.
+    """
+    target = _checked(location, data, population)
+    if not isinstance(overwrite, bool):
+        raise UsageError("overwrite is true or false.", topic="parameter")
+    if not overwrite and is_there(target):
+        raise _exists(target.url.table if isinstance(target, TableOutput) else fspath(location))
+    return target
+
+
+def is_there(target: Target) -> bool:
+    """Whether something exists under the name of an output, which would be replaced."""
+    if isinstance(target, SparkOutput):
+        from discreet.engines import has_spark_table
+
+        return has_spark_table(target.url)
+    if isinstance(target, TableOutput):
+        from discreet.engines import has_table
+
+        return has_table(target.url)
+    if isinstance(target, FolderOutput):
+        return target.path.is_dir() and any(target.path.iterdir())
+    return target.path.exists()
+
+
+def check_new_files(written: Iterable[Path]) -> None:
+    """Refuse files that exist already."""
+    for path in written:
+        if path.exists():
+            raise _exists(path)
+
+
+def _exists(what: object) -> OutputError:
+    return OutputError(
+        f"'{what}' exists already, and nothing may be replaced (",
+        Argument("overwrite", False),
+        "); give the output another name.",
+        topic="output-exists",
+    )
+
+
+def _checked(location: TableLocation, data: Any, population: Any) -> Target:
     if not isinstance(location, str | PathLike):
         raise UsageError(
             f"The output is a path or the URL of a table, not {type(location).__name__}; name it, as in 'safe.csv'.",
             topic="parameter",
         )
     if population is not None:
-        check_output(location, population)
+        _checked(location, population, None)
     if isinstance(location, str) and is_url(location):
         return _check_table(TableUrl.parse(location), data)
     if fspath(location).endswith("/"):

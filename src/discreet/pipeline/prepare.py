@@ -223,7 +223,8 @@ def _target(settings: JobSettings) -> Target | None:
     """Return where the release goes, checked."""
     if settings.output is None:
         return None
-    return replace(check_output(settings.output, settings.data, settings.population), shuffle=settings.shuffle)
+    target = check_output(settings.output, settings.data, settings.population, overwrite=settings.overwrite)
+    return replace(target, shuffle=settings.shuffle)
 
 
 def _split_by(schema: Schema, schemes: Mapping[str, Scheme], models: Sequence[PrivacyModel], cost: Cost) -> list[str]:

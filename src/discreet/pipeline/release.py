@@ -219,7 +219,12 @@ class Release:
         return order_of_rows(released, shuffle, columns).select(number).collect().to_series()
 
     def write(
-        self, path: str | PathLike[str], *, for_spreadsheets: bool = False, order: Order = "random"
+        self,
+        path: str | PathLike[str],
+        *,
+        for_spreadsheets: bool = False,
+        order: Order = "random",
+        overwrite: bool = True,
     ) -> TableLocation:
         """Write the released table to a file, a folder or a database; it appears there once it passed its audit.
 
@@ -227,12 +232,13 @@ class Release:
         the format cannot distinguish are refused. Rows are written in random order, because theirs may identify people:
         a table sorted by name stays sorted without the names. ``order="keep"`` writes them as they are. With
         ``for_spreadsheets`` no cell can be taken for a formula: text that begins like one gets a leading ``'``, which
-        spreadsheets do not show.
+        spreadsheets do not show. Without ``overwrite`` a file or table that exists is refused.
         """
         provenance = self.provenance
         if provenance is None or provenance.promises is None:
             raise unpickled("what an audit compares with", "write it before it is pickled, or make it again")
-        target = check_output(path, self.table.location if isinstance(self.table, Written) else None)
+        read_from = self.table.location if isinstance(self.table, Written) else None
+        target = check_output(path, read_from, overwrite=overwrite)
         target = replace(target, shuffle=Shuffle.of(order, self.job.get("seed")))
         read = self.job.get("input")
         if isinstance(target, Output):

@@ -10,8 +10,9 @@ from discreet.errors import UsageError
 from discreet.job.files import files_at
 from discreet.job.settings import is_best
 from discreet.pipeline.anonymize import anonymize
+from discreet.pipeline.clock import Clock
 from discreet.pipeline.mapping import check_mapping
-from discreet.pipeline.output import TableOutput, check_distinct_files, check_output
+from discreet.pipeline.output import TableOutput, check_distinct_files, check_new_files, check_output
 from discreet.problem import make_schemes
 from discreet.report.certificate import check_certificate
 from discreet.report.release_report import check_report
@@ -33,7 +34,8 @@ def run_job(job: Job, progress: ProgressCallback | None = None, budget: Budget |
     taken = {key: release.job[key] for key in ("seed", *(["scheme"] if is_best(job.scheme) else []))}
     release = replace(release, job={**job.to_dict(), **taken})
     for report in job.report:
-        release.report(job.target(report))
+        with Clock()("report"):
+            release.report(job.target(report))
     if job.certificate is not None:
         release.certificate(job.target(job.certificate))
     if job.mapping is not None:
@@ -47,7 +49,8 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
     ``save_as`` is a file the job itself will be saved to.
     """
     output = job.locate(job.output)
-    target = None if output is None else check_output(output, job.locate(job.input), job.locate(job.population))
+    tables = job.locate(job.input), job.locate(job.population)
+    target = None if output is None else check_output(output, *tables, overwrite=job.overwrite)
     written = [job.target(report) for report in job.report]
     for report in written:
         check_report(report)
@@ -64,6 +67,8 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
         check_mapping(written[-1], make_schemes(job.scheme), job.suppression)
     if save_as is not None:
         written.append(Path(save_as))
+    if not job.overwrite:
+        check_new_files(written)
     read = job.files_read()
     if output is not None and isinstance(target, TableOutput):
         read += files_at(output)

@@ -26,6 +26,7 @@ from discreet.report.certificate import keyed_job
 from discreet.report.certificate_format import own_digest, read_certificate, sealed_text
 from discreet.report.uniqueness import with_uniqueness
 from discreet.runtime.locations import as_path, is_url
+from discreet.runtime.unreadable_files import no_such_file
 from discreet.schema import parts_of
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def _digest_of(path: Any, what: str) -> str:
     try:
         return digest(as_path(path, what))
     except FileNotFoundError:
-        raise DataError(f"There is no file '{path}'.", topic="no-such-file") from None
+        raise no_such_file(Path(path)) from None
     except OSError as error:
         raise DataError(f"'{Path(path).name}' cannot be read: {error.strerror}.") from None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from discreet.errors import AuditError
-from discreet.report.notebook import table_html
+from discreet.runtime.notebook_html import card, findings
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
@@ -169,8 +169,10 @@ class CheckResult:
         return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
     def _repr_html_(self) -> str:
-        rows = [[rule.table, rule.rule, rule.level, rule.message] for rule in self.findings]
-        return table_html(self.summary().splitlines()[0], ("table", "rule", "level", "finding"), rows)
+        levels = {"ok": "ok", "warning": "caution", "error": "danger"}
+        several = len(self.tables) > 1
+        found = [(levels[r.level], f"{r.table}: {r.message}" if several else r.message) for r in self.findings]
+        return card(self.summary().splitlines()[0], findings(found), level=levels[self.level])
 
     def __str__(self) -> str:
         return self.summary()

@@ -308,10 +308,10 @@ class Comparison:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        from discreet.report.notebook import table_html
+        from discreet.runtime.notebook_html import card, table
 
         head, *rows = self.table()
-        return table_html("Comparison", head, rows)
+        return card("Comparison", table("", head, rows))
 
 
 def check_comparison(path: Path) -> Path:

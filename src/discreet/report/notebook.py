@@ -1,37 +1,31 @@
-"""Plain HTML tables, as notebooks show them."""
+"""What notebooks show of an audit."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from html import escape
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from discreet.report.numbers import number_text
+from discreet.runtime.notebook_html import card, findings, table
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
     from discreet.pipeline.audit.verdict import Audit
 
-__all__ = ["audit_html", "check_rows", "table_html"]
-
-
-def table_html(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with a caption; the first cell of each row is its header."""
-
-    def cells(row: Sequence[str]) -> str:
-        return "".join(f"<{'td' if i else 'th'}>{escape(c)}</{'td' if i else 'th'}>" for i, c in enumerate(row))
-
-    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    first = f"<thead><tr>{heads}</tr></thead>" if head else ""
-    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption>{first}<tbody>{body}</tbody></table>"
+__all__ = ["audit_html", "audit_table", "check_rows"]
 
 
 def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
-    """Return an audit as a table, without the measured values of the ``hidden`` promises."""
-    verdict = "passed" if audit.passed else "FAILED"
-    title = f"Audit {verdict}: {amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
-    return table_html(title, ("promise", "promised", "reached", "verdict"), check_rows(audit, hidden))
+    """Return an audit as a card, without the measured values of the ``hidden`` promises."""
+    title = f"Audit of {amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
+    kept = [("ok", "Every promise is kept.")] if audit.passed else [("danger", "A promise is broken.")]
+    return card(title, findings(kept), audit_table(audit, hidden), level="ok" if audit.passed else "danger")
+
+
+def audit_table(audit: Audit, hidden: Collection[str] = ()) -> str:
+    """Return the checks of an audit as a table."""
+    title = f"Audit {'passed' if audit.passed else 'FAILED'}"
+    return table(title, ("promise", "promised", "reached", "verdict"), check_rows(audit, hidden), text=[3])
 
 
 def check_rows(audit: Audit, hidden: Collection[str] = ()) -> list[list[str]]:

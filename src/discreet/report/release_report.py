@@ -16,15 +16,17 @@ from discreet.errors import UsageError
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
 from discreet.report.job_text import job_for_reports, plain_data, scheme_names
-from discreet.report.notebook import audit_html, table_html
+from discreet.report.notebook import audit_table
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
 from discreet.report.small_counts import WITHHELD, LeftOut, withheld_promises
 from discreet.runtime.atomic_write import check_target, replacing
+from discreet.runtime.notebook_html import card, figures, findings, note_list, table
 from discreet.runtime.plurals import amount, either
 
 if TYPE_CHECKING:
     from discreet.pipeline.release import Release
+    from discreet.report.columns import ReleasedColumn
     from discreet.report.sections.blocks import Section
     from discreet.report.sections.evaluations import Measured
 
@@ -229,14 +231,31 @@ def _search(release: Release, *, verbose: bool) -> list[tuple[str, str]]:
 
 
 def release_html(release: Release) -> str:
-    """Return the key figures and the audit as tables, as notebooks show them."""
+    """Return the verdict, the key figures, the audit and the notes as notebooks show them."""
     from discreet.report.sections.release import report_tiles
 
     verdict = release.verdict
-    findings = [(each.level, each.sentence) for each in verdict.findings]
+    notes = handed_over(release.notes)  # notebooks are passed around
+    said = {finding.sentence for finding in verdict.findings}
     tiles = [(tile.name, tile.figure, tile.hint) for tile in report_tiles(release).tiles]
-    top = table_html(f"Verdict: {verdict.level}. {verdict.headline}.", (), findings)
-    return top + table_html("Release", (), tiles) + audit_html(release.audit, withheld_promises(release))
+    columns = [(column.name, f"{column.values:,}", _values_before(column)) for column in release.columns]
+    return card(
+        verdict.headline,
+        findings((finding.level, finding.sentence) for finding in verdict.findings),
+        figures(tiles),
+        audit_table(release.audit, withheld_promises(release)),
+        table("Different values of the quasi-identifiers", ("column", "released", "before"), columns),
+        note_list([*(note for note in notes if note not in said), *_for_the_owner(len(release.notes) - len(notes))]),
+        level=verdict.level,
+    )
+
+
+def _for_the_owner(number: int) -> list[str]:
+    return [f"{amount(number, 'note')} for you alone: release.notes has all of them."] if number else []
+
+
+def _values_before(column: ReleasedColumn) -> str:
+    return "not shown" if column.of is None else f"{column.of:,}"
 
 
 def write_report(release: Release, path: Path, more: Sequence[Measured] = (), evaluate: bool | None = None) -> Path:

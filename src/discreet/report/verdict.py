@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
+from discreet.runtime.notebook_html import card, findings
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(f"{finding.level}: {finding.sentence}" for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        return card(self.headline, findings((each.level, each.sentence) for each in self.findings), level=self.level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data, ready for JSON."""

@@ -15,6 +15,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from discreet.errors import DataError, UsageError
+from discreet.runtime.unreadable_files import no_such_file
 
 __all__ = [
     "DATABASES",
@@ -64,7 +65,7 @@ def read_text(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise DataError(f"There is no {what} '{path}'.", topic="no-such-file") from None
+        raise no_such_file(path, what) from None
     except IsADirectoryError:
         raise DataError(f"'{path}' is a folder; name a file in it.", topic="no-such-file") from None
     except OSError as error:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from discreet.errors import UsageError, did_you_mean
+from discreet.errors import Argument, UsageError, did_you_mean
 from discreet.runtime.text_form import counted, format_text, parse_text
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ class Part:
     """The name in text forms."""
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other names that text forms may use."""
+    sought_as: ClassVar[tuple[str, ...]] = ()
+    """Words people try that are not its name: the error for them proposes its first example."""
+    bare: ClassVar[str] = ""
+    """A regular expression for arguments that may stand without the name, as 5% does for ``budget(5%)``."""
     plain: ClassVar[tuple[str, ...]] = ()
     """Fields with a default that are written as plain arguments too, unless an earlier one is left out."""
     examples: ClassVar[tuple[str, ...]] = ()
@@ -156,6 +160,15 @@ def _arguments(part: type[Part]) -> list[dataclasses.Field[Any]]:
     return [item for item in dataclasses.fields(part) if item.init] if dataclasses.is_dataclass(part) else []
 
 
+def _example(part: type[Part]) -> str:
+    """Return the most usual text form of a part, and its title if it has one."""
+    title = f" ({part.title[0].lower()}{part.title[1:]})" if part.title else ""
+    return f"{next(iter(part.examples), part.name)}{title}"
+
+
+_PARAMETERS = ("cost", "scheme", "solver", "suppression")
+"""Kinds of parts that are parameters of a job under the same name."""
+
 P = TypeVar("P", bound=Part)
 
 
@@ -167,7 +180,11 @@ class Family(Generic[P]):
     KAnonymity(k=5)
     """
 
+    known: ClassVar[list[Family[Any]]] = []
+    """The families imported so far."""
+
     def __init__(self, kind: str, base: type[P], package: str, group: str) -> None:
+        Family.known.append(self)
         self.kind = kind
         self.base = base
         self.package = package
@@ -226,13 +243,10 @@ class Family(Generic[P]):
             raise UsageError(
                 f"A {self.kind} is given as text or as an object, not as {type(choice).__name__}.", topic="text-form"
             )
-        name, args, kwargs = parse_text(choice)
+        name, args, kwargs = parse_text(self.with_name(choice))
         member = self.find(name)
         if member is None:
-            known = sorted([*self.members(), *self.others()])
-            aliases = [alias for part in self.members().values() for alias in part.aliases]
-            hint = did_you_mean(name, [*known, *aliases]) or f"known are {', '.join(known)}."
-            raise UsageError(f"There is no {self.kind} '{name}'; {hint}", topic="unknown-name")
+            raise UsageError(f"There is no {self.kind} '{name}'; ", *self._proposed(name), topic="unknown-name")
         try:
             return member.from_arguments(*args, **kwargs)
         except TypeError:
@@ -243,6 +257,48 @@ class Family(Generic[P]):
             raise UsageError(
                 f"'{choice}' has the wrong arguments; the form is {member.signature()}.", topic="text-form"
             ) from None
+
+    def proposal(self, name: str) -> str:
+        """Return what to write instead of a name that no member has.
+
+        >>> from discreet.problem.suppression import SUPPRESSION
+        >>> SUPPRESSION.proposal("bugdet"), SUPPRESSION.proposal("outliers")
+        ("did you mean 'budget'?", 'did you mean budget(0.05) (some people may be left out)?')
+        """
+        members = self.members()
+        sought = [part for part in members.values() if name.lower() in part.sought_as]
+        if sought:
+            return f"did you mean {' or '.join(map(_example, sought))}?"
+        known = sorted([*members, *self.others()])
+        aliases = [alias for part in members.values() for alias in part.aliases]
+        return did_you_mean(name, [*known, *aliases]) or f"known are {', '.join(known)}."
+
+    def _proposed(self, name: str) -> tuple[str | Argument, ...]:
+        """Return a proposal in pieces: a member of another family that is a parameter of its own, or one of this."""
+        for other in Family.known:
+            if other is not self and other.kind in _PARAMETERS and name.lower() in map(str.lower, other.members()):
+                return f"'{name}' is a {other.kind}, which is given as ", Argument(other.kind, name), "."
+        return (self.proposal(name),)
+
+    def with_name(self, choice: str) -> str:
+        """Add the name of the member to arguments that may stand without it.
+
+        >>> from discreet.problem.suppression import SUPPRESSION
+        >>> SUPPRESSION.with_name("5%"), SUPPRESSION.with_name("none")
+        ('budget(5%)', 'none')
+        """
+        text = choice.strip()
+        if text[:1].isalpha():
+            return choice
+        bare = (part.name for part in self.members().values() if part.bare and re.fullmatch(part.bare, text))
+        name = next(bare, None)
+        if name is None and text[:1].isdecimal():
+            *others, last = next(iter(self.members().values())).examples
+            forms = f"{', '.join(others)} or {last}" if others else last
+            raise UsageError(
+                f"'{text}' does not say which {self.kind} is meant; write it as in {forms}.", topic="text-form"
+            )
+        return choice if name is None else f"{name}({text})"
 
     def _load_one(self, key: str) -> bool:
         """Load the one module that is named after a member, if there is such a module; the others may be slow."""

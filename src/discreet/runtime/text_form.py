@@ -45,6 +45,11 @@ def _parsed(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     name, rest = match.group(1), text[match.end() :].strip()
     if not rest:
         return name, [], {}
+    if rest.startswith("(") and rest.count("(") > rest.count(")"):
+        raise UsageError(
+            f"'{text}' lacks its closing bracket; write '{text.strip()}{')' * (rest.count('(') - rest.count(')'))}'.",
+            topic="text-form",
+        )
     if not (rest.startswith("(") and rest.endswith(")")):
         raise UsageError(
             f"'{text}' is not a text form; write the arguments of '{name}' in one pair of brackets.", topic="text-form"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.runtime.plurals import amount, either
+from discreet.schema._shapes import shapes_of
 from discreet.schema._types import Type, infer_type, parse_dates
 
 __all__ = [
@@ -191,8 +192,9 @@ def numbers_of(name: str, values: pl.Series, type: Type, way_out: str | None = N
         of = amount(len(values), "distinct value")
         verb, kind, them = either(bad, "is", "are"), either(bad, *_KINDS[type]), either(bad, "it", "them")
         way_out = way_out or f"let the type of the column be {infer_type(values)}"
+        like = shapes_of(values.filter(numbers.is_null()))
         raise DataError(
-            f"Column '{name}': {bad:,} of its {of} {verb} not {kind}; correct {them}, or {way_out}.",
+            f"Column '{name}': {bad:,} of its {of} {verb} not {kind}{like}; correct {them}, or {way_out}.",
             column=name,
             topic="mixed-types",
         )

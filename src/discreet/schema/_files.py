@@ -13,10 +13,12 @@ from pathlib import Path
 from discreet.errors import DataError, UsageError
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.locations import as_path
+from discreet.runtime.unreadable_files import no_such_file, not_utf8, without_text
 
 __all__ = ["read_rows", "write_rows"]
 
 _DELIMITERS = ";\t,"
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _LEVEL_NAME = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 
@@ -54,13 +56,19 @@ def _text(path: Path) -> str:
         data = path.read_bytes()
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
+        if path.suffix.lower() in _SPREADSHEETS:
+            raise DataError(
+                f"Hierarchy '{path.name}' is a spreadsheet; save its sheet as CSV (UTF-8), leaf first and one line per "
+                f"value, and name '{path.stem}.csv'.",
+                topic="hierarchy-file",
+            )
+        if b"\0" in data[:4096]:
+            raise without_text(path, data)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
-        raise DataError(f"There is no hierarchy file '{path}'; check the path.", topic="hierarchy-file") from None
+        raise no_such_file(path, "hierarchy file") from None
     except UnicodeDecodeError:
-        raise DataError(
-            f"Hierarchy '{path.name}' is not UTF-8 text; save it as UTF-8 first.", topic="hierarchy-file"
-        ) from None
+        raise not_utf8(path, data) from None
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise DataError(

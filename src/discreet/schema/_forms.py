@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import UsageError, did_you_mean
+from discreet.errors import UsageError
 from discreet.runtime.text_form import parse_text
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema.builders import BUILDERS, Builder
@@ -18,7 +18,7 @@ from discreet.schema.builders.groups import groups
 __all__ = ["as_hierarchy", "builder_name", "hierarchy_for_reports", "hierarchy_from_text"]
 
 _FORM = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(\(.*\))?\s*", re.DOTALL)
-_FILE = re.compile(r".*(\.(csv|tsv|txt)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
+_FILE = re.compile(r".*(\.(csv|tsv|txt|xlsx?|ods)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
 
 
 def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder:
@@ -62,9 +62,11 @@ def hierarchy_from_text(text: str, base: Path | None = None) -> Hierarchy | Buil
         return _make(*parse_text(text))
     if _FILE.fullmatch(text) or (len(text) < 256 and _located(Path(text), base).is_file()):
         return Hierarchy.from_csv(_located(Path(text), base))
-    known = sorted([*BUILDERS.members(), *BUILDERS.others()])
-    match = _FORM.fullmatch(text)
-    hint = did_you_mean(match.group(1) if match else text, known) or f"known are {', '.join(known)}, or name a file."
+    name = text.partition("(")[0].strip()
+    if name in BUILDERS:
+        parse_text(text)  # which says what is wrong with its brackets
+    hint = BUILDERS.proposal(name)
+    hint = f"{hint[:-1]}, or name a file." if hint.endswith(".") else hint
     raise UsageError(f"There is no hierarchy '{text}'; {hint}", topic="unknown-name")
 
 

@@ -160,7 +160,7 @@ class Hierarchy:
         def draw(level: int, block: int, first: str, rest: str) -> Iterator[str]:
             begin, end = int(starts[level][block]), int(ends[level][block])
             name = self.labels[level][block]
-            while level and self._only_child(level, begin, end) == name:
+            while level and self.only_child(level, begin, end) == name:
                 level -= 1
             yield f"{first}{name}" + (f" ({end - begin:,})" if level else "")
             if level <= lowest:
@@ -177,7 +177,12 @@ class Hierarchy:
 
         return "\n".join(draw(self.height, 0, "", "")) if self.labels[0] else ROOT
 
-    def _only_child(self, level: int, begin: int, end: int) -> str | None:
+    def _repr_html_(self) -> str:
+        from discreet.schema._tree_html import tree_html
+
+        return tree_html(self)
+
+    def only_child(self, level: int, begin: int, end: int) -> str | None:
         """Return the name of the only child of a node, given its first and last leaf; None if it has several."""
         first, last = self.ancestors[level - 1, [begin, end - 1]]
         return self.labels[level - 1][first] if first == last else None

@@ -13,13 +13,13 @@ from pathlib import Path
 import polars as pl
 
 from discreet.errors import DataError
+from discreet.runtime.unreadable_files import not_utf8
 
 __all__ = [
     "Dialect",
     "check_encoding",
     "find_ragged",
     "first_lines",
-    "not_utf8",
     "sniff",
     "split_lines",
     "trailing_blank_lines",
@@ -48,15 +48,7 @@ def check_encoding(path: Path) -> None:
                     decoder.decode(chunk)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise not_utf8(path.name) from None
-
-
-def not_utf8(name: str) -> DataError:
-    """Return the error for a file in another encoding."""
-    return DataError(
-        f"'{name}' is not UTF-8; convert it first, as in: iconv -f WINDOWS-1252 -t UTF-8 '{name}' > 'utf8-{name}'.",
-        topic="file-format",
-    )
+        raise not_utf8(path) from None
 
 
 def first_lines(source: Path) -> list[str]:

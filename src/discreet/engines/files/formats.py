@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.errors import UsageError
+from discreet.runtime.unreadable_files import unknown_format
 
 __all__ = ["SUFFIXES", "Format", "format_of"]
 
@@ -47,11 +48,7 @@ def format_of(path: Path) -> Format:
     suffix = suffixes[-1] if suffixes and compression == "none" else (suffixes[-2] if len(suffixes) > 1 else "")
     kind, separator = _KINDS.get(suffix, (None, None))
     if kind is None:
-        raise UsageError(
-            f"The name '{path.name}' does not say which format it is; end it in {', '.join(SUFFIXES)}, "
-            "or one of the text formats in .gz, .zst or .bz2.",
-            topic="file-format",
-        )
+        raise unknown_format(path, SUFFIXES)
     if compression != "none" and kind not in ("csv", "jsonl"):
         raise UsageError(
             f"'{path.name}' cannot be compressed once more; {suffix} files already are, so name it without."

@@ -17,7 +17,6 @@ from discreet.engines.files.dialect import (
     check_encoding,
     find_ragged,
     first_lines,
-    not_utf8,
     sniff,
     split_lines,
     trailing_blank_lines,
@@ -27,6 +26,7 @@ from discreet.engines.files.formats import Format, format_of
 from discreet.engines.guards import reading
 from discreet.errors import DataError, UsageError
 from discreet.runtime.plurals import amount
+from discreet.runtime.unreadable_files import no_such_file, not_utf8, without_text
 
 __all__ = ["TableFile", "open_file"]
 
@@ -83,7 +83,7 @@ class TableFile:
     def explain(self, text: str) -> DataError | None:
         """Return the error for a message of polars; None for the general one."""
         if "utf-8" in text or "utf8" in text:
-            return not_utf8(self.path.name)
+            return not_utf8(self.path, self._start())
         if self.dialect is not None and ("more fields" in text or "in schema" in text):
             self.check_rows()
         if self.dialect is not None and "could not parse" in text:
@@ -99,9 +99,7 @@ class TableFile:
         try:
             found = find_ragged(self._source(), self.dialect, self.rows is not None)
         except pl.exceptions.PolarsError:
-            raise DataError(
-                f"{self.name} holds zero bytes, so it is no text; remove them or export it anew.", topic="file-format"
-            ) from None
+            raise without_text(self.path, self._start()) from None
         if found is not None:
             line, fields = found
             raise DataError(
@@ -157,11 +155,11 @@ class TableFile:
 def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFile:
     """Open a table in a file: find its format, unless given, and its columns without reading it whole."""
     file = Path(path)
-    found = known or format_of(file)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; name a file in it.", topic="no-such-file")
     if not file.exists():
-        raise DataError(f"There is no file '{file}'.", topic="no-such-file")
+        raise no_such_file(file)
+    found = known or format_of(file)
     if file.stat().st_size == 0:
         raise DataError(f"'{file.name}' is empty.", topic="no-rows")
     content = _decompress(file) if found.compression == "bz2" else None
@@ -178,6 +176,8 @@ def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFi
 def _open_csv(table: TableFile) -> TableFile:
     if table.format.compression == "none":
         check_encoding(table.path)
+        if b"\0" in (start := table._start()):
+            raise without_text(table.path, start)
     lines = first_lines(table.path) if table.format.compression == "zstd" else split_lines(table._start())
     dialect = sniff(lines, table.path.name, table.format.separator)
     opened = replace(table, columns=dialect.columns, dialect=dialect)

@@ -16,7 +16,7 @@ from discreet.errors import DiscreetError, OutputError
 from discreet.runtime.locations import TableName, TableUrl
 from discreet.runtime.private_folders import private_folder
 
-__all__ = ["StagedSparkTable", "check_spark_table", "replacing_spark_table"]
+__all__ = ["StagedSparkTable", "check_spark_table", "has_spark_table", "replacing_spark_table"]
 
 _MARK = "__discreet_[0-9a-f]{12}"
 """The suffix of the name of a staged table."""
@@ -33,6 +33,11 @@ def check_spark_table(url: TableUrl) -> None:
     if session.catalog.tableExists(name) and not _is_table(session, name):
         raise OutputError(f"'{url.table}' is a view, which is not replaced by a table; choose another name.")
     _clear_up(session, url.table)
+
+
+def has_spark_table(url: TableUrl) -> bool:
+    """Whether Spark has such a table already."""
+    return bool(open_session(cluster_of(url)).catalog.tableExists(_quoted(url.table)))
 
 
 class StagedSparkTable:

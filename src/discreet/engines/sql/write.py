@@ -20,7 +20,7 @@ from discreet.runtime.atomic_write import check_parent, replacing_database
 from discreet.runtime.locations import TableName, TableUrl
 from discreet.runtime.private_folders import private_folder
 
-__all__ = ["StagedTable", "check_table", "replacing_table"]
+__all__ = ["StagedTable", "check_table", "has_table", "replacing_table"]
 
 
 class StagedTable:
@@ -111,6 +111,14 @@ def check_table(url: TableUrl) -> None:
                 raise _RollBack
         except _RollBack:
             pass
+
+
+def has_table(url: TableUrl) -> bool:
+    """Whether there is such a table already."""
+    if url.path is not None and not url.path.exists():
+        return False
+    with connect(url) as session:
+        return bool(session.columns(url.table))
 
 
 class _RollBack(Exception):  # noqa: N818 - it ends a trial, and is no error

@@ -11,6 +11,7 @@ import polars as pl
 from discreet.evaluate.attacks.homogeneity import Homogeneity
 from discreet.evaluate.attacks.linkage import Linkage
 from discreet.evaluate.attacks.minimality import Minimality
+from discreet.runtime.notebook_html import card, note_list, table
 
 __all__ = ["AttackReport"]
 
@@ -93,3 +94,15 @@ class AttackReport:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        rows = [[_cell(value) for value in row] for row in frame.iter_rows()]
+        text = [number for number, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+        sentences = self.summary().partition("\n\n")[2].splitlines()
+        return card("How successful attacks are", table("", frame.columns, rows, text), note_list(sentences))
+
+
+def _cell(value: object) -> str:
+    """Return a cell of a table: shares of right guesses in percent."""
+    return "–" if value is None else f"{value:.2%}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from discreet.evaluate.risk.disclosure import Disclosure
 from discreet.evaluate.risk.identifying import IdentifierWarning
 from discreet.evaluate.risk.population import PopulationFacts
 from discreet.evaluate.risk.records import RecordRisk
+from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
 from discreet.runtime.plurals import amount, either
 
 __all__ = ["RiskReport"]
@@ -176,6 +177,46 @@ class RiskReport:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        attackers = [
+            [name, *(f"{risk:.2%}" for risk in (found.highest, found.average, found.lowest)), f"{found.at_risk:,}"]
+            for name, found in (
+                ("prosecutor", self.prosecutor),
+                ("before", self.before),
+                ("journalist", self.journalist),
+            )
+            if found is not None
+        ]
+        head = ("attacker", "highest", "average", "lowest", f"rows above {self.threshold:g}")
+        columns = [
+            [name, f"{distinction:.2%}", f"{separation:.2%}", f"{unique:,}"]
+            for name, distinction, separation, unique in self.columns.combinations.select(_COLUMNS).iter_rows()
+        ]
+        told = [
+            [column, f"{each.confidence:.1%}", f"{each.average_confidence:.1%}", _number(each.distinct_l)]
+            for column, each in self.disclosure.items()
+        ]
+        return card(
+            "How likely people are found",
+            findings(("caution", warning.message) for warning in self.warnings),
+            figures(
+                [
+                    ("Highest risk", f"{self.prosecutor.highest:.1%}", "of being found, for the person most at risk"),
+                    ("Average risk", f"{self.prosecutor.average:.2%}", f"over {amount(self.rows, 'row')}"),
+                    ("Unique rows", f"{self.uniques:,}", f"{self.uniques / self.rows:.1%} of all rows"),
+                    ("Classes", f"{self.classes:,}", "groups of rows that look the same"),
+                ]
+            ),
+            table("Risk of a record", head, attackers),
+            note_list(self._about_population()[1:]),
+            table("Sensitive columns", ("column", "surest guess", "on average", "distinct l"), told) if told else "",
+            folded(
+                "Columns that make people unique",
+                table("", ("columns", "distinction", "separation", "unique rows"), columns),
+            ),
+            note_list(self.notes),
+        )
 
 
 def _risk_line(name: str, found: RecordRisk) -> str:

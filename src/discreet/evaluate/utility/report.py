@@ -11,6 +11,7 @@ import polars as pl
 from discreet.errors import UsageError
 from discreet.evaluate.utility.queries import QueryReport
 from discreet.problem import COSTS
+from discreet.runtime.notebook_html import card, figures, folded, note_list, table
 from discreet.runtime.plurals import amount, either
 
 __all__ = ["UtilityReport"]
@@ -182,6 +183,44 @@ class UtilityReport:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        released = f"of {amount(self.rows, 'row')}"
+        parts = [("Rows released", f"{self.released_rows:,}", released)]
+        if self.association_difference is not None:
+            parts.append(("Associations moved by", f"{self.association_difference:.3f}", "on average over two columns"))
+        if self.queries is not None:
+            parts.append(("Error of counts", _share(self.queries.mean), "mean relative error of random COUNT queries"))
+        costs = [(text, f"{total:,.6g}", f"{share:.2%}") for text, total, share in self.costs.iter_rows()]
+        attributes = [
+            (name, f"{had:,} → {has:,}", *map(_number, figures))
+            for name, had, has, *figures in self.attributes.iter_rows()
+        ]
+        associations = [
+            (f"{first}, {second}", measure, _number(original), _number(released))
+            for first, second, measure, original, released, _ in self.associations.iter_rows()
+        ]
+        classifiers = (
+            []
+            if self.classifiers is None
+            else [(model, *map(_share, (a, c, e))) for model, a, _, c, _, e in self.classifiers.iter_rows()]
+        )
+        moved = ("column", "values", "LM", "NCP", "total variation", "Jensen-Shannon", "earth mover's")
+        trained = ("model", "trained on the release", "on the original", "always the majority")
+        return card(
+            "How useful the release is",
+            figures(parts),
+            table("Costs, in total and relative to suppressing everything", ("cost", "total", "share"), costs),
+            table("How much each column lost, and how far its distribution moved", moved, attributes),
+            table("Accuracy of classifiers, tested on original rows", trained, classifiers) if classifiers else "",
+            folded(
+                "How strongly columns are associated",
+                table("", ("columns", "measure", "original", "released"), associations, text=[1]),
+            )
+            if associations
+            else "",
+            note_list(self.unclear_notes()),
+        )
 
 
 def _number(value: float | None) -> str:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.runtime.plurals import amount
+from discreet.runtime.unreadable_files import not_utf8, without_text
 
 __all__ = ["TextFile", "check_rows", "explain_text", "read_header", "scan_text", "trailing_blank_lines"]
 
@@ -125,18 +126,17 @@ def check_rows(file: TextFile, separator: str, columns: Sequence[str], *, blank_
 def _counted_fields(file: TextFile, separator: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield for some rows at a time the line each begins in, and its number of fields; 0 for an empty line."""
     name, decoder = file.path.name, codecs.getincrementaldecoder("utf-8")()
-    rest, line = b"", 1
+    rest, start, line = b"", b"", 1
     with file.open() as stream:
         while True:
             chunk = stream.read(max(_CHUNK, len(rest)))
+            start = start or chunk[:4096]
             try:
                 decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError:
-                raise _not_utf8(name) from None
+                raise not_utf8(file.path, start) from None
             if b"\0" in chunk:
-                raise DataError(
-                    f"'{name}' holds zero bytes, so it is no text; remove them or export it anew.", topic="file-format"
-                )
+                raise without_text(file.path, start)
             if not chunk and not rest:
                 return
             content = np.frombuffer(rest + (chunk or b"\n"), dtype=np.uint8)
@@ -170,18 +170,11 @@ def _ragged(line: int, fields: int, name: str, expected: int) -> DataError:
     )
 
 
-def explain_text(text: str, name: str) -> DataError | None:
+def explain_text(text: str, path: Path) -> DataError | None:
     """Return what is wrong with a file, given what polars said about it."""
     if "utf-8" in text or "utf8" in text:
-        return _not_utf8(name)
-    return _never_closed(name) if "could not parse" in text else None
-
-
-def _not_utf8(name: str) -> DataError:
-    return DataError(
-        f"'{name}' is not UTF-8; convert it first, as in: iconv -f WINDOWS-1252 -t UTF-8 '{name}' > 'utf8-{name}'.",
-        topic="file-format",
-    )
+        return not_utf8(path)
+    return _never_closed(path.name) if "could not parse" in text else None
 
 
 def _never_closed(name: str) -> DataError:

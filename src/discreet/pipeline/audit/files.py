@@ -29,6 +29,7 @@ from discreet.pipeline.audit.repeated_lines import DistinctRows, distinct_rows
 from discreet.pipeline.audit.table import check_columns, group, in_batches
 from discreet.pipeline.audit.values import by_name
 from discreet.runtime.machine_limits import within_memory
+from discreet.runtime.unreadable_files import no_such_file, unknown_format
 
 __all__ = ["FilesTable", "ReleasedFile", "files_at", "open_files"]
 
@@ -66,11 +67,7 @@ class ReleasedFile:
         compression = _COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
         suffix = "".join(suffixes[-1:] if compression == "none" else suffixes[-2:-1])
         if suffix not in _KINDS:
-            raise UsageError(
-                f"The name '{path.name}' does not say which format it is; end it in {', '.join(_KINDS)}, "
-                "or one of the text formats in .gz, .zst or .bz2.",
-                topic="file-format",
-            )
+            raise unknown_format(path, tuple(_KINDS)) if path.exists() else no_such_file(path)
         if compression != "none" and _KINDS[suffix] not in ("csv", "jsonl"):
             raise UsageError(
                 f"'{path.name}' cannot be compressed once more; {suffix} files already are, so name it without."
@@ -100,7 +97,7 @@ class ReleasedFile:
     def check(self) -> None:
         """Raise DataError if the file does not exist or is empty."""
         if not self.path.exists():
-            raise DataError(f"There is no file '{self.path}'.", topic="no-such-file")
+            raise no_such_file(self.path)
         if self.path.stat().st_size == 0:
             raise DataError(f"'{self.path.name}' is empty.", topic="no-rows")
 
@@ -140,7 +137,7 @@ class ReleasedFile:
         """Return what is wrong with the file, given what polars said about it."""
         if self.kind == "csv" and ("more fields" in text or "in schema" in text):
             self.check_rows()
-        return explain_text(text, self.path.name) if self.kind in ("csv", "jsonl") else None
+        return explain_text(text, self.path) if self.kind in ("csv", "jsonl") else None
 
     @cached_property
     def _rows(self) -> int | None:

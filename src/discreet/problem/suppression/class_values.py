@@ -31,6 +31,7 @@ class ClassValues(Suppression):
 
     name = "class-values"
     aliases = ("allSA",)
+    sought_as = ("cells", "cell", "values")
     examples = ("class-values",)
     title = "Hide the sensitive values of a group"
     summary = "People stay, and the sensitive values of a group that breaks a promise become unknown."

@@ -37,6 +37,8 @@ class SuppressRecords(Suppression):
 
     name = "budget"
     examples = ("budget(0.05)", "budget(5%)", "budget(300)")
+    sought_as = ("outliers", "records", "rows", "suppress", "limit", "max")
+    bare = r"\d+(\.\d*)?\s*%|0?\.\d+"
     title = "Some people may be left out"
     summary = (
         "People who fit into no group are left out, but no more than this share. A few outliers fewer often keep much "

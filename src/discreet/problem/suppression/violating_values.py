@@ -46,6 +46,7 @@ class ViolatingValues(Suppression):
 
     name = "violating-values"
     aliases = ("vioSA",)
+    sought_as = ("cells", "cell", "values")
     examples = ("violating-values", "violating-values(hide=ambiguous)")
     title = "Hide sensitive values that are too frequent"
     summary = "People stay, and only the values that are too frequent in their group become unknown."

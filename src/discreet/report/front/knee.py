@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from discreet.errors import UsageError
 from discreet.problem import Axis
 from discreet.report.numbers import number_text
+from discreet.runtime.notebook_html import card, figures
 
 if TYPE_CHECKING:
     from discreet.pipeline.front import FrontPoint
@@ -27,6 +29,12 @@ class Knee:
 
     def __str__(self) -> str:
         return self.reason
+
+    def _repr_html_(self) -> str:
+        reason = self.reason.removeprefix("Suggested: ")
+        values = ((name, number_text(value), "") for name, value in self.point.values.items())
+        lost = ("loss", f"{100 * self.point.normalized_loss:.0f} %", "of that of suppressing everything")
+        return card("The suggested choice", figures([*values, lost]), f"<p>{escape(reason)}</p>")
 
 
 def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:

@@ -12,7 +12,7 @@ from discreet.report.front.picture import FrontPicture, PicturePoint, RecodedAtt
 from discreet.report.numbers import number_text, percent
 from discreet.report.small_counts import few
 
-__all__ = ["ExplainRow", "page"]
+__all__ = ["ExplainRow", "page", "point_card"]
 
 ExplainRow = tuple[str, Sequence[str], Sequence[str]]
 """A step along the front: its heading, gains and losses."""
@@ -68,11 +68,12 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
     )
     yield '<div class="cards">'
     for i, point in enumerate(points):
-        yield from _card(picture, point, hidden=i != start)
+        yield from point_card(picture, point, hidden=i != start)
     yield "</div></section></div>"
 
 
-def _card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
+def point_card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
+    """Yield what a choice means: its values, the loss, and what is left of each attribute."""
     reached = escape(picture.reached(point), quote=True)
     label = f"{reached}, loss {percent(point.normalized_loss)}, {few(point.suppressed)} rows suppressed"
     yield (

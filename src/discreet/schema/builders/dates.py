@@ -38,6 +38,7 @@ class Dates(LevelBuilder):
 
     name: ClassVar[str] = "dates"
     examples: ClassVar[tuple[str, ...]] = ("dates(month, year, decade)", "dates")
+    sought_as: ClassVar[tuple[str, ...]] = ("age", "birthday", "calendar", "day", "month", "year", "decade")
     title: ClassVar[str] = "Calendar"
     summary: ClassVar[str] = "Months, years, decades."
     types: ClassVar[tuple[str, ...]] = ("date",)

@@ -48,6 +48,7 @@ class Intervals(LevelBuilder):
 
     name: ClassVar[str] = "intervals"
     examples: ClassVar[tuple[str, ...]] = ("intervals(5, 10, 20)",)
+    sought_as: ClassVar[tuple[str, ...]] = ("age", "ages", "bins", "bin", "buckets", "numbers", "steps")
     title: ClassVar[str] = "Steps of equal width"
     summary: ClassVar[str] = "One width for each level, each a multiple of the one before."
     types: ClassVar[tuple[str, ...]] = ("integer", "decimal", "date")

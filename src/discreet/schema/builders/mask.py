@@ -36,6 +36,7 @@ class Mask(LevelBuilder):
 
     name: ClassVar[str] = "mask"
     examples: ClassVar[tuple[str, ...]] = ("mask(digits=5)", "mask")
+    sought_as: ClassVar[tuple[str, ...]] = ("zip", "postcode", "digits", "prefix", "stars", "truncate")
     title: ClassVar[str] = "Hide characters"
     summary: ClassVar[str] = "One more character at each level, from the right."
     rank: ClassVar[int] = 50
