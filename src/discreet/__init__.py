@@ -26,6 +26,7 @@ _MODULES = {
         "UnsupportedCombinationError",
         "UsageError",
     ),
+    "discreet.evaluate": ("find",),
     "discreet.job": ("Job",),
     "discreet.pipeline.anonymize": ("anonymize",),
     "discreet.pipeline.anonymizer": ("Anonymizer",),

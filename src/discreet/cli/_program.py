@@ -22,6 +22,7 @@ from discreet.cli.apply import apply
 from discreet.cli.audit import audit
 from discreet.cli.compare import compare
 from discreet.cli.explain import explain
+from discreet.cli.find import find
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
 from discreet.cli.pareto import pareto
@@ -165,6 +166,7 @@ Start here:
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5
   discreet risk safe.csv --qi birth_date,sex,zip --population 100000
+  discreet find safe.csv sex=female zip=15101 --mapping mapping.json --original people.csv
   discreet utility people.csv safe.csv --mapping mapping.json
 
 \b
@@ -177,7 +179,7 @@ def program() -> None:
 
 
 _COMMANDS = (
-    *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
+    *(anonymize, pareto, audit, apply, risk, find, utility, run, compare, studio),
     *(hierarchy, info, sample, parts, explain, warm_up),
 )
 for _command in _COMMANDS:
