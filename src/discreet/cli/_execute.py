@@ -48,6 +48,8 @@ def execute(
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     files: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
+    files += [("data protection page", page) for page in job.protection_page]
+    files += [("data protection page, for you alone,", page) for page in job.internal_page]
     files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
     lines = [
         f"The {what} is in {_location_text(job.locate(path) or path)}." for what, path in files if path is not None

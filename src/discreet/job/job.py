@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from discreet.errors import DiscreetError, UsageError, did_you_mean
 from discreet.job.job_file import read_fields, write_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
-from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
+from discreet.job.parameters import NOT_OF_FRONTS, PAGES, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
 
 if TYPE_CHECKING:
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Job"]
 
-_PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
+_PATHS = (
+    *("input", "output", "population", "report", "protection_page", "internal_page", "certificate", "mapping", "key"),
+)
 _ROLES = ("quasi_identifiers", "sensitive")
-_OPTIONAL = ("seed", "weights", "population", "key", "keep")
+_OPTIONAL = ("seed", "weights", "population", "key", "keep", *PAGES)
 """Keys a release only shows where they were used."""
 
 HierarchyForm = Any
@@ -99,6 +101,10 @@ class Job(BaseModel):
     memory_limit: str | None = None
     spark: str | None = None
     report: Texts = Field(default_factory=list)
+    protection_page: Texts = Field(default_factory=list)
+    internal_page: Texts = Field(default_factory=list)
+    purpose: str | None = None
+    recipient: str | None = None
     certificate: str | None = None
     mapping: str | None = None
     key: str | None = None

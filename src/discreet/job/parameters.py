@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "Parameter", "option_of"]
+__all__ = ["NOT_OF_FRONTS", "PAGES", "PARAMETERS", "TARGETS", "Parameter", "option_of"]
 
 Kind = Literal["text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed"]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
@@ -91,6 +91,14 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "order": Parameter("The order rows are written in.", "choice", choices=("random", "keep"), default="random"),
     "report": Parameter("Write a report: .html, .pdf, .md, .txt or .json.", "texts", "FILE"),
+    "protection_page": Parameter(
+        "Write one page for the data protection officer to sign: .html, .pdf or .md.", "texts", "FILE"
+    ),
+    "internal_page": Parameter(
+        "The same with exact figures about the whole table. Keep it as safe as the data.", "texts", "FILE"
+    ),
+    "purpose": Parameter("What the release is for, as the data protection page says it.", metavar="TEXT"),
+    "recipient": Parameter("Who gets the release, as the data protection page says it.", metavar="TEXT"),
     "certificate": Parameter(
         "Write what was promised and reached, with checksums, to check it later: .json.", metavar="FILE"
     ),
@@ -102,8 +110,10 @@ PARAMETERS: dict[str, Parameter] = {
     ),
 }
 
-TARGETS = ("output", "report", "certificate", "mapping", "key")
-"""Parameters that name files to write, and the owner's key."""
+PAGES = ("protection_page", "internal_page", "purpose", "recipient")
+"""Parameters of the data protection page."""
+TARGETS = ("output", "report", *PAGES, "certificate", "mapping", "key")
+"""Parameters that name files to write and what they say, and the owner's key."""
 NOT_OF_FRONTS = ("privacy", "solver", "seed", "order")
 """Parameters of a job that :func:`discreet.pareto` takes in another form, or not at all."""
 

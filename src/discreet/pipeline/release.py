@@ -43,6 +43,7 @@ from discreet.report.charts.search import trace_text
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
 from discreet.report.notes import Caution, PrivateCaution
+from discreet.report.protection_page import Handover, write_protection_page
 from discreet.report.release_report import release_html, summary, to_dict, write_report
 from discreet.report.small_counts import LeftOut
 from discreet.report.verdict import Verdict, make_verdict
@@ -276,6 +277,25 @@ class Release:
         evaluations of your own, come before the columns.
         """
         return write_report(self, as_path(path, "The report"), sections, evaluate)
+
+    def protection_page(
+        self,
+        path: str | PathLike[str],
+        *,
+        purpose: str = "",
+        recipient: str = "",
+        prepared_by: str = "",
+        internal: bool = False,
+    ) -> Path:
+        """Write one page for the data protection officer to sign, as .html, .pdf or .md.
+
+        It has the purpose and the recipient, the promises and the :attr:`verdict`, the columns by role, figures on
+        singling out, linkability and inference, what the release does not protect against, and how to repeat it. The
+        page may be handed over, like a report; the ``internal`` version adds exact figures about the whole table and is
+        for the owner of the data. What is not given is a line to fill in by hand.
+        """
+        handover = Handover(purpose, recipient, prepared_by, internal)
+        return write_protection_page(self, as_path(path, "The data protection page"), handover)
 
     def risk(self, original: Any = None, *, only_released: bool = False, **options: Any) -> RiskReport:
         """Measure how likely people are found in the release, and what it reveals about them.
