@@ -28,7 +28,7 @@ __all__ = [
 NAMESPACE = "http://www.w3.org/2000/svg"
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 WIDTH = 460.0
-"""The width of every chart of a report."""
+"""The width of charts unless another is asked for, as the studio does for the screen it is on."""
 
 
 class Colours(NamedTuple):
@@ -94,10 +94,10 @@ class Frame(NamedTuple):
         return self.left + float(x.at(value[0])) * self.width, self.bottom - float(y.at(value[1])) * self.height
 
 
-def chart(height: float, label: str, parts: Iterable[str]) -> str:
+def chart(height: float, label: str, parts: Iterable[str], *, width: float = WIDTH) -> str:
     """Return an ``svg`` element; ``label`` describes it to those who cannot see it."""
     head = (
-        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
+        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(label, quote=True)}" font-family="{FONT}" font-size="13">'
     )
     return head + "".join(parts) + "</svg>"

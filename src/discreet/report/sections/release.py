@@ -12,6 +12,7 @@ from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.report.certificate import keyed_input
 from discreet.report.charts.release import bar_chart, size_chart, size_names, spread_chart, tree_chart
+from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
@@ -19,6 +20,7 @@ from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
+from discreet.report.schemes_tried import HEAD, schemes_tried, table_rows
 from discreet.report.sections.blocks import (
     Block,
     BulletList,
@@ -98,24 +100,18 @@ def verdict_box(release: Release) -> VerdictBox:
 
 
 def _schemes(release: Release) -> Iterator[Section]:
-    """Yield the schemes that were tried for ``best``; what others lose depends on people left out of this release."""
-    tried = release.stats.get("schemes")
-    if not tried or LeftOut.of(release).total:
-        return
-    rows = []
-    for each in tried:
-        if each["cost"] is None:
-            rows.append([each["scheme"], "no release", "", each["reason"]])
-            continue
-        proof = "proven optimal" if each["status"] == "optimal" else f"at most {percent(each['gap'])} from the best"
-        rows.append([each["scheme"], percent(each["normalized_cost"]), few(each["suppressed"]), proof])
-    yield Section(
-        "Schemes that were tried",
-        [
-            Text(f"With the same promises, {scheme_names(release.job)} loses least and was taken."),
-            DataTable(("scheme", "detail lost", "people left out", "how good it is"), rows),
-        ],
-    )
+    """Yield the schemes that were tried for ``best``."""
+    tried = schemes_tried(release)
+    if tried:
+        caption = "Bars of a measure have one scale; shorter is better."
+        yield Section(
+            "Schemes that were tried",
+            [
+                Text(f"All keep the same promises; {scheme_names(release.job)} loses least and was taken."),
+                DataTable(HEAD, table_rows(tried)),
+                Figure(schemes_chart(tried), caption),
+            ],
+        )
 
 
 def report_tiles(release: Release) -> Tiles:
