@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from discreet.report.charts.svg import ON_PAGE, WIDTH, chart, rect, shortened, text_at
+from discreet.report.charts.svg import ON_PAGE, WIDTH, chart, fitted, rect, text_at, text_width
 from discreet.report.numbers import percent
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ def schemes_chart(tried: Sequence[TriedScheme], width: float = WIDTH) -> str:
 
 
 def _beside(tried: Sequence[TriedScheme], panels: Sequence[_Panel], width: float) -> Iterator[str]:
-    names = min(max(7.2 * max(len(each.name) for each in tried) + 16, 70.0), 120.0)
+    names = min(max(max(text_width(each.name) for each in tried) + 16, 70.0), 130.0)
     room = (width - names) / len(panels)
     for i, each in enumerate(tried):
         y = _TOP + _PITCH * i
         if each.taken:
             yield rect(0, y + 1, width, _PITCH - 4, f'fill="{_C.grid}" fill-opacity="0.55" rx="5"')
-        yield text_at(8, y + 22, shortened(each.name, int((names - 8) / 6.9)), _C.ink, bold=each.taken)
+        yield text_at(8, y + 22, fitted(each.name, names - 10), _C.ink, bold=each.taken)
         if each.loss is None:
-            reason = shortened(f"no release: {each.reason}", int((width - names) / 6.4))
+            reason = fitted(f"no release: {each.reason}", width - names, 12)
             yield text_at(names, y + 22, reason, _C.soft, size=12)
     for number, panel in enumerate(panels):
         x = names + number * room
@@ -63,12 +63,12 @@ def _beside(tried: Sequence[TriedScheme], panels: Sequence[_Panel], width: float
 
 
 def _stacked(tried: Sequence[TriedScheme], panels: Sequence[_Panel], width: float) -> Iterator[str]:
-    y, names = 0.0, min(max(7.2 * max(len(each.name) for each in tried) + 16, 70.0), 120.0)
+    y, names = 0.0, min(max(max(text_width(each.name) for each in tried) + 16, 70.0), 130.0)
     for panel in panels:
         yield text_at(2, y + 20, panel.title, _C.soft, size=12, bold=True)
         y += _TOP
         for i, each in enumerate(tried):
-            yield text_at(2, y + 13, shortened(each.name, int(names / 6.9)), _C.ink, bold=each.taken)
+            yield text_at(2, y + 13, fitted(each.name, names - 4), _C.ink, bold=each.taken)
             if each.loss is None:
                 yield text_at(names, y + 13, "no release", _C.soft, size=12)
             else:
@@ -80,7 +80,7 @@ def _bar(panel: _Panel, row: int, x: float, y: float, room: float, taken: bool) 
     """Yield the bar of a scheme, on the scale of its panel, with its figure."""
     peak = max([share for share in panel.shares if share is not None], default=0.0) or 1.0
     words = panel.words[row]
-    length = (panel.shares[row] or 0.0) / peak * max(room - 6.6 * max(map(len, panel.words)) - 8, 12.0)
+    length = (panel.shares[row] or 0.0) / peak * max(room - max(text_width(each, 12) for each in panel.words) - 8, 12.0)
     style = f'fill="{_C.front}"' if taken else f'fill="url(#hatch)" stroke="{_C.soft}"'
     if length > 0:
         yield rect(x, y + 1, max(length, 1.5), 15, style)

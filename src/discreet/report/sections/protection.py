@@ -63,12 +63,12 @@ def protection_footer(handover: Handover) -> str:
     )
 
 
-def protection_sections(release: Release, handover: Handover) -> list[Section]:
-    """Return the sections of the page."""
+def protection_sections(release: Release, handover: Handover, original: Any = None) -> list[Section]:
+    """Return the sections of the page; ``original`` is the table it was made from, if the release lost it."""
     return [
         Section("", [Facts(list(_handover(release, handover))), verdict_box(release)]),
         Section("Columns, by what happens to them", [_columns(release)]),
-        Section("Singling out, linkability, inference", list(_criteria(release))),
+        Section("Singling out, linkability, inference", list(_criteria(release, original))),
         Section("What this does not protect against", [BulletList(list(_limits(release)))]),
         *([Section("For the owner alone", list(_private(release)))] if handover.internal else []),
         Section("How to repeat and check it", [Facts(list(_repeat(release)))]),
@@ -126,11 +126,11 @@ def _protected(release: Release) -> set[str]:
     return found
 
 
-def _criteria(release: Release) -> Iterator[Block]:
+def _criteria(release: Release, original: Any) -> Iterator[Block]:
     if not release.audit.rows:
         yield Text("Nothing was released.")
         return
-    link = _linkage(release)
+    link = _linkage(release, original)
     rows = [*_singling_out(release), *_linkability(release)]
     if link is not None:
         rows.append(["linkability", "trial attack: right about a person's row", _against(link.success, link.naive)])
@@ -180,13 +180,14 @@ def _against(success: float, naive: float) -> str:
     return f"{percent(success)}; a blind guess {percent(naive)}"
 
 
-def _linkage(release: Release) -> Linkage | None:
+def _linkage(release: Release, original: Any) -> Linkage | None:
     """Attack the released people, if the original table is at hand."""
     known = release.original
-    if known is None or not known.at_hand or release.n > _MOST_ATTACKED or not release.audit.rows:
+    at_hand = original is not None or (known is not None and known.at_hand)
+    if not at_hand or release.n > _MOST_ATTACKED or not release.audit.rows:
         return None
     try:
-        return release.attacks(only_released=True).linkage
+        return release.attacks(original, only_released=True).linkage
     except DiscreetError:  # the figures of the audit remain
         return None
 
