@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -97,24 +98,35 @@ def before_after_chart(
     """Draw for each name a number from 0 to 1, before and after; ``unit`` is appended to the numbers of the axis."""
     if not pairs:
         return ""
-    return chart(_PITCH * len(pairs) + 48, label, _before_after_parts(pairs, width, unit), width=width)
+    names = _name_width([name for name, *_ in pairs], math.inf)
+    above = names > width / 2  # names have lines of their own
+    left, pitch = (10.0, 40.0) if above else (names, _PITCH)
+    parts = _before_after_parts(pairs, Frame(left, width - 20, 28.0, 28.0 + pitch * len(pairs)), above, unit)
+    return chart(pitch * len(pairs) + 48, label, parts, width=width)
 
 
-def _before_after_parts(pairs: Sequence[tuple[str, float, float]], width: float, unit: str) -> Iterator[str]:
-    left, right, top = _name_width([name for name, *_ in pairs], width / 2), width - 20, 28.0
-    bottom = top + _PITCH * len(pairs)
+def _before_after_parts(
+    pairs: Sequence[tuple[str, float, float]], frame: Frame, above: bool, unit: str
+) -> Iterator[str]:
     peak = max(0.1, *(abs(value) for _, *values in pairs for value in values))
     hollow, filled = f'fill="{_C.paper}" stroke="{_C.soft}" stroke-width="2"', f'fill="{_C.front}"'
-    yield legend(left, 12, f'<circle cx="9" cy="0" r="5" {hollow}/>', "before")
-    yield legend(left + 86, 12, f'<circle cx="9" cy="0" r="5" {filled}/>', "after")
-    for tick in Scale("linear", 0, peak * (100 if unit else 1)).ticks(4 if width > 400 else 2, unit=unit):
-        x = left + tick.position * (right - left)
-        yield f'<path d="M{x:.1f} {top:g}V{bottom:g}" stroke="{_C.grid}"/>'
-        yield text_at(x, bottom + 15, tick.text, _C.soft, anchor="middle", size=11)
+    yield legend(frame.left, 12, f'<circle cx="9" cy="0" r="5" {hollow}/>', "before")
+    yield legend(frame.left + 86, 12, f'<circle cx="9" cy="0" r="5" {filled}/>', "after")
+    scale = Scale("linear", 0, peak * (100 if unit else 1))
+    for tick in scale.ticks(max(2, min(4, int(frame.width // 70))), unit=unit):
+        x = frame.left + tick.position * frame.width
+        yield f'<path d="M{x:.1f} {frame.top:g}V{frame.bottom:g}" stroke="{_C.grid}"/>'
+        yield text_at(
+            max(x, text_width(tick.text, 11) / 2), frame.bottom + 15, tick.text, _C.soft, anchor="middle", size=11
+        )
+    pitch = frame.height / len(pairs)
     for i, (name, before, after) in enumerate(pairs):
-        y = top + _PITCH * (i + 0.5)
-        a, b = (left + abs(value) / peak * (right - left) for value in (before, after))
-        yield text_at(left - 10, y + 4, fitted(name, left - 11, 12), _C.ink, anchor="end", size=12)
+        y = frame.top + pitch * (i + (0.72 if above else 0.5))
+        a, b = (frame.left + abs(value) / peak * frame.width for value in (before, after))
+        if above:
+            yield text_at(2, y - 12, fitted(name, frame.right, 12), _C.ink, size=12, halo=_C.paper)
+        else:
+            yield text_at(frame.left - 10, y + 4, name, _C.ink, anchor="end", size=12)
         yield f'<path d="M{a:.1f} {y:.1f}H{b:.1f}" stroke="{_C.soft}" stroke-width="2"/>'
         yield f'<circle cx="{a:.1f}" cy="{y:.1f}" r="5.5" {hollow}/>'
         yield f'<circle cx="{b:.1f}" cy="{y:.1f}" r="4" {filled}/>'
