@@ -27,6 +27,7 @@ _MODULES = {
         "UnsupportedCombinationError",
         "UsageError",
     ),
+    "discreet.evaluate": ("find",),
     "discreet.job": ("Job", "Policy"),
     "discreet.pipeline.anonymize": ("anonymize",),
     "discreet.pipeline.anonymizer": ("Anonymizer",),

@@ -10,6 +10,7 @@ from discreet.errors import NothingFoundError as NothingFoundError
 from discreet.errors import OutputError as OutputError
 from discreet.errors import UnsupportedCombinationError as UnsupportedCombinationError
 from discreet.errors import UsageError as UsageError
+from discreet.evaluate import find as find
 from discreet.job import Job as Job
 from discreet.job import Policy as Policy
 from discreet.pipeline.anonymize import anonymize as anonymize
@@ -150,6 +151,7 @@ __all__ = [
     "compare",
     "dates",
     "evaluate",
+    "find",
     "flat",
     "groups",
     "intervals",

@@ -42,6 +42,9 @@ BEFORE = {
             (6, "jobs/b"),
         )
     ],
+    "find": [
+        f"{SAFE} --qi birth_date,sex,zip {MASKED} --mapping mapping.json --save-job job.yaml",
+    ],
     "hierarchy check": ["hierarchy make people.csv --column zip -o zip.csv"],
     "hierarchy show": ["hierarchy make people.csv --column zip -o zip.csv"],
     "info": ["sample -n 400 -o people.parquet"],

@@ -30,11 +30,13 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
+find:         ``crowd(rows, facts)`` and ``shares(rows, column)``, where each value of a row is a set of possible ones
 local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
 published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`` with losses as fractions
 """
 
 from naive.costs import *
+from naive.find import *
 from naive.microaggregation import *
 from naive.privacy import *
 from naive.published import *

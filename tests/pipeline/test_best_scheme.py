@@ -50,7 +50,10 @@ def test_the_cheapest_of_all_is_taken(cost: str, suppression: str) -> None:
     assert release.cost == pytest.approx(min(other.cost for other in each.values()))
     assert release.job["scheme"] in each
     for tried in release.stats["schemes"]:
-        assert tried["cost"] == pytest.approx(each[tried["scheme"]].cost)
+        other = each[tried["scheme"]]
+        assert tried["cost"] == pytest.approx(other.cost)
+        assert tried["average_risk"] == pytest.approx(other.audit.sizes.average_risk)
+        assert (tried["suppressed"], tried["rows"]) == (other.suppressed, other.n)
     assert release.audit.passed
 
 
@@ -84,12 +87,20 @@ def test_stopped_before_the_second_scheme() -> None:
 def test_reports_show_what_was_tried_if_nobody_was_left_out(tmp_path: Path) -> None:
     release = dc.anonymize(people(), **CHOICES, scheme="best")
     assert not release.suppressed
-    assert "Schemes that were tried" in release.report(tmp_path / "r.md").read_text()
+    page = release.report(tmp_path / "r.html").read_text()
+    assert "Schemes that were tried" in page
+    assert "all with the same promises" in page  # the chart
+    assert f"| {release.job['scheme']} (taken) |" in release.report(tmp_path / "r.md").read_text()
+    assert f"{release.job['scheme']} ←" in release.summary()
+    assert "Schemes that were tried" in release._repr_html_()
     lone = pl.concat([people(), pl.DataFrame({"age": [99] * 6, "job": ["spy"] * 6, "illness": ["flu"] * 6})])
     choices = {**CHOICES, "max_levels": {"job": 0}, "suppression": "budget(20%)"}
     release = dc.anonymize(lone, **choices, scheme="best")
     assert release.suppressed
     assert "Schemes that were tried" not in release.report(tmp_path / "r.md").read_text()
+    assert "Schemes that were tried" not in release._repr_html_()
+    assert "←" not in release.summary()
+    assert "←" in release.summary(exact=True)
     assert "loses least" not in release.summary()
     assert "loses least" in release.summary(exact=True)
 

@@ -66,6 +66,8 @@ def execute(
 def _targets(job: Job) -> dict[TableLocation, str]:
     """Return where a job writes, and what it writes there."""
     files: list[tuple[str, str | None]] = [("release", job.output), *(("report", report) for report in job.report)]
+    files += [("data protection page", page) for page in job.protection_page]
+    files += [("data protection page, for you alone,", page) for page in job.internal_page]
     files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
     return {job.locate(path) or path: what for what, path in files if path is not None}
 

@@ -27,6 +27,7 @@ from discreet.cli.check import check
 from discreet.cli.compare import compare
 from discreet.cli.completion import completion
 from discreet.cli.explain import explain
+from discreet.cli.find import find
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
 from discreet.cli.pareto import pareto
@@ -185,6 +186,7 @@ Start here:
   discreet pareto people.csv --qi birth_date,sex,zip -o front.html
   discreet audit safe.csv --qi birth_date,sex,zip -k 5
   discreet risk safe.csv --qi birth_date,sex,zip --population 100000
+  discreet find safe.csv sex=female zip=15101 --mapping mapping.json --original people.csv
   discreet utility people.csv safe.csv --mapping mapping.json
 
 Exit codes: 0 done, 2 wrong usage, 3 data or hierarchy that cannot be used, 4 no release possible,
@@ -196,7 +198,7 @@ def program() -> None:
 
 
 _COMMANDS = (
-    *(anonymize, pareto, audit, check, apply, risk, utility, run, compare, studio),
+    *(anonymize, pareto, audit, check, apply, risk, find, utility, run, compare, studio),
     *(hierarchy, info, sample, parts, schema, explain, completion, warm_up),
 )
 for _command in _COMMANDS:

@@ -66,6 +66,7 @@ role, or confirm with --keep that it is released as it is. Ctrl-C ends the searc
 @job_options(
     "suppression", "scheme", "solver", "seed", keep_order_option, "report", "certificate", "mapping", "key", "overwrite"
 )
+@job_options("protection_page", "internal_page", "purpose", "recipient")
 @save_job_option
 @dry_run_option
 @json_option

@@ -88,6 +88,21 @@ class Spread:
             amount[ranged] += self.missing[ranged] & predicate.missing
         return np.asarray(amount / self._size)
 
+    def overlaps(self, predicate: Predicate) -> NDArray[np.bool_]:
+        """Return whether each value can satisfy a predicate: whether it covers a value that does."""
+        running = np.append(0, np.cumsum(predicate.leaves[self.leaf]))
+        found: NDArray[np.bool_] = running[self.first[1:]] > running[self.first[:-1]]
+        ranged = self._ranged
+        if ranged.size:
+            low, high = self.low[ranged], self.high[ranged]
+            if predicate.points is None:
+                within = np.maximum(low, predicate.low) <= np.minimum(high, predicate.high)
+            else:
+                points = predicate.points
+                within = np.searchsorted(points, high, "right") > np.searchsorted(points, low, "left")
+            found[ranged] = within | (self.missing[ranged] & predicate.missing)
+        return found
+
     def mean(self, positions: FloatArray) -> FloatArray:
         """Return the mean of each value, given the number of each leaf; missing counts as 0."""
         total = np.append(0.0, np.cumsum(np.nan_to_num(positions)[self.leaf]))

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Job"]
 
-_PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
+_PATHS = (
+    *("input", "output", "population", "report", "protection_page", "internal_page", "certificate", "mapping", "key"),
+)
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
     "seed": None,
@@ -34,6 +36,10 @@ _OPTIONAL: dict[str, Any] = {
     "population": None,
     "key": None,
     "keep": [],
+    "protection_page": [],
+    "internal_page": [],
+    "purpose": None,
+    "recipient": None,
     "overwrite": True,
 }
 """Keys a release only shows where they differ from this."""
@@ -84,6 +90,10 @@ class Job(BaseModel):
     memory_limit: str | None = None
     spark: str | None = None
     report: Texts = Field(default_factory=list)
+    protection_page: Texts = Field(default_factory=list)
+    internal_page: Texts = Field(default_factory=list)
+    purpose: str | None = None
+    recipient: str | None = None
     certificate: str | None = None
     mapping: str | None = None
     overwrite: bool = True

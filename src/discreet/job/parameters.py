@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "OptionGroup", "Parameter", "option_of"]
+__all__ = ["NOT_OF_FRONTS", "PAGES", "PARAMETERS", "TARGETS", "OptionGroup", "Parameter", "option_of"]
 
 Kind = Literal[
     "text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "flag"
@@ -120,6 +120,21 @@ PARAMETERS: dict[str, Parameter] = {
         "The order rows are written in.", "choice", choices=("random", "keep"), default="random", group="output"
     ),
     "report": Parameter("Write a report: .html, .pdf, .md, .txt or .json.", "texts", "FILE", group="output"),
+    "protection_page": Parameter(
+        "Write one page for the data protection officer to sign: .html, .pdf or .md.", "texts", "FILE", group="output"
+    ),
+    "internal_page": Parameter(
+        "The same with exact figures about the whole table. Keep it as safe as the data.",
+        "texts",
+        "FILE",
+        group="output",
+    ),
+    "purpose": Parameter(
+        "What the release is for, as the data protection page says it.", metavar="TEXT", group="output"
+    ),
+    "recipient": Parameter(
+        "Who gets the release, as the data protection page says it.", metavar="TEXT", group="output"
+    ),
     "certificate": Parameter(
         "Write what was promised and reached, with checksums, to check it later: .json.", metavar="FILE", group="output"
     ),
@@ -138,8 +153,10 @@ PARAMETERS: dict[str, Parameter] = {
     ),
 }
 
-TARGETS = ("output", "report", "certificate", "mapping", "key")
-"""Parameters that name files to write, and the owner's key."""
+PAGES = ("protection_page", "internal_page", "purpose", "recipient")
+"""Parameters of the data protection page."""
+TARGETS = ("output", "report", *PAGES, "certificate", "mapping", "key")
+"""Parameters that name files to write and what they say, and the owner's key."""
 NOT_OF_FRONTS = ("privacy", "solver", "seed", "order", "overwrite")
 """Parameters of a job that :func:`discreet.pareto` takes in another form, or not at all."""
 

@@ -47,6 +47,10 @@ class Alternative:
     status: str = ""
     gap: float | None = None
     suppressed: int | None = None
+    rows: int | None = None
+    """The rows of the table."""
+    average_risk: float | None = None
+    """The mean of 1 / class size over the released rows."""
     reason: str = ""
 
 
@@ -59,13 +63,16 @@ class _Attempt:
     @property
     def summary(self) -> Alternative:
         worst = self.problem.cost.worst(self.problem.table)
+        rows, suppressed = int(self.problem.table.n), int(self.solution.suppressed_rows)
         return Alternative(
             _name(self.prepared),
             normalized_cost=float(self.solution.cost / worst) if worst else 0.0,
             cost=float(self.solution.cost),
             status=self.solution.status,
             gap=float(self.solution.gap),
-            suppressed=int(self.solution.suppressed_rows),
+            suppressed=suppressed,
+            rows=rows,
+            average_risk=self.solution.classes / (rows - suppressed) if rows > suppressed else 0.0,
         )
 
 

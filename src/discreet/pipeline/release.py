@@ -45,6 +45,7 @@ from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
 from discreet.report.job_text import is_counted
 from discreet.report.notes import Caution, PrivateCaution
+from discreet.report.protection_page import Handover, write_protection_page
 from discreet.report.release_report import release_html, summary, to_dict, write_report
 from discreet.report.small_counts import LeftOut
 from discreet.report.verdict import Verdict, make_verdict
@@ -53,7 +54,7 @@ from discreet.runtime.locations import TableLocation, as_path
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evaluate import AttackReport, RiskReport, UtilityReport
+    from discreet.evaluate import AttackReport, FoundPerson, RiskReport, UtilityReport
     from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status
@@ -285,6 +286,25 @@ class Release:
         """
         return write_report(self, as_path(path, "The report"), sections, evaluate)
 
+    def protection_page(
+        self,
+        path: str | PathLike[str],
+        *,
+        purpose: str = "",
+        recipient: str = "",
+        prepared_by: str = "",
+        internal: bool = False,
+    ) -> Path:
+        """Write one page for the data protection officer to sign, as .html, .pdf or .md.
+
+        It has the purpose and the recipient, the promises and the :attr:`verdict`, the columns by role, figures on
+        singling out, linkability and inference, what the release does not protect against, and how to repeat it. The
+        page may be handed over, like a report; the ``internal`` version adds exact figures about the whole table and is
+        for the owner of the data. What is not given is a line to fill in by hand.
+        """
+        handover = Handover(purpose, recipient, prepared_by, internal)
+        return write_protection_page(self, as_path(path, "The data protection page"), handover)
+
     def risk(self, original: Any = None, *, only_released: bool = False, **options: Any) -> RiskReport:
         """Measure how likely people are found in the release, and what it reveals about them.
 
@@ -324,6 +344,33 @@ class Release:
         if only_released and LeftOut.of(self).total:  # minimality is about releases that suppress nobody
             table, released, columns = released_people(self, columns, table)
         return attacks(table, released, **{**hiding(self), **columns, **options})
+
+    def find(self, known: Mapping[str, Any] | None = None, *, original: Any = None, **columns: Any) -> FoundPerson:
+        """Look for a person as a neighbour would: who matches what is known, before and after, and what that tells.
+
+        What is known is given by column, as in ``release.find(age=34, sex="F")``, or as a mapping where names of
+        columns are no Python names. A list means one of several values, and text such as ``"[30, 39]"`` a range. It is
+        for the owner of the data; :func:`discreet.find` does without the original table.
+
+        >>> from discreet import anonymize
+        >>> people = pl.DataFrame({"age": [31, 34, 38, 33, 52, 58, 55, 51], "ill": ["flu", "hiv"] * 4})
+        >>> release = anonymize(
+        ...     people, quasi_identifiers={"age": "intervals(20)"}, sensitive=["ill"], privacy="k(4)"
+        ... )
+        >>> print(release.find(age=34))
+        Known: age = 34
+        In the original table one row matches this.
+        In the release 4 rows can be this person: a guess is right 1 time in 4.
+        <BLANKLINE>
+        ill (sensitive)   before   after
+          hiv             100.0%   50.0%
+          flu               0.0%   50.0%
+        """
+        from discreet.evaluate import find
+
+        table, given = roles(self, original)
+        facts = {**(known or {}), **columns}
+        return find(self, facts, original=table, unknown=hiding(self)["unknown"], **given)
 
     def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
         """Return the original table, the released one, and the roles of their columns."""

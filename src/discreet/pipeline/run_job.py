@@ -15,6 +15,7 @@ from discreet.pipeline.mapping import check_mapping
 from discreet.pipeline.output import TableOutput, check_distinct_files, check_new_files, check_output
 from discreet.problem import make_schemes
 from discreet.report.certificate import check_certificate
+from discreet.report.protection_page import check_protection_page
 from discreet.report.release_report import check_report
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ def run_job(job: Job, progress: ProgressCallback | None = None, budget: Budget |
     for report in job.report:
         with Clock()("report"):
             release.report(job.target(report))
+    for pages, internal in ((job.protection_page, False), (job.internal_page, True)):
+        for page in pages:
+            with Clock()("report"):
+                release.protection_page(
+                    job.target(page), purpose=job.purpose or "", recipient=job.recipient or "", internal=internal
+                )
     if job.certificate is not None:
         release.certificate(job.target(job.certificate))
     if job.mapping is not None:
@@ -54,6 +61,8 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
     written = [job.target(report) for report in job.report]
     for report in written:
         check_report(report)
+    for page in (*job.protection_page, *job.internal_page):
+        written.append(check_protection_page(job.target(page)))
     if job.certificate is not None:
         written.append(job.target(job.certificate))
         check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))

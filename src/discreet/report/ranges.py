@@ -13,7 +13,7 @@ from discreet.report.numbers import number_text
 from discreet.report.small_counts import merge_small_cells
 from discreet.runtime.integer_codes import add_up
 
-__all__ = ["RangeCounts", "evenly_spread", "round_between", "round_ranges"]
+__all__ = ["RangeCounts", "evenly_spread", "round_between", "round_edges", "round_ranges"]
 
 _BINS = 24
 _YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -62,7 +62,7 @@ def round_ranges(positions: FloatArray, rows: IntArray, least: int, *, date: boo
     high = float(positions[np.searchsorted(upto, int(upto[-1]) - least, side="right")])
     if low >= high:
         return None
-    edges = _date_edges(low, high) if date else _edges(low, high, bool((positions == np.rint(positions)).all()))
+    edges = round_edges(low, high, whole=bool((positions == np.rint(positions)).all()), date=date)
     bin_of = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, edges.size - 2)
     counts = add_up(bin_of, rows, edges.size - 1)
     cell = merge_small_cells(counts, least)
@@ -108,6 +108,15 @@ def evenly_spread(low: FloatArray, high: FloatArray, rows: IntArray, over: Range
         up_to.append(float((np.clip(part, 0, 1, out=part) * rows).sum()))
     up_to.append(float(rows.sum()))
     return RangeCounts(over.edges, tuple(np.diff(up_to).tolist()), over.date)
+
+
+def round_edges(low: float, high: float, *, whole: bool = False, date: bool = False) -> FloatArray:
+    """Return the edges of at most 25 bins with round ends that cover all numbers or days from ``low`` to ``high``.
+
+    >>> round_edges(17, 90, whole=True)[:4].tolist()
+    [15.0, 20.0, 25.0, 30.0]
+    """
+    return _date_edges(low, high) if date else _edges(low, high, whole)
 
 
 def _edges(low: float, high: float, whole: bool) -> FloatArray:

@@ -19,6 +19,7 @@ from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import audit_table
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
+from discreet.report.schemes_tried import HEAD, schemes_tried, table_rows
 from discreet.report.small_counts import WITHHELD, LeftOut, withheld_promises
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.notebook_html import card, figures, findings, note_list, table
@@ -106,6 +107,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
         ("cost", _cost(release, shown=exact or not (left_out.few or release.drawn))),
         *_score(release, shown=exact or not left_out.total),
         ("scheme", _scheme(release)),
+        *_schemes(release, exact),
         _recoded(release),
         *(
             (
@@ -193,6 +195,22 @@ def _scheme(release: Release) -> str:
     return ", ".join(f"{column} {choice}" for column, choice in scheme.items())
 
 
+def _schemes(release: Release, exact: bool) -> list[tuple[str, str]]:
+    """Return a line for each scheme that was tried, as a table below the scheme that was taken."""
+    tried = schemes_tried(release, exact=exact)
+    if not tried:
+        return []
+    rows = [list(HEAD[1:]), *(row[1:] for row in table_rows(tried))]
+    names = ["", *(f"{each.name}{' ←' if each.taken else ''}" for each in tried)]
+    wide = [max(len(row[i]) for row in rows) for i in range(3)]
+    name = max(map(len, names))
+    lines = []
+    for title, row in zip(names, rows, strict=True):
+        figures = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, wide, strict=False))
+        lines.append(("", f"{title:<{name}}  {figures}  {row[3]}".rstrip()))
+    return lines
+
+
 def _recoded(release: Release) -> tuple[str, str]:
     """Return how coarse each attribute became: its level, or the number of its released values."""
     if release.levels and not LeftOut.of(release).total:
@@ -242,6 +260,7 @@ def release_html(release: Release) -> str:
     return card(
         verdict.headline,
         findings((finding.level, finding.sentence) for finding in verdict.findings),
+        _schemes_html(release),
         figures(tiles),
         audit_table(release.audit, withheld_promises(release)),
         table("Different values of the quasi-identifiers", ("column", "released", "before"), columns),
@@ -256,6 +275,12 @@ def _for_the_owner(number: int) -> list[str]:
 
 def _values_before(column: ReleasedColumn) -> str:
     return "not shown" if column.of is None else f"{column.of:,}"
+
+
+def _schemes_html(release: Release) -> str:
+    """Return the schemes that were tried as a table; empty if none were."""
+    tried = schemes_tried(release)
+    return table("Schemes that were tried, with the same promises", HEAD, table_rows(tried)) if tried else ""
 
 
 def write_report(release: Release, path: Path, more: Sequence[Measured] = (), evaluate: bool | None = None) -> Path:

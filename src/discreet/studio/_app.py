@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from discreet import __version__
 from discreet.errors import DiscreetError, InfeasibleError, UndecidedColumnError, UsageError
+from discreet.report.protection_page import Handover
 from discreet.schema import Hierarchy
 from discreet.studio._jobs import Run
 from discreet.studio._plain import plain
@@ -456,6 +457,34 @@ def _evaluation(name: str) -> Endpoint:
     return answer
 
 
+def _column_chart(request: ApiRequest) -> Answer:
+    """The distribution of a column of the table, drawn at a width."""
+    from discreet.studio._charts import column_chart
+
+    found = _column(request)
+    assert isinstance(found, Mapping)
+    return column_chart(found["name"], found["histogram"] or [], request.number("width", 460))
+
+
+def _chart(request: ApiRequest) -> Answer:
+    """A chart of a job, drawn at a width."""
+    from discreet.studio._charts import job_chart
+
+    query, name = request.http.query_params, request.http.path_params["name"]
+    return job_chart(request.run, name, query.get("column"), request.number("width", 460))
+
+
+def _find(request: ApiRequest) -> Answer:
+    """Look for a person in a release by what somebody knows about them."""
+    from discreet.studio._find import find_person
+
+    run = request.done
+    if run.kind != "release":
+        raise UsageError("People can be looked for in a release; choose a point of the front first.")
+    width = request.field("width", 460)
+    return find_person(run, request.field("known"), width if isinstance(width, int) else 460)
+
+
 def _saved(run: Run, name: str) -> Response:
     return Response((run.folder / name).read_bytes(), media_type="application/json")
 
@@ -492,7 +521,9 @@ def _file(request: ApiRequest) -> Answer:
     from discreet.studio._downloads import HANDED_OVER, download
 
     run, name, handovers = request.done, request.http.path_params["name"], request.studio.handovers(request.owner)
-    found = download(run, request.project_of(run).table.file, name, handovers)
+    query = request.http.query_params
+    handover = Handover(query.get("purpose", "")[:500], query.get("recipient", "")[:500])
+    found = download(run, request.project_of(run).table.file, name, handovers, handover)
     if found is None:
         raise NotFoundError("This job has no such file.")
     if name in HANDED_OVER:
@@ -538,6 +569,7 @@ def make_app(studio: Studio, access: Access) -> Guard:
         api.route(f"{of_project}/redo", _redo, "POST"),
         api.route(f"{of_project}/rows", _rows),
         api.route(f"{of_project}/column", _column),
+        api.route(f"{of_project}/chart", _column_chart),
         api.route(f"{of_project}/hierarchy", _hierarchy),
         api.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
         api.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
@@ -551,6 +583,8 @@ def make_app(studio: Studio, access: Access) -> Guard:
         api.route(f"{of_job}/result", _result),
         api.route(f"{of_job}/risk", _evaluation("risk")),
         api.route(f"{of_job}/utility", _evaluation("utility")),
+        api.route(f"{of_job}/charts/{{name}}", _chart),
+        api.route(f"{of_job}/find", _find, "POST"),
         api.route(f"{of_job}/files/{{name}}", _file),
     ]
     app = Starlette(routes=routes, exception_handlers={404: _unknown})

@@ -7,34 +7,41 @@ protected like the data itself.
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import stat
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from discreet.job import Job
 from discreet.job.owner_key import KEY_FILE
 from discreet.pipeline.ledger import LEDGER_FILE
+from discreet.report.protection_page import Handover, write_protection_page
 from discreet.runtime.atomic_write import replacing
 from discreet.schema import Hierarchy
 from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Run
 from discreet.studio._script import FRONT_JOB, JOB, hierarchy_files, released_name, script
+from discreet.studio._worker import RELEASE
 from discreet.studio._workspace import RELEASED
 
 __all__ = ["HANDED_OVER", "Download", "download"]
 
 HAND_OVER, KEEP = "hand-over.zip", "keep.zip"
 
+PAGES = ("protection-page", "internal-page")
+"""Data protection pages: to hand over, and for the owner alone."""
+_PAGE_KINDS = {"html": "text/html", "pdf": "application/pdf", "md": "text/markdown; charset=utf-8"}
 _KINDS = {
     "data.csv": "text/csv; charset=utf-8",
     "data.parquet": "application/vnd.apache.parquet",
     "report.html": "text/html",
     "report.pdf": "application/pdf",
     "certificate.json": "application/json",
+    **{f"{page}.{suffix}": kind for page in PAGES for suffix, kind in _PAGE_KINDS.items()},
     "job.yaml": "application/yaml",
     "script.py": "text/x-python",
     "mapping.json": "application/json",
@@ -57,12 +64,22 @@ class Download:
     content: Path | bytes
 
 
-def download(run: Run, file: Path, name: str, handovers: Handovers) -> Download | None:
-    """Look a download up by name; None if the job does not have it. ``handovers`` is the ledger of the user."""
+def download(
+    run: Run, file: Path, name: str, handovers: Handovers, handover: Handover | None = None
+) -> Download | None:
+    """Look a download up by name; None if the job does not have it.
+
+    ``handovers`` is the ledger of the user, ``handover`` what a data protection page says about the release.
+    """
     if name not in _KINDS:
         return None
     stem = file.name.partition(".")[0]
-    content = _content(run, file, name, handovers)
+    page = name.partition(".")[0]
+    if page in PAGES and run.kind == "release":
+        chosen = replace(handover or Handover(), internal=page == "internal-page")
+        content: Path | bytes | None = _protection_page(run, name, chosen)
+    else:
+        content = _content(run, file, name, handovers)
     if content is None or (isinstance(content, Path) and not content.is_file()):
         return None
     saved = {
@@ -74,7 +91,15 @@ def download(run: Run, file: Path, name: str, handovers: Handovers) -> Download 
         HAND_OVER: f"{stem}-to-hand-over.zip",
         KEEP: f"{stem}-to-keep-private.zip",
     }
-    return Download(saved.get(name, name), _KINDS[name], content)
+    return Download(saved.get(name, f"{stem}-{name}" if page in PAGES else name), _KINDS[name], content)
+
+
+def _protection_page(run: Run, name: str, handover: Handover) -> Path:
+    """Write a data protection page of a finished release."""
+    with (run.folder / RELEASE).open("rb") as stream:
+        release = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
+    job = Job.load(run.folder / JOB)
+    return write_protection_page(release, run.folder / name, handover, job.located_input())
 
 
 def _content(run: Run, file: Path, name: str, handovers: Handovers) -> Path | bytes | None:

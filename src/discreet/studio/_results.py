@@ -13,9 +13,11 @@ import numpy as np
 import polars as pl
 
 from discreet.engines import exactly, open_source
+from discreet.errors import UsageError
 from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
+from discreet.report.schemes_tried import schemes_tried
 from discreet.schema import Domain, infer_type, make_domain, text_of
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
@@ -72,6 +74,8 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "others": _others(release, domains, before, after),
         "class_sizes": _class_sizes(release),
         "lattice": _lattice(release, domains, rows),
+        "schemes": [dataclasses.asdict(each) for each in schemes_tried(release, exact=True)],
+        "pdf": _can_print(),
         "notes": [str(note) for note in release.notes],
         "warnings": [str(note) for note in release.warnings],
         "kept": [
@@ -86,6 +90,17 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "mapping": job.mapping is not None,
         "summary": release.summary(),
     }
+
+
+def _can_print() -> bool:
+    """Whether there is a browser that prints PDF files."""
+    from discreet.report.formats.pdf import find_browser
+
+    try:
+        find_browser()
+    except UsageError:
+        return False
+    return True
 
 
 def _domains(job: Job, rows: Path) -> dict[str, Domain]:
@@ -241,18 +256,26 @@ def front_result(front: Front) -> dict[str, Any]:
     if len(front.points) > 2:
         chosen = front.knee()
         knee = {"point": front.points.index(chosen.point), "reason": chosen.reason}
-    cloud = front.cloud
-    if len(cloud) > _CLOUD:
-        cloud = cloud[:: len(cloud) // _CLOUD + 1]
     points = [{"number": number, "k": point.k, **point.to_dict()} for number, point in enumerate(front.points)]
     return {
         **front.to_dict(),
         "kind": "front",
         "points": points,
         "knee": knee,
-        "cloud": cloud.tolist(),
+        "picture": _picture(front),
         "svg": str(front.plot().render("svg")),
     }
+
+
+def _picture(front: Front) -> dict[str, Any] | None:
+    """What is drawn of a front, as plain data."""
+    from discreet.report.front.plot import picture_of
+
+    if not front.points:
+        return None
+    fields = dataclasses.asdict(picture_of(front))
+    cloud = fields["cloud"]
+    return {**fields, "cloud": cloud[:: len(cloud) // _CLOUD + 1], "evaluated": len(cloud)}
 
 
 def risk_result(report: RiskReport, before: RiskReport | None, attacked: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.engines import open_file, open_source, reading, to_lazy
 from discreet.errors import DataError, MissingColumnError
+from discreet.report.ranges import round_edges
 from discreet.schema import ColumnFacts, Finding, Role, Type, detect, find_leaks, infer_type, numbers_of, text_of
 
 __all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "number_bars", "shown_text"]
@@ -178,7 +179,7 @@ def bars(values: pl.Series, rows: NDArray[np.int64], most: int = BARS) -> list[d
 def number_bars(
     column: str, values: pl.Series, rows: NDArray[np.int64], kind: Type, most: int = BARS
 ) -> list[dict[str, Any]] | None:
-    """Bars of equal width over numbers or dates; None for text and for values that are not numbers."""
+    """Bars over numbers or dates with round ends; None for text and for values that are not numbers."""
     if not kind.numeric or len(values) <= most // 2:
         return None
     try:
@@ -188,15 +189,11 @@ def number_bars(
     low, high = float(numbers.min()), float(numbers.max())
     if not high > low:
         return None
-    whole = kind is not Type.DECIMAL
-    width = (high - low + (1 if whole else 0)) / most
-    width = float(max(1, np.ceil(width))) if whole else width
-    bins = np.minimum((numbers - low) // width, most - 1).astype(np.int64)
-    counts = np.bincount(bins, weights=rows)
-    edges = low + width * np.arange(len(counts) + 1)
+    edges = round_edges(low, high, whole=kind is not Type.DECIMAL, date=kind is Type.DATE)
+    counts, _ = np.histogram(numbers, edges, weights=rows)
     return [
         {"label": _edge(start, kind), "to": _edge(end, kind), "count": int(count)}
-        for start, end, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        for start, end, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True)
     ]
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.report.charts.scales import Scale
-from discreet.report.charts.svg import ON_PAGE, WIDTH, Frame, chart, legend, rect, shortened, text_at
+from discreet.report.charts.svg import (
+    ON_PAGE,
+    WIDTH,
+    Frame,
+    chart,
+    fitted,
+    legend,
+    rect,
+    shortened,
+    text_at,
+    text_width,
+)
 from discreet.report.numbers import percent
 
 if TYPE_CHECKING:
@@ -74,32 +86,47 @@ def _share_parts(shares: Sequence[tuple[str, float]]) -> Iterator[str]:
     left, right = _name_width([name for name, _ in shares]), WIDTH - 58
     for i, (name, share) in enumerate(shares):
         y = _PITCH * i + 3
-        yield text_at(left - 7, y + 14, shortened(name, int((left - 10) / 6.9)), _C.ink, anchor="end")
+        yield text_at(left - 7, y + 14, fitted(name, left - 8), _C.ink, anchor="end")
         yield rect(left, y, right - left, 18, f'fill="none" stroke="{_C.cloud}"')
         yield rect(left, y, min(max(share, 0.0), 1.0) * (right - left), 18, f'fill="{_C.front}"')
         yield text_at(right + 7, y + 14, percent(share), _C.soft, size=12)
 
 
-def before_after_chart(pairs: Sequence[tuple[str, float, float]], label: str) -> str:
-    """Draw for each name a number from 0 to 1, before and after."""
-    return chart(_PITCH * len(pairs) + 48, label, _before_after_parts(pairs)) if pairs else ""
+def before_after_chart(
+    pairs: Sequence[tuple[str, float, float]], label: str, width: float = WIDTH, *, unit: str = ""
+) -> str:
+    """Draw for each name a number from 0 to 1, before and after; ``unit`` is appended to the numbers of the axis."""
+    if not pairs:
+        return ""
+    names = _name_width([name for name, *_ in pairs], math.inf)
+    above = names > width / 2  # names have lines of their own
+    left, pitch = (10.0, 40.0) if above else (names, _PITCH)
+    parts = _before_after_parts(pairs, Frame(left, width - 20, 28.0, 28.0 + pitch * len(pairs)), above, unit)
+    return chart(pitch * len(pairs) + 48, label, parts, width=width)
 
 
-def _before_after_parts(pairs: Sequence[tuple[str, float, float]]) -> Iterator[str]:
-    left, right, top = _name_width([name for name, *_ in pairs], 230.0), WIDTH - 14, 28.0
-    bottom = top + _PITCH * len(pairs)
+def _before_after_parts(
+    pairs: Sequence[tuple[str, float, float]], frame: Frame, above: bool, unit: str
+) -> Iterator[str]:
     peak = max(0.1, *(abs(value) for _, *values in pairs for value in values))
     hollow, filled = f'fill="{_C.paper}" stroke="{_C.soft}" stroke-width="2"', f'fill="{_C.front}"'
-    yield legend(left, 12, f'<circle cx="9" cy="0" r="5" {hollow}/>', "before")
-    yield legend(left + 86, 12, f'<circle cx="9" cy="0" r="5" {filled}/>', "after")
-    for tick in Scale("linear", 0, peak).ticks(4):
-        x = left + tick.position * (right - left)
-        yield f'<path d="M{x:.1f} {top:g}V{bottom:g}" stroke="{_C.grid}"/>'
-        yield text_at(x, bottom + 15, tick.text, _C.soft, anchor="middle", size=11)
+    yield legend(frame.left, 12, f'<circle cx="9" cy="0" r="5" {hollow}/>', "before")
+    yield legend(frame.left + 86, 12, f'<circle cx="9" cy="0" r="5" {filled}/>', "after")
+    scale = Scale("linear", 0, peak * (100 if unit else 1))
+    for tick in scale.ticks(max(2, min(4, int(frame.width // 70))), unit=unit):
+        x = frame.left + tick.position * frame.width
+        yield f'<path d="M{x:.1f} {frame.top:g}V{frame.bottom:g}" stroke="{_C.grid}"/>'
+        yield text_at(
+            max(x, text_width(tick.text, 11) / 2), frame.bottom + 15, tick.text, _C.soft, anchor="middle", size=11
+        )
+    pitch = frame.height / len(pairs)
     for i, (name, before, after) in enumerate(pairs):
-        y = top + _PITCH * (i + 0.5)
-        a, b = (left + abs(value) / peak * (right - left) for value in (before, after))
-        yield text_at(left - 10, y + 4, shortened(name, int((left - 12) / 6.6)), _C.ink, anchor="end", size=12)
+        y = frame.top + pitch * (i + (0.72 if above else 0.5))
+        a, b = (frame.left + abs(value) / peak * frame.width for value in (before, after))
+        if above:
+            yield text_at(2, y - 12, fitted(name, frame.right, 12), _C.ink, size=12, halo=_C.paper)
+        else:
+            yield text_at(frame.left - 10, y + 4, name, _C.ink, anchor="end", size=12)
         yield f'<path d="M{a:.1f} {y:.1f}H{b:.1f}" stroke="{_C.soft}" stroke-width="2"/>'
         yield f'<circle cx="{a:.1f}" cy="{y:.1f}" r="5.5" {hollow}/>'
         yield f'<circle cx="{b:.1f}" cy="{y:.1f}" r="4" {filled}/>'
@@ -122,7 +149,7 @@ def _grouped_parts(groups: Sequence[tuple[str, Sequence[tuple[str, float]]]], ha
         for i, (name, share) in enumerate(bars):
             style = f'fill="{_C.front}"' if i == 0 or not hatched else f'fill="url(#hatch)" stroke="{_C.soft}"'
             width = max(min(share, 1.0) * (right - left), 1.0)
-            yield text_at(left - 7, y + 12, shortened(name, int((left - 10) / 6.9)), _C.ink, anchor="end", size=12)
+            yield text_at(left - 7, y + 12, fitted(name, left - 8, 12), _C.ink, anchor="end", size=12)
             yield rect(left, y + 1, width, 14, style)
             yield text_at(left + width + 6, y + 12, percent(share), _C.soft, size=12)
             y += 20
@@ -160,4 +187,4 @@ def _trade_off_parts(points: Sequence[tuple[str, float, float]], across: str, up
 
 def _name_width(names: Sequence[str], most: float = 180.0) -> float:
     """Return the room that names need on the left."""
-    return min(max(6.9 * max(map(len, names)) + 14, 60.0), most)
+    return min(max(max(map(text_width, names)) + 12, 60.0), most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,6 +18,8 @@ __all__ = ["Scale", "Tick"]
 _PAD = 0.03
 _ZERO = 1e-12
 """Numbers below this share of the largest are rounding errors, and count as zero."""
+_ROUNDED = 1e-9
+"""Numbers that differ by less, as a share of the larger, are drawn as one."""
 _DENSITIES = (((1, 2, 5), 1), ((1, 3), 1), *(((1,), stride) for stride in range(1, 100)))
 """Mantissas to label, and every how many decades; the densest first."""
 
@@ -76,6 +78,8 @@ class Scale:
         low, high = float(known.min()), float(known.max())
         if 0 < low < 0.4 * high:
             low = 0.0
+        if high - low <= _ROUNDED * max(abs(low), abs(high)):  # finer steps would be lost in rounding
+            low = high = (low + high) / 2
         pad = _PAD * (high - low) or abs(high) / 2 or 1.0
         return cls("linear", low - pad, high + pad, flipped=flipped)
 
@@ -122,8 +126,9 @@ class Scale:
             end_position = self.at(end)
             chosen = [value for value in chosen if abs(self.at(value) - end_position) >= gap * 0.8]
             chosen.append(end)
-        write = short_number if short else number_text
-        return [Tick(float(self.at(value)), write(value) + unit) for value in sorted(chosen)]
+        chosen.sort()
+        words = _different(chosen, short_number if short else number_text)
+        return [Tick(float(self.at(value)), text + unit) for value, text in zip(chosen, words, strict=True)]
 
     def _fits(self, values: Sequence[float], gap: float) -> bool:
         positions = np.sort(self.at(values)) if values else np.zeros(0)
@@ -140,6 +145,20 @@ class Scale:
         return [*(-number for number in reversed(numbers)), 0.0, *numbers]
 
 
+def _different(values: Sequence[float], write: Callable[[float], str]) -> list[str]:
+    """Write numbers with as many digits as it takes to tell them apart.
+
+    >>> _different([1234.0, 1234.5], number_text), _different([1.0, 2.0], number_text)
+    (['1,234.0', '1,234.5'], ['1', '2'])
+    """
+    words = [write(value) for value in values]
+    for digits in range(1, 10):
+        if len({*words}) == len(words):
+            break
+        words = [f"{value:,.{digits}f}" for value in values]
+    return words
+
+
 def _within(values: Iterable[float], low: float, high: float) -> list[float]:
     return [value for value in values if low <= value <= high]
 
@@ -149,4 +168,4 @@ def _even(low: float, high: float, most: int) -> list[float]:
     rough = (high - low) / max(most, 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
-    return [round(i * step, 12) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [float(f"{i * step:.12g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

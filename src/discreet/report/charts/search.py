@@ -22,25 +22,28 @@ _LINES = 12
 _LEGEND = "o best cost   . lower bound   = both"
 
 
-def trace_chart(trace: Sequence[Progress]) -> str:
+def trace_chart(trace: Sequence[Progress], width: float = WIDTH) -> str:
     """Draw the best cost and the lower bound over time; empty if nothing changed."""
     moments = [moment for moment in trace if np.isfinite(moment.best)]
     if len(moments) < 2 or moments[-1].seconds <= moments[0].seconds:
         return ""
     last, spent = moments[-1], moments[-1].seconds - moments[0].seconds
-    ends = f"the best cost fell to {number_text(last.best)}, the lower bound rose to {number_text(last.bound)}"
-    return chart(240, f"Within {spent:.3g} seconds {ends}", _trace_parts(moments))
+    ends = f"the best cost fell to {number_text(last.best)}"
+    if np.isfinite(last.bound):
+        ends += f", the lower bound rose to {number_text(last.bound)}"
+    return chart(240, f"Within {spent:.3g} seconds {ends}", _trace_parts(moments, width), width=width)
 
 
-def _trace_parts(moments: Sequence[Progress]) -> Iterator[str]:
-    frame = Frame(56.0, WIDTH - 14, 40.0, 196.0)
+def _trace_parts(moments: Sequence[Progress], width: float) -> Iterator[str]:
+    frame = Frame(56.0, width - 14, 40.0, 196.0)
     cost = Scale.over([value for m in moments for value in (m.best, m.bound) if np.isfinite(value)])
     start, end = moments[0].seconds, moments[-1].seconds - moments[0].seconds
     time = Scale("linear", 0.0, max(end, 1e-9))
 
-    yield legend(frame.left, 14, f'<path d="M0 0H18" stroke="{_C.front}" stroke-width="3"/>', "best cost found")
+    best_name = "best cost found" if width > 400 else "best found"
+    yield legend(frame.left, 14, f'<path d="M0 0H18" stroke="{_C.front}" stroke-width="3"/>', best_name)
     dashed = f'<path d="M0 0H18" stroke="{_C.knee}" stroke-width="2" stroke-dasharray="5 3"/>'
-    yield legend(frame.left + 140, 14, dashed, "lower bound")
+    yield legend(frame.left + 140 if width > 400 else frame.left + 126, 14, dashed, "lower bound")
     yield from frame.rows(cost.ticks(5, short=True), gap=7, size=12)
     best = [frame.point(time, cost, (m.seconds - start, m.best)) for m in moments]
     bound = [frame.point(time, cost, (m.seconds - start, m.bound)) for m in moments if np.isfinite(m.bound)]
@@ -49,11 +52,17 @@ def _trace_parts(moments: Sequence[Progress]) -> Iterator[str]:
         area = f"{_staircase(best)}L{back[0][0]:.1f} {back[0][1]:.1f}{_staircase(back, backwards=True)}Z"
         yield f'<path d="{area}" fill="url(#gap)"/>'
         yield f'<path d="{_staircase(bound)}" fill="none" stroke="{_C.knee}" stroke-width="2" stroke-dasharray="5 3"/>'
-    yield f'<path d="{_staircase(best)}" fill="none" stroke="{_C.front}" stroke-width="3"/>'
+    yield f'<path class="best" d="{_staircase(best)}" fill="none" stroke="{_C.front}" stroke-width="3"/>'
     axes = f"M{frame.left:g} {frame.top:g}V{frame.bottom:g}H{frame.right:g}"
     yield f'<path d="{axes}" stroke="{_C.soft}" fill="none"/>'
     yield from frame.columns(Scale("linear", 0.0, end).ticks(5), size=12)
-    yield text_at(frame.right, frame.bottom + 35, "seconds since the first release was found", _C.ink, anchor="end")
+    yield text_at(
+        frame.right,
+        frame.bottom + 35,
+        "seconds since the first release was found" if width > 400 else "seconds",
+        _C.ink,
+        anchor="end",
+    )
     yield text_at(4, frame.bottom + 35, "↑ cost" + ("" if cost.kind == "linear" else " (log scale)"), _C.ink)
 
 

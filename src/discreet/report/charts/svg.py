@@ -19,16 +19,20 @@ __all__ = [
     "Colours",
     "Frame",
     "chart",
+    "fitted",
     "legend",
     "rect",
     "shortened",
     "text_at",
+    "text_width",
 ]
 
+_LETTER = 0.62
+"""The width of a letter in terms of its size, in the widest of the fonts below."""
 NAMESPACE = "http://www.w3.org/2000/svg"
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 WIDTH = 460.0
-"""The width of every chart of a report."""
+"""The width of charts unless another is asked for, as the studio does for the screen it is on."""
 
 
 class Colours(NamedTuple):
@@ -94,10 +98,10 @@ class Frame(NamedTuple):
         return self.left + float(x.at(value[0])) * self.width, self.bottom - float(y.at(value[1])) * self.height
 
 
-def chart(height: float, label: str, parts: Iterable[str]) -> str:
+def chart(height: float, label: str, parts: Iterable[str], *, width: float = WIDTH) -> str:
     """Return an ``svg`` element; ``label`` describes it to those who cannot see it."""
     head = (
-        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
+        f'<svg xmlns="{NAMESPACE}" class="chart" viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(label, quote=True)}" font-family="{FONT}" font-size="13">'
     )
     return head + "".join(parts) + "</svg>"
@@ -116,6 +120,24 @@ def rect(x: float, y: float, width: float, height: float, style: str) -> str:
 def shortened(words: str, letters: int) -> str:
     """Cut text to at most ``letters`` characters."""
     return words if len(words) <= letters else words[: max(letters - 1, 1)] + "…"
+
+
+def fitted(words: str, room: float, size: float = 13) -> str:
+    """Cut text to what fits in ``room``.
+
+    >>> fitted("Vocational training", 90), fitted("Doctor", 90)
+    ('Vocational…', 'Doctor')
+    """
+    return shortened(words, int(room / text_width("0", size)))
+
+
+def text_width(words: str, size: float = 13) -> float:
+    """Return about how wide a text is drawn, rather too wide than too narrow.
+
+    >>> round(text_width("20,000 · 5 %"))
+    97
+    """
+    return _LETTER * size * len(words)
 
 
 def text_at(

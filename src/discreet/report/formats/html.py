@@ -16,6 +16,7 @@ from discreet.report.sections.blocks import (
     Facts,
     Figure,
     Section,
+    Signatures,
     Text,
     Tile,
     Tiles,
@@ -25,8 +26,8 @@ from discreet.report.sections.blocks import (
 __all__ = ["to_html"]
 
 
-def to_html(sections: Sequence[Section]) -> Iterator[str]:
-    """Yield the HTML of all sections, with a table of contents after the first."""
+def to_html(sections: Sequence[Section], *, contents: bool = True) -> Iterator[str]:
+    """Yield the HTML of all sections, with a table of ``contents`` after the first."""
     yield PATTERNS
     links = [
         f'<li><a href="#part{number}">{escape(section.title)}</a></li>'
@@ -39,7 +40,7 @@ def to_html(sections: Sequence[Section]) -> Iterator[str]:
             yield f"<h2>{escape(section.title)}</h2>"
         yield from _blocks(section.blocks)
         yield "</section>"
-        if number == 0 and len(links) > 1:
+        if contents and number == 0 and len(links) > 1:
             yield f'<nav aria-label="Contents"><ol>{"".join(links)}</ol></nav>'
 
 
@@ -77,6 +78,8 @@ def _block(block: Block) -> Iterator[str]:
         yield f"<figure>{block.svg}{caption}</figure>"
     elif isinstance(block, Code):
         yield f"<pre>{escape(block.text)}</pre>"
+    elif isinstance(block, Signatures):
+        yield f'<div class="signatures">{"".join(map(_signature, block.lines))}</div>'
     elif isinstance(block, Cards):
         yield '<div class="grid">'
         for card in block.cards:
@@ -94,6 +97,13 @@ def _verdict(verdict: VerdictBox) -> Iterator[str]:
         mark = f'<span aria-hidden="true">{_MARKS[level]}</span>'
         yield f'<li class="{level}">{mark}<span>{word}{escape(sentence)}</span></li>'
     yield "</ul></div>"
+
+
+def _signature(line: tuple[str, str]) -> str:
+    who, name = line
+    fields = (("name", name), ("date", ""), ("signature", ""))
+    places = "".join(f"<div><span>{escape(words)}</span><small>{title}</small></div>" for title, words in fields)
+    return f"<fieldset><legend>{escape(who)}</legend>{places}</fieldset>"
 
 
 def _tile(tile: Tile) -> str:

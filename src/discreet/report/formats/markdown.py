@@ -14,12 +14,15 @@ from discreet.report.sections.blocks import (
     Facts,
     Figure,
     Section,
+    Signatures,
     Text,
     Tiles,
     VerdictBox,
 )
 
 __all__ = ["to_markdown"]
+
+_LINE = r"\_" * 20
 
 
 def to_markdown(title: str, subtitle: str, sections: Sequence[Section], footer: Sequence[str]) -> str:
@@ -51,6 +54,9 @@ def _block(block: Block) -> Iterator[str]:
         yield f"{_fenced(block.text)}\n\n{_plain(block.caption)}" if block.text else ""
     elif isinstance(block, Code):
         yield _fenced(block.text)
+    elif isinstance(block, Signatures):
+        for who, name in block.lines:
+            yield f"**{_plain(who)}**: {_plain(name) or _LINE} &emsp; **Date**: {_LINE} &emsp; **Signature**: {_LINE}"
     elif isinstance(block, Cards):
         for card in block.cards:
             yield f"### {_plain(card.title)}"

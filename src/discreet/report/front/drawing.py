@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.errors import UsageError
-from discreet.report.charts.scales import Scale
+from discreet.report.charts.scales import Scale, Tick
 from discreet.report.charts.svg import DARK, FONT, LIGHT, NAMESPACE, Colours, text_at
 from discreet.report.front.picture import FrontPicture, PicturePoint
 from discreet.report.numbers import number_text, percent
@@ -146,7 +146,7 @@ class _FrontDrawing:
         if len(self.picture.cloud):
             sizes = ((-9, 1.2), (-2, 2), (7, 3))
             dots = "".join(f'<circle cx="{x}" r="{r}" fill="{colours.cloud}"/>' for x, r in sizes)
-            yield dots, f"{len(self.picture.cloud):,} recodings evaluated"
+            yield dots, f"{max(len(self.picture.cloud), self.picture.evaluated):,} recodings evaluated"
 
     def _keys(self) -> list[list[tuple[float, str, str]]]:
         """Return the rows of the legend: position, mark and words of each entry."""
@@ -174,7 +174,9 @@ class _FrontDrawing:
         across, up = right - self.left, self.bottom - self.top
         end = self.points[-1].value if float(self.points[-1].value).is_integer() else None
         xs = [(self.left + tick.position * across, tick.text) for tick in self.x.ticks(int(across // 58), end=end)]
-        ys = [(self.bottom - tick.position * up, tick.text) for tick in self.y.ticks(int(up // 42), short=True)]
+        in_shares = bool(self.narrow and self.whole)  # there is room for one axis, and shares are understood by all
+        marks = self._share_ticks(up) if in_shares else self.y.ticks(int(up // 42), short=True)
+        ys = [(self.bottom - tick.position * up, tick.text) for tick in marks]
         grid = "".join(
             [f"M{x:.1f} {self.top:g}v{up:g}" for x, _ in xs] + [f"M{self.left:g} {y:.1f}h{across:g}" for y, _ in ys]
         )
@@ -189,16 +191,21 @@ class _FrontDrawing:
             name = name.partition(":")[0]
         yield text_at(self.left, self.bottom + 41, name + _scale_words(self.x), colours.ink)
         yield text_at(right, self.bottom + 41, "more privacy →", colours.ink, anchor="end")
-        yield text_at(_EDGE, self.top - 11, f"↑ {self.picture.cost} loss{_scale_words(self.y)}", colours.ink)
+        loss = "loss, of suppressing everything" if in_shares else f"{self.picture.cost} loss"
+        yield text_at(_EDGE, self.top - 11, f"↑ {loss}{_scale_words(self.y)}", colours.ink)
         if self.whole and not self.narrow:
             yield from self._shares(right, up)
 
-    def _shares(self, right: float, up: float) -> Iterator[str]:
-        """Yield a second axis on the right: the loss relative to suppressing everything."""
+    def _share_ticks(self, up: float) -> list[Tick]:
+        """Return ticks for the loss relative to suppressing everything."""
         shares = Scale(self.y.kind, self.y.low, self.y.high, self.y.unit * 100 / self.whole)
         if self.y.kind == "linear":
             shares = Scale("linear", self.y.low * 100 / self.whole, self.y.high * 100 / self.whole)
-        for position, words in shares.ticks(int(up // 42), unit=" %"):
+        return shares.ticks(int(up // 42), unit=" %")
+
+    def _shares(self, right: float, up: float) -> Iterator[str]:
+        """Yield a second axis on the right: the loss relative to suppressing everything."""
+        for position, words in self._share_ticks(up):
             y = self.bottom - position * up
             yield f'<path d="M{right:g} {y:.1f}h5" stroke="{self.colours.soft}"/>'
             yield text_at(right + 8, y + 4, words, self.colours.soft, size=12)

@@ -91,6 +91,8 @@ class FrontPicture:
     cost: str = "LM"
     cloud: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     """(nodes, 2): value and loss of every recoding that was evaluated."""
+    evaluated: int = 0
+    """How many recodings were evaluated, if the cloud has only some of them."""
     missed: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     """(points, 2): points of the true front that the search did not find."""
     lower_is_better: bool = False

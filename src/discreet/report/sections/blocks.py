@@ -17,6 +17,7 @@ __all__ = [
     "Figure",
     "Reportable",
     "Section",
+    "Signatures",
     "Text",
     "Tile",
     "Tiles",
@@ -112,7 +113,14 @@ class Cards:
     cards: Sequence[Card]
 
 
-Block = Text | BulletList | Facts | VerdictBox | Tiles | DataTable | Figure | Code | Cards
+@dataclass(frozen=True)
+class Signatures:
+    """Lines to sign on: who signs, and the name if it is known."""
+
+    lines: Sequence[tuple[str, str]]
+
+
+Block = Text | BulletList | Facts | VerdictBox | Tiles | DataTable | Figure | Code | Cards | Signatures
 
 
 @dataclass(frozen=True)

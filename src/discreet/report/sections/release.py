@@ -12,6 +12,7 @@ from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.report.certificate import keyed_input
 from discreet.report.charts.release import bar_chart, size_chart, size_names, spread_chart, tree_chart
+from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
@@ -19,6 +20,7 @@ from discreet.report.job_text import job_for_reports, plain_data, scheme_names
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
+from discreet.report.schemes_tried import HEAD, schemes_tried, table_rows
 from discreet.report.sections.blocks import (
     Block,
     BulletList,
@@ -45,7 +47,17 @@ if TYPE_CHECKING:
     from discreet.report.columns import ReleasedColumn
     from discreet.runtime.parts import Family
 
-__all__ = ["FOOTER", "report_sections", "report_tiles", "report_title"]
+__all__ = [
+    "FOOTER",
+    "input_words",
+    "output_words",
+    "promise_lines",
+    "report_sections",
+    "report_tiles",
+    "report_title",
+    "table_name",
+    "verdict_box",
+]
 
 FOOTER = (
     "Made with discreet. This report holds names of columns, released values and counts. No count is smaller than the "
@@ -56,18 +68,19 @@ FOOTER = (
 def report_title(release: Release) -> tuple[str, str]:
     """Return the title of a report and the line below it."""
     read = release.job.get("input")
-    name = "Release report" if read is None else f"Release report: {_table_name(str(read))}"
+    name = "Release report" if read is None else f"Release report: {table_name(str(read))}"
     return name, f"Made {release.made.replace('T', ' ')[:16]} UTC with discreet {release.versions['discreet']}"
 
 
-def _table_name(location: str) -> str:
+def table_name(location: str) -> str:
+    """Return the name of a file or table without its folder."""
     return str(TableUrl.parse(location).table) if is_url(location) else Path(location).name
 
 
 def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Section]:
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     return [
-        Section("", [_verdict(release), report_tiles(release)]),
+        Section("", [verdict_box(release), report_tiles(release)]),
         Section("What was requested", list(_job(release))),
         Section("What was done", list(_result(release))),
         *_schemes(release),
@@ -80,30 +93,25 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
     ]
 
 
-def _verdict(release: Release) -> VerdictBox:
+def verdict_box(release: Release) -> VerdictBox:
+    """Return the verdict, which comes first."""
     verdict = release.verdict
     return VerdictBox(verdict.level, verdict.headline, [(each.level, each.sentence) for each in verdict.findings])
 
 
 def _schemes(release: Release) -> Iterator[Section]:
-    """Yield the schemes that were tried for ``best``; what others lose depends on people left out of this release."""
-    tried = release.stats.get("schemes")
-    if not tried or LeftOut.of(release).total:
-        return
-    rows = []
-    for each in tried:
-        if each["cost"] is None:
-            rows.append([each["scheme"], "no release", "", each["reason"]])
-            continue
-        proof = "proven optimal" if each["status"] == "optimal" else f"at most {percent(each['gap'])} from the best"
-        rows.append([each["scheme"], percent(each["normalized_cost"]), few(each["suppressed"]), proof])
-    yield Section(
-        "Schemes that were tried",
-        [
-            Text(f"With the same promises, {scheme_names(release.job)} loses least and was taken."),
-            DataTable(("scheme", "detail lost", "people left out", "how good it is"), rows),
-        ],
-    )
+    """Yield the schemes that were tried for ``best``."""
+    tried = schemes_tried(release)
+    if tried:
+        caption = "Bars of a measure have one scale; shorter is better."
+        yield Section(
+            "Schemes that were tried",
+            [
+                Text(f"All keep the same promises; {scheme_names(release.job)} loses least and was taken."),
+                DataTable(HEAD, table_rows(tried)),
+                Figure(schemes_chart(tried), caption),
+            ],
+        )
 
 
 def report_tiles(release: Release) -> Tiles:
@@ -155,7 +163,7 @@ def _promises_kept(release: Release) -> str:
 def _job(release: Release) -> Iterator[Block]:
     job = release.job
     yield Text("The goal was a table that is safe to share and keeps these promises:")
-    yield BulletList(list(_promises(release)))
+    yield BulletList(list(promise_lines(release)))
     identifiers, sensitive = list(job.get("identifiers") or ()), list(job.get("sensitive") or ())
     schemes = job["scheme"]
     schemes = dict.fromkeys(schemes.values()) if isinstance(schemes, Mapping) else [schemes]
@@ -175,7 +183,7 @@ def _job(release: Release) -> Iterator[Block]:
     yield Facts(facts)
 
 
-def _promises(release: Release) -> Iterator[str]:
+def promise_lines(release: Release) -> Iterator[str]:
     """Yield the text form of each promise, and what it means."""
     sensitive = list(release.job.get("sensitive") or ())
     for text in release.job["privacy"]:
@@ -406,14 +414,15 @@ def _repeat(release: Release) -> Iterator[Block]:
         "full, the values of the data that are only counted here."
     )
     yield Code(_job_yaml(release.job))
-    facts = [("input", _input(release)), ("output", _file(release.wrote))]
+    facts = [("input", input_words(release)), ("output", output_words(release.wrote))]
     facts.append(("versions", ", ".join(f"{name} {version}" for name, version in release.versions.items())))
     seconds = ", ".join(f"{stage} {spent:.2f}" for stage, spent in release.stats["seconds"].items())
     facts.append(("seconds", seconds))
     yield Facts(facts)
 
 
-def _file(stamp: FileStamp | None) -> str:
+def output_words(stamp: FileStamp | None) -> str:
+    """Return the name of what was written, with its SHA-256."""
     if stamp is None:
         return "no file"
     try:
@@ -422,7 +431,7 @@ def _file(stamp: FileStamp | None) -> str:
         return f"{stamp.name}, changed or moved since"
 
 
-def _input(release: Release) -> str:
+def input_words(release: Release) -> str:
     """Return the name of the input, with its HMAC if the owner has a key."""
     if release.read is None:
         return "no file"
@@ -440,8 +449,10 @@ def _job_yaml(job: Mapping[str, Any]) -> str:
     for key in ("input", "output"):
         if not is_url(options.get(key)) and Path(str(options.get(key, ""))).is_absolute():
             options[key] = Path(str(options[key])).name
-    if "report" in options:
-        options["report"] = [Path(str(name)).name for name in options["report"]]
+    for key in ("report", "protection_page"):
+        if key in options:
+            options[key] = [Path(str(name)).name for name in options[key]]
+    options.pop("internal_page", None)
     for role in ("quasi_identifiers", "sensitive"):
         forms = {name: _without_folder(form) for name, form in (options.get(role) or {}).items()}
         options |= {role: forms} if forms else {}

@@ -76,5 +76,7 @@ export const at = {
   hierarchyFile: (id, column) => `/api/projects/${part(id)}/hierarchy.csv?${new URLSearchParams({ column })}`,
   jobs: (id) => `/api/projects/${part(id)}/jobs`,
   job: (id) => `/api/jobs/${part(id)}`,
+  chart: (id, name, query) => `/api/jobs/${part(id)}/charts/${part(name)}?${new URLSearchParams(query)}`,
+  columnChart: (id, name, width) => `/api/projects/${part(id)}/chart?${new URLSearchParams({ name, width })}`,
   file: (id, name) => `/api/jobs/${part(id)}/files/${part(name)}`,
 };

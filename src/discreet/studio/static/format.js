@@ -44,18 +44,3 @@ export function ago(stamp) {
   if (minutes < 48 * 60) return `${Math.round(minutes / 60)} h ago`;
   return new Date(time).toLocaleDateString("en");
 }
-
-/** Shorten in the middle, so that both ends can be read. */
-export const shorten = (text, limit = 28) => (text.length <= limit ? text : `${text.slice(0, Math.ceil(limit / 2))}…${text.slice(text.length - Math.floor(limit / 2) + 1)}`);
-
-/** Round steps for an axis from `low` to `high`. */
-export function ticks(low, high, wanted = 5) {
-  const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-9; // finer steps would be lost in rounding
-  const span = Math.max(high - low, least) || 1;
-  const rough = span / Math.max(1, wanted);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((base) => base * power).find((size) => size >= rough) || power * 10;
-  const found = [];
-  for (let place = Math.ceil(low / step); place * step <= high + step / 1e6; place += 1) found.push(Math.abs(place * step) < step / 1e6 ? 0 : place * step);
-  return found;
-}

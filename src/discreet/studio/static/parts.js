@@ -163,9 +163,9 @@ export function More({ label, children, open }) {
   return html`<details class="more" open=${open}><summary><${Icon} name="right" size=${16} />${label}</summary>${children}</details>`;
 }
 
-/** Levels as small boxes, filled up to the released one. */
+/** Levels as small boxes; those filled are levels of detail that are kept, as on the page of a front. */
 export function Pips({ level, levels, label }) {
-  const boxes = Array.from({ length: Math.max(levels, 1) }, (_, index) => html`<i class=${index < level ? "on" : ""}></i>`);
+  const boxes = Array.from({ length: Math.max(levels, 1) }, (_, index) => html`<i class=${index < Math.max(levels, 1) - level ? "on" : ""}></i>`);
   return html`<span class="pips" role="img" aria-label=${label || texts.levelOf(level, levels)}>${boxes}</span>`;
 }
 

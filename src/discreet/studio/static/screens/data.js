@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
 import { Button, Card, Dialog, Meter, Notice, Pager, Segments, Stat, Waiting } from "../parts.js";
-import { Bars } from "../charts.js";
+import { Chart } from "../charts.js";
 import { Decide } from "./decide.js";
 import { Icon } from "../icons.js";
 import { count, share } from "../format.js";
@@ -69,7 +69,7 @@ function Detail({ name, onClose }) {
     ${!found && !error && html`<${Waiting} tall />`}
     ${found && html`<div class="stats"><${Stat} value=${texts.types[found.type] || found.type} label=${texts.data.type} /><${Stat} value=${count(found.distinct)} label=${texts.data.distinct} />
         <${Stat} value=${count(found.missing)} label=${texts.data.empty} /></div>
-      <${Bars} bars=${found.histogram || []} label=${texts.data.histogram(name)} height=${240} />
+      <${Chart} path=${(width) => at.columnChart(project.id, name, width)} />
       ${(found.top || []).length > 0 && html`<h3>${texts.data.top}</h3><table class="grid"><tbody>${found.top.slice(0, 8).map((one) => html`<tr><td class="cell">${one.label}</td><td><${Meter} value=${one.count / Math.max(1, found.top[0].count)} label=${share(one.count / project.rows)} /></td><td class="num">${count(one.count)}</td></tr>`)}</tbody></table>`}`}
   </${Dialog}>`;
 }

@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Meter, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
-import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
+import { FrontChart, JobChart } from "../charts.js";
 import { frontPoints } from "../front.js";
 import { Verdict } from "./decide.js";
 import { jobLabel } from "./run.js";
@@ -57,7 +57,7 @@ function Front({ job }) {
   return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
     ${(found.promises || []).length > 0 && html`<${Notice} kind="good" icon="shield"><p>${words.allKeep} ${found.promises.map((each, index) => html`${index > 0 && " "}<code>${each}</code>`)}. <span class="quiet">${words.lower}</span></p></${Notice}>`}
     <div class="front">
-      <div class="front-chart"><p class="axis-title small quiet">${words.yAxis}</p><${FrontChart} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => setQuery({ point: id })} height=${420} /></div>
+      <div class="front-chart"><${FrontChart} id=${job.id} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => setQuery({ point: id })} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
         <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
         <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
@@ -91,23 +91,23 @@ function Result({ job }) {
       <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
       <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.gapText} />
     </div></section>
+    ${(found.schemes || []).length > 1 && html`<${Card} title=${words.schemes} text=${words.schemesText}><${JobChart} id=${job.id} name="schemes" /></${Card}>`}
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
         <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
-      ${attribute && html`<${Attribute} key=${column} attribute=${attribute} />`}
+      ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} />`}
     </${Card}>
     ${found.kept.length > 0 && html`<${Kept} kept=${found.kept} />`}
     ${found.lattice && html`<${Lattice} lattice=${found.lattice} space=${found.space} examined=${found.examined} />`}
     <${Rows} job=${job} />`;
 }
 
-function Attribute({ attribute }) {
+function Attribute({ id, attribute }) {
   const { name, cut } = attribute;
-  const label = words.histogramOf(name);
-  const bars = cut && (cut.bars || []).length ? cut.bars : null;
   return html`<div class="columns two attribute">
-    <div><h3>${words.histogram}</h3>${cut && cut.before && cut.after ? html`<${StepsChart} before=${cut.before} after=${cut.after} label=${label} />` : bars ? html`<${ReleasedBars} bars=${bars} label=${label} />` : html`<${BeforeAfter} before=${attribute.before} after=${attribute.after} label=${label} />`}</div>
-    <div><h3>${words.cut}</h3>${cut && (cut.tree || []).length ? html`<${Icicle} levels=${cut.tree} label=${words.cutLabel(name)} />` : html`<p class="quiet">${words.noTree}</p>`}</div>
+    <div><h3>${words.histogram}</h3><${JobChart} id=${id} name="column" column=${name} empty=${words.noHistogram} />
+      ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.people}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
+    <div><h3>${words.cut}</h3><${JobChart} id=${id} name="column" part="tree" column=${name} empty=${words.noTree} /><p class="small quiet">${cut && cut.tree.length > 0 && words.treeText}</p></div>
   </div>`;
 }
 

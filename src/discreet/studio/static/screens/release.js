@@ -11,10 +11,10 @@ import { texts } from "../texts.js";
 
 const words = texts.release;
 const PARTS = [
-  { name: "over", archive: "hand-over.zip", icon: "shield", files: ["data.csv", "data.parquet", "report.html", "certificate.json"] },
+  { name: "over", archive: "hand-over.zip", icon: "shield", files: ["data.csv", "data.parquet", "report.html", "report.pdf", "certificate.json"] },
   { name: "keep", archive: "keep.zip", icon: "lock", files: ["job.yaml", "script.py", "mapping.json"] },
 ];
-const ICONS = { "data.csv": "table", "data.parquet": "table", "report.html": "file", "certificate.json": "shield", "job.yaml": "code", "script.py": "code", "mapping.json": "lock" };
+const ICONS = { "data.csv": "table", "data.parquet": "table", "report.html": "file", "report.pdf": "file", "certificate.json": "shield", "job.yaml": "code", "script.py": "code", "mapping.json": "lock" };
 
 export function Release() {
   const { project, route, setQuery } = useApp();
@@ -24,7 +24,7 @@ export function Release() {
   const [found, error] = useLoaded(job && `${at.job(job.id)}/result`);
   const [report, setReport] = useState(false);
   if (!job) return html`<${Empty} top icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
-  const has = (name) => name !== "mapping.json" || !found || found.mapping;
+  const has = (name) => !found || ({ "mapping.json": found.mapping, "report.pdf": found.pdf }[name] ?? true);
   const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>
       ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => setQuery({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
@@ -38,6 +38,7 @@ export function Release() {
     <${Card} title=${words.report} text=${words.reportText} actions=${html`<${Button} kind="compact" icon="eye" aria-expanded=${report ? "true" : "false"} onClick=${() => setReport(!report)}>${report ? words.hide : words.show}</${Button}>`}>
       ${report && html`<iframe class="report" title=${words.report} sandbox="" src=${`${at.file(job.id, "report.html")}?inline=1`}></iframe>`}
     </${Card}>
+    <${ProtectionPage} job=${job} pdf=${found && found.pdf} />
     <${Script} job=${job} />
   </div>
   <aside class="card sticky stack" aria-labelledby="checked"><h2 id="checked">${words.checked}</h2>
@@ -47,6 +48,16 @@ export function Release() {
       ${found.kept.length > 0 && html`<h3>${texts.explore.kept}</h3><ul class="plain small">${found.kept.map((each) => html`<li><b>${each.name}</b> <span class="quiet">${words.keptOf(each.unique === null ? texts.explore.notCounted : share(each.unique), each.confirmed)}</span></li>`)}</ul>`}
       <h3>${words.before}</h3><ol class="advice">${words.advice.map((each) => html`<li>${each}</li>`)}</ol>`}
   </aside></div>`;
+}
+
+/** One page for the data protection officer, in both versions and all formats. */
+function ProtectionPage({ job, pdf }) {
+  const [about, setAbout] = useState({ purpose: "", recipient: "" });
+  const page = words.page;
+  return html`<${Card} title=${page.title} text=${page.text}>
+    <div class="find">${["purpose", "recipient"].map((name) => html`<label class="field" key=${name}><span>${page[name]}</span><input type="text" maxlength="500" value=${about[name]} onInput=${(event) => setAbout({ ...about, [name]: event.target.value })} /></label>`)}</div>
+    ${[["protection-page", page.external], ["internal-page", page.internal]].map(([name, version]) => html`<p class="row" key=${name}><b>${version}</b>${Object.entries(page.formats).filter(([suffix]) => suffix !== "pdf" || pdf).map(([suffix, format]) => html`<a class="button compact" download href=${`${at.file(job.id, `${name}.${suffix}`)}?${new URLSearchParams(about)}`} aria-label=${page.label(version, format)}><${Icon} name="download" />${format}</a>`)}</p>`)}
+  </${Card}>`;
 }
 
 function Script({ job }) {

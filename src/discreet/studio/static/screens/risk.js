@@ -3,7 +3,8 @@ import { html } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { newest, useApp, useJob, useLoaded } from "../context.js";
 import { Card, Empty, Meter, More, Notice, Stat, Waiting } from "../parts.js";
-import { Shift, SizeBars } from "../charts.js";
+import { JobChart } from "../charts.js";
+import { Find } from "./find.js";
 import { jobLabel } from "./run.js";
 import { count, number, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -17,7 +18,7 @@ export function Risk() {
   const [job] = useJob(chosen && chosen.id);
   if (!chosen) return html`<${Empty} top icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
-    <div class="stack">${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} />`)}</div>`;
+    <div class="stack"><${Find} key=${chosen.id} id=${chosen.id} />${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} />`)}</div>`;
 }
 
 function Part({ part, id, state }) {
@@ -25,23 +26,12 @@ function Part({ part, id, state }) {
   const title = part === "risk" ? words.risk : words.utility;
   if (state === "failed" || error) return html`<${Card} title=${title}><${Notice} kind="warn"><p>${error ? error.message : words.failed}</p></${Notice}></${Card}>`;
   if (!found || found.state) return html`<${Card} title=${title}><p class="quiet" role="status"><span class="spinner"></span> ${words.measuring}</p></${Card}>`;
-  return part === "risk" ? html`<${RiskPart} found=${found} id=${id} />` : html`<${UtilityPart} found=${found} />`;
-}
-
-/** The share of people in groups of each range of sizes; the ranges start at the edges. */
-function ranged({ edges, rows }, total) {
-  return edges.map((low, index) => {
-    const to = index + 1 < edges.length ? edges[index + 1] - 1 : null;
-    return { label: to === null ? `${low}+` : to === low ? `${low}` : `${low}–${to}`, to, share: rows[index] / Math.max(1, total) };
-  });
+  return part === "risk" ? html`<${RiskPart} found=${found} id=${id} />` : html`<${UtilityPart} found=${found} id=${id} />`;
 }
 
 function RiskPart({ found, id }) {
-  const [result] = useLoaded(`${at.job(id)}/result`);
-  const sizes = result && result.class_sizes;
   const after = found;
   const before = found.original;
-  const limit = Math.round(1 / (after.threshold || 0.2));
   const attackers = ["prosecutor", "journalist", "marketer"].map((name) => {
     const pick = (report) => {
       const part = report && report[name];
@@ -56,10 +46,8 @@ function RiskPart({ found, id }) {
       <${Stat} label=${words.uniques} value=${count(after.uniques)} of=${before && words.was(count(before.uniques))} />
       <${Stat} label=${words.atRisk(share(after.threshold))} value=${share(after.prosecutor.share_at_risk)} of=${before && words.was(share(before.prosecutor.share_at_risk))} /></div>
     <div class="columns two">
-      ${before && html`<${Card} title=${words.sizesBefore} text=${words.sizesBeforeText(limit)}><${SizeBars} bars=${ranged(sizes ? { edges: sizes.edges, rows: sizes.before } : before.sizes, before.rows)} limit=${limit} label=${words.sizesBefore} /></${Card}>`}
-      <${Card} title=${words.sizesAfter} text=${words.sizesText(limit)}><${SizeBars} bars=${ranged(sizes ? { edges: sizes.edges, rows: sizes.after } : after.sizes, after.rows)} limit=${limit} label=${words.sizesAfter} /></${Card}>
-      <${Card} title=${words.attackers} text=${words.attackersText}><ul class="attackers">${attackers.map((each) => html`<li><div class="row spread"><h3>${words.names[each.name]}</h3><b class="figures">${share(each.after.average)}</b></div><p class="small quiet">${words.attackerTexts[each.name]}</p>
-        <${Shift} before=${each.before ? each.before.average : null} after=${each.after.average} label=${words.shift(share(each.before && each.before.average), share(each.after.average))} /></li>`)}</ul><p class="legend"><span><svg viewBox="0 0 26 12" aria-hidden="true"><circle class="swatch-hollow" cx="13" cy="6" r="4.5" /></svg>${texts.chart.before}</span><span><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="swatch-full" x="8.500" y="1.500" width="9" height="9" rx="2" /></svg>${texts.chart.after}</span></p></${Card}>
+      <${Card} title=${words.sizes} text=${words.sizesText}><${JobChart} id=${id} name="sizes" /></${Card}>
+      <${Card} title=${words.attackers} text=${words.attackersText}><ul class="attackers">${attackers.map((each) => html`<li><div class="row spread"><h3>${words.names[each.name]}</h3><b class="figures">${share(each.after.average)}</b></div><p class="small quiet">${words.attackerTexts[each.name]}</p></li>`)}</ul><${JobChart} id=${id} name="attackers" /></${Card}>
       ${Object.keys(after.disclosure || {}).length > 0 && html`<${Card} title=${words.secrets} text=${words.secretsText}>${Object.entries(after.disclosure).map(([column, found]) => html`<div class="disclosure"><h3>${column}</h3><dl class="pairs">
         <dt>${words.confidence}</dt><dd>${share(found.confidence)}</dd><dt>${words.averageConfidence}</dt><dd>${share(found.average_confidence)}</dd><dt>${words.distinct}</dt><dd>${number(found.distinct_l)}</dd><dt>${words.distance}</dt><dd>${number(found.t_equal)}</dd></dl></div>`)}</${Card}>`}
     </div>
@@ -79,7 +67,7 @@ function Attacks({ attacks }) {
     <tbody>${lines.map(([title, success, naive]) => html`<tr><th scope="row">${title}</th><td class="num">${share(success)}</td><td class="num">${share(naive)}</td></tr>`)}</tbody></table></div></${Card}>`;
 }
 
-function UtilityPart({ found }) {
+function UtilityPart({ found, id }) {
   const strength = (found.associations || []).filter((each) => each.measure !== "spearman");
   return html`<section class="stack" aria-labelledby="utility-title"><h2 id="utility-title" class="section">${words.utility}</h2>
     <div class="stats"><${Stat} label=${words.rows} value=${share(found.released_rows / Math.max(1, found.rows))} of=${words.rowsOf(count(found.released_rows), count(found.rows))} />
@@ -88,8 +76,7 @@ function UtilityPart({ found }) {
     <div class="columns two">
       <${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${words.column}</th><th scope="col" class="num">${words.values}</th><th scope="col">${words.detail}</th><th scope="col" class="num">${words.moved}</th></tr></thead>
         <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row">${each.column}</th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td>${each.loss === null || each.loss === undefined ? html`<span class="quiet small">${words.asItIs}</span>` : html`<div class="kept"><${Meter} value=${1 - each.loss} label=${share(1 - each.loss)} /><span class="figures small">${share(1 - each.loss, 0)}</span></div>`}</td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
-      ${strength.length > 0 && html`<${Card} kind="flush" title=${words.associated} text=${words.associatedText}><div class="scroll tall" tabindex="0" role="region" aria-label=${words.associated}><table class="grid"><thead><tr><th scope="col">${words.pair}</th><th scope="col">${words.strength}</th><th scope="col" class="num">${words.change}</th></tr></thead>
-        <tbody>${[...strength].sort((a, b) => (b.difference ?? 0) - (a.difference ?? 0)).map((each) => html`<tr><th scope="row">${each.first} · ${each.second}</th><td><${Shift} before=${Math.abs(each.original ?? 0)} after=${Math.abs(each.released ?? 0)} label=${words.shift(number(each.original), number(each.released))} /></td><td class="num">${number(Math.round((each.difference ?? 0) * 1000) / 1000)}</td></tr>`)}</tbody></table></div></${Card}>`}
+      ${strength.length > 0 && html`<${Card} title=${words.associated} text=${words.associatedText}><${JobChart} id=${id} name="associations" /></${Card}>`}
       ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>
     <${Card} title=${words.costs}><${More} label=${words.costsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.costs}><table class="grid"><thead><tr><th>${words.cost}</th><th class="num">${words.total}</th><th class="num">${words.ofAll}</th></tr></thead><tbody>${(found.costs || []).map((each) => html`<tr><th scope="row">${each.cost}</th><td class="num">${number(each.total)}</td><td class="num">${share(each.normalized)}</td></tr>`)}</tbody></table></div></${More}></${Card}>

@@ -84,7 +84,7 @@ function Search({ job }) {
     <${Card} title=${front ? words.frontChart : words.chart} text=${front ? null : words.chartText} actions=${running
       ? html`<${Button} kind="stop" icon="stop" disabled=${ending || job.cancelling} onClick=${cancel}>${ending || job.cancelling ? words.ending : words.cancel}</${Button}>`
       : job.state === "done" && html`<${Button} kind="main" end="next" onClick=${() => go("explore", { job: job.id })}>${front ? words.toFront : words.toResult}</${Button}>`}>
-      ${front ? (result ? html`<${FrontChart} ...${frontPoints(result)} onChoose=${(point) => go("explore", { job: job.id, point })} />` : html`<div class="chart-empty">${words.frontFound(number(job.points ?? 0), number(job.open))}</div>`) : html`<${LiveChart} trace=${result ? result.trace : job.trace} running=${running} />`}
+      ${front ? (result ? html`<${FrontChart} id=${job.id} ...${frontPoints(result)} onChoose=${(point) => go("explore", { job: job.id, point })} />` : html`<div class="chart-empty">${words.frontFound(number(job.points ?? 0), number(job.open))}</div>`) : html`<${LiveChart} job=${job} running=${running} />`}
       ${running && html`<p class="quiet small">${words.stay}</p>`}
     </${Card}>`}`;
 }

@@ -1,0 +1,85 @@
+"""``discreet find``: the crowd in which somebody hides, given what others know about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from discreet.cli._answer import echo_json
+from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
+from discreet.cli._release_roles import named_roles, release_options
+from discreet.errors import UsageError
+
+__all__ = ["find"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  discreet find safe.csv sex=female zip=15101 --mapping mapping.json --original people.csv
+  discreet find safe.csv sex=female 'birth_date=[1980-01-01, 1989-12-31]' --mapping mapping.json
+  discreet find safe.csv 'children=>= 3' --sensitive diagnosis --json
+
+\b
+A value may be a range ('[30, 39]', '>= 65'); 'zip=' means that it is missing.
+With --original the result is for the owner of the data: do not hand it over.""",
+)
+@click.argument("file", metavar="FILE")
+@click.argument("known", metavar="COLUMN=VALUE...", nargs=-1)
+@click.option("--original", metavar="FILE", help="The table the release was made from, to see the crowd before.")
+@job_options("quasi_identifiers", "sensitive")
+@click.option(
+    "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How a column was generalized. Repeatable."
+)
+@job_options("types")
+@release_options
+@click.option(
+    "--unknown",
+    metavar="TEXT",
+    help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
+)
+@json_option
+def find(file: str, known: tuple[str, ...], original: str | None, as_json: bool, **options: Any) -> None:
+    """Look for a person in the released table FILE by what a neighbour knows: COLUMN=VALUE."""
+    facts = _facts(known)
+    roles = named_roles(options)
+    trees = pairs("--hierarchy", options["forms"])
+    quasi = roles.quasi_identifiers or {name: None for name in facts if name not in roles.sensitive}
+    check_hierarchies(trees, list(quasi), None)
+
+    from discreet.evaluate import find as look
+
+    person = look(
+        file,
+        facts,
+        original=original,
+        quasi_identifiers={**quasi, **trees},
+        mapping=options["mapping"],
+        sensitive=roles.sensitive,
+        types=roles.types,
+        unknown=options["unknown"],
+    )
+    if as_json:
+        echo_json(person.to_dict())
+    else:
+        click.echo(person.summary())
+
+
+def _facts(given: tuple[str, ...]) -> dict[str, str | None]:
+    """Read COLUMN=VALUE arguments; nothing after the equals sign means missing."""
+    facts: dict[str, str | None] = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals or not name:
+            raise UsageError(
+                "What is known about the person is written COLUMN=VALUE, as in age=34, and one argument is not.",
+                topic="find",
+            )
+        if name in facts:
+            raise UsageError(
+                f"Column '{name}' is given twice; several values are written as a set, {{a, b}}.", column=name
+            )
+        facts[name] = value or None
+    return facts

@@ -1,0 +1,210 @@
+"""``find``: the crowd in which somebody hides, given what others know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.engines import UNKNOWN, Source, open_source
+from discreet.errors import MissingColumnError, UsageError
+from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.crowds.matching import Fact, Mask, Matches, match_both, match_released
+from discreet.evaluate.crowds.report import FoundPerson, LearntColumn, LearntValue
+from discreet.evaluate.inputs import EvaluationInput
+from discreet.evaluate.released_as import with_mapping
+from discreet.evaluate.sensitive import SensitiveColumn
+from discreet.runtime.integer_codes import add_up
+from discreet.schema import parts_of
+
+__all__ = ["find"]
+
+_MOST_UNCHANGED = 12
+"""Most columns released unchanged that are reported."""
+
+
+def find(
+    data: Any,
+    known: Mapping[str, Any],
+    *,
+    original: Any = None,
+    quasi_identifiers: str | Sequence[str] | Mapping[str, Any] | None = None,
+    mapping: Any = None,
+    sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
+    types: Mapping[str, Any] | None = None,
+    unknown: str | None = None,
+) -> FoundPerson:
+    """Look for a person as a neighbour would: count who matches what is known, and what that tells.
+
+    With the ``original`` table the result is for the owner of the data: it has exact counts of original rows. Without
+    it, it says what everybody who has the release can find.
+
+    Parameters
+    ----------
+    data
+        The released table: a path, a frame of any kind, or a :class:`discreet.Release`.
+    known
+        What is known about the person: the value of each column. A list means one of several values, and text such as
+        ``"[30, 39]"`` or ``">= 65"`` a range. None means that the value is missing.
+    original
+        The table the release was made from.
+    quasi_identifiers
+        The columns that were made coarser, as a list or as a mapping to the hierarchies of the release; by default the
+        columns that are known. A release knows its own.
+    mapping
+        The mapping of the release, which defines the released values; an alternative to hierarchies.
+    sensitive
+        The columns nobody should learn. A release knows its own.
+    types
+        The types of columns that would be inferred wrongly.
+    unknown
+        What marks a suppressed sensitive value, by default ``"*"`` where a sensitive column has it. With ``""`` nothing
+        does.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 34, 38, 52], "ill": ["flu", "flu", "hiv", "flu"]})
+    >>> safe = people.with_columns(age=pl.Series(["[31, 38]", "[31, 38]", "[31, 38]", "52"]))
+    >>> person = find(safe, {"age": 34}, original=people, sensitive="ill")
+    >>> person.before, person.after, round(person.learnt[0].certainty, 2)
+    (1, 3, 0.67)
+    >>> find(safe, {"age": 52}, sensitive="ill").sentences[-1]
+    'All of them have ill = flu: that is learnt for certain.'
+
+    """
+    facts = _facts(known)
+    names = [fact.column for fact in facts]
+    job = getattr(data, "job", None)
+    roles = with_mapping(quasi_identifiers, mapping)
+    if not roles and not job:
+        roles = names
+    table = open_source(getattr(data, "frame", data) if job else data)
+    first = None if original is None else open_source(original)
+    _check_columns(names, table, first)
+    given = EvaluationInput.make(data, roles, sensitive, types)
+    after = read_classes(table, names)
+    before = None if first is None else read_classes(first, names)
+    matches = [_match(fact, i, before, after, given) for i, fact in enumerate(facts)]
+    crowds = _Crowds(matches)
+    with_role = {part for name in (*given.names, *given.secrets) for part in parts_of(name, table.columns)}
+    unchanged = [column for column in table.columns if column not in {*names, *with_role}]
+    learnt = [column for column in (*given.secrets, *unchanged[:_MOST_UNCHANGED]) if column not in names]
+    hiding = given.hiding(None, None)
+    found = []
+    for column in learnt:
+        own = read_classes(table, names, [column])
+        secret = column in given.secrets
+        mark = hiding.mark(own, column, unknown) if secret else UNKNOWN
+        both = None if first is None or column not in first.columns else read_classes(first, names, [column])
+        read = SensitiveColumn(column, unknown=mark)
+        found.append(LearntColumn(column, secret, crowds.values(read, both, own)))
+    notes = []
+    if len(unchanged) > _MOST_UNCHANGED:
+        notes.append(f"{len(unchanged) - _MOST_UNCHANGED} further columns are released unchanged and not shown here.")
+    if (job or {}).get("person"):
+        notes.append("Rows are counted; a person may have several.")
+    return FoundPerson(
+        known={fact.column: fact.text for fact in facts},
+        before=None if before is None else int(before.sizes[crowds.before(before)].sum()),
+        after=int(after.sizes[crowds.after(after)].sum()),
+        rows=after.rows,
+        learnt=tuple(each for each in found if each.values),
+        notes=tuple(notes),
+    )
+
+
+def _facts(known: Any) -> list[Fact]:
+    if not isinstance(known, Mapping) or not known:
+        raise UsageError(
+            "Say what is known about the person, as a value for each column, such as age=34.", topic="find"
+        )
+    return [Fact(str(column), value) for column, value in known.items()]
+
+
+def _check_columns(names: Sequence[str], table: Source, original: Source | None) -> None:
+    for name in names:
+        if name in table.columns:
+            continue
+        if original is not None and name in original.columns:
+            raise UsageError(
+                f"Column '{name}' is not in the release, so knowing it does not help to find anybody there; leave it "
+                "out.",
+                column=name,
+                topic="find",
+            )
+        raise MissingColumnError(name, table.columns)
+    if original is not None:
+        for name in names:
+            if name not in original.columns:
+                raise MissingColumnError(name, original.columns)
+
+
+def _match(
+    fact: Fact, index: int, before: CountedClasses | None, after: CountedClasses, given: EvaluationInput
+) -> Matches:
+    column = fact.column
+    hierarchy, kind = given.hierarchies.get(column), given.types.get(column)
+    if before is None:
+        return match_released(fact, after.values[column], hierarchy, kind)
+    rows = add_up(before.codes[index], before.sizes, before.width(column))
+    return match_both(fact, before.values[column], rows, after.values[column], hierarchy, kind)
+
+
+class _Crowds:
+    """The classes of both tables that match all facts.
+
+    Classes are read again for every further column; the values of the known columns and their order stay the same.
+    """
+
+    def __init__(self, matches: Sequence[Matches]) -> None:
+        self._before = [match.before for match in matches]
+        self._after = [match.after for match in matches]
+
+    def before(self, classes: CountedClasses) -> Mask:
+        """Return which classes of the original table match."""
+        return _all(self._before, classes)
+
+    def after(self, classes: CountedClasses) -> Mask:
+        """Return which classes of the release match."""
+        return _all(self._after, classes)
+
+    def values(
+        self, column: SensitiveColumn, before: CountedClasses | None, after: CountedClasses
+    ) -> tuple[LearntValue, ...]:
+        """Return the values of a column in both crowds, the most frequent released first."""
+        now = _shares(column, after, self.after(after))
+        then = None if before is None else _shares(column, before, self.before(before))
+        names = [*now, *(name for name in then or () if name not in now)]
+        made = [
+            LearntValue(
+                name,
+                None if not then else then.get(name, 0.0),
+                None if not now else now.get(name, 0.0),
+            )
+            for name in names
+        ]
+        return tuple(sorted(made, key=lambda each: (-(each.after or 0.0), -(each.before or 0.0))))
+
+
+def _all(masks: Sequence[Mask | None], classes: CountedClasses) -> Mask:
+    fits: NDArray[np.bool_] = np.ones(classes.sizes.size, dtype=np.bool_)
+    for mask, codes in zip(masks, classes.codes, strict=True):
+        assert mask is not None
+        fits &= mask[codes]
+    return fits
+
+
+def _shares(column: SensitiveColumn, classes: CountedClasses, crowd: Mask) -> dict[str | None, float]:
+    """Return the share of each value in a crowd; missing and suppressed values are None."""
+    group, value, count = classes.histogram(column.name)
+    there = crowd[group]
+    texts = classes.texts(column.name)
+    rows = add_up(value[there], count[there], len(texts))
+    total = int(rows.sum())
+    shares: dict[str | None, float] = {}
+    for text, number in zip(texts.to_list(), rows.tolist(), strict=True):
+        if number:
+            name = None if text == column.unknown else text
+            shares[name] = shares.get(name, 0.0) + number / total
+    return shares

@@ -1,0 +1,158 @@
+"""The report of :func:`discreet.evaluate.find`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from discreet.runtime.plurals import amount
+
+__all__ = ["FoundPerson", "LearntColumn", "LearntValue", "Side"]
+
+Side = Literal["before", "after"]
+_SHOWN = 5
+"""Values of a column that a summary lists."""
+_CERTAIN = 0.9
+"""A value that this share of a crowd has is as good as known."""
+
+
+@dataclass(frozen=True)
+class LearntValue:
+    """A value of a column, and the share of the crowd that has it."""
+
+    value: str | None
+    """The value as text; None if it is missing or suppressed."""
+    before: float | None
+    """In the original table; None if that was not given, or if nobody matches there."""
+    after: float | None
+    """In the release; None if nobody matches there."""
+
+
+@dataclass(frozen=True)
+class LearntColumn:
+    """What the crowd tells about a column that was not known."""
+
+    column: str
+    sensitive: bool
+    """Whether it is a sensitive column; others are those released unchanged."""
+    values: tuple[LearntValue, ...]
+    """The values in the crowd, the most frequent in the release first."""
+
+    def surest(self, side: Side = "after") -> LearntValue | None:
+        """Return the known value that most of the crowd has; None if there is none."""
+        known = [each for each in self.values if each.value is not None and getattr(each, side)]
+        return max(known, key=lambda each: getattr(each, side)) if known else None
+
+    @property
+    def certainty(self) -> float:
+        """The largest share of a value in the crowd of the release: how sure of it somebody can be."""
+        surest = self.surest()
+        return 0.0 if surest is None or surest.after is None else surest.after
+
+
+@dataclass(frozen=True, repr=False)
+class FoundPerson:
+    """The crowd in which somebody hides, before and after. Made by :func:`find`."""
+
+    known: Mapping[str, str]
+    """What is known about the person: column and value."""
+    before: int | None
+    """The rows of the original table that match; None if that was not given."""
+    after: int
+    """The rows of the release that may be the person's."""
+    rows: int
+    """The rows of the release."""
+    learnt: tuple[LearntColumn, ...]
+    """What the crowd tells about the other columns: the sensitive ones, then those released unchanged."""
+    notes: tuple[str, ...] = ()
+    """What to know when reading this."""
+
+    @property
+    def found(self) -> bool:
+        """Whether a single row is left, so that everything released about the person is known."""
+        return self.after == 1
+
+    @property
+    def certain(self) -> tuple[LearntColumn, ...]:
+        """The columns whose value is as good as known in the release: 90 % of the crowd or more have it."""
+        return tuple(each for each in self.learnt if each.certainty >= _CERTAIN)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in plain words."""
+        return (*self._crowds(), *self._secrets())
+
+    def _crowds(self) -> list[str]:
+        others = {0: "nobody", 1: "one row"}.get(self.after, f"{self.after:,} rows")
+        lines = []
+        if self.before is not None:
+            lines.append(f"In the original table {_match(self.before)} this.")
+        if self.after == 0:
+            out = "the person was left out of the release" if self.before else "no such person is in the tables"
+            lines.append(f"In the release nobody can be this person{'' if self.before is None else f': {out}'}.")
+        elif self.after == 1:
+            lines.append("In the release only one row can be this person: whoever knows this has found them.")
+        else:
+            lines.append(f"In the release {others} can be this person: a guess is right 1 time in {self.after:,}.")
+        return lines
+
+    def _secrets(self) -> list[str]:
+        lines = []
+        for each in self.learnt:
+            surest = each.surest()
+            if surest is None or surest.after is None:
+                continue
+            if surest.after == 1:
+                lines.append(f"All of them have {each.column} = {surest.value}: that is learnt for certain.")
+            elif surest.after >= _CERTAIN:
+                lines.append(f"{surest.after:.1%} of them have {each.column} = {surest.value}.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON. It holds values of the tables."""
+        return {
+            "known": dict(self.known),
+            "before": self.before,
+            "after": self.after,
+            "rows": self.rows,
+            "found": self.found,
+            "sentences": list(self.sentences),
+            "learnt": [asdict(each) | {"certainty": each.certainty} for each in self.learnt],
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> str:
+        """Return the crowds, and what they tell, as a block of text."""
+        known = ", ".join(f"{column} = {value}" for column, value in self.known.items())
+        lines = [f"Known: {known}", *self.sentences]
+        for each in self.learnt:
+            with_before = self.before is not None
+            wide = max([14, *(len(_name(value)) for value in each.values[:_SHOWN])])
+            title = f"{each.column} (sensitive)" if each.sensitive else each.column
+            lines += ["", f"{title:<{wide + 2}}" + ("  before" if with_before else "") + "   after"]
+            for value in each.values[:_SHOWN]:
+                first = f"{_share(value.before):>8}" if with_before else ""
+                lines.append(f"  {_name(value):<{max(wide, len(title) - 2)}}{first}{_share(value.after):>8}")
+            if len(each.values) > _SHOWN:
+                lines.append(f"  and {amount(len(each.values) - _SHOWN, 'other value')}")
+        lines += ["", *self.notes] if self.notes else []
+        return "\n".join(line.rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return f"FoundPerson(before={self.before}, after={self.after:,}, rows={self.rows:,})"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def _match(rows: int) -> str:
+    return {0: "no row matches", 1: "one row matches"}.get(rows, f"{rows:,} rows match")
+
+
+def _name(value: LearntValue) -> str:
+    return "(unknown)" if value.value is None else value.value
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

@@ -1,0 +1,23 @@
+"""Who can be a person about whom something is known."""
+
+from collections import Counter
+
+__all__ = ["crowd", "shares"]
+
+
+def crowd(rows, facts):
+    """The rows that can be the person.
+
+    A row maps each column to the set of values that it can have, or to None if it can have any; so do the facts.
+    """
+
+    def can_be(row):
+        return all(row[column] is None or row[column] & possible for column, possible in facts.items())
+
+    return [row for row in rows if can_be(row)]
+
+
+def shares(rows, column):
+    """The share of each value of a column of which the value is known."""
+    counts = Counter(next(iter(row[column])) if row[column] else None for row in rows)
+    return {value: count / len(rows) for value, count in counts.items()}
