@@ -50,8 +50,20 @@ def test_the_cheapest_of_all_is_taken(cost: str, suppression: str) -> None:
     assert release.cost == pytest.approx(min(other.cost for other in each.values()))
     assert release.job["scheme"] in each
     for tried in release.stats["schemes"]:
+        audit = each[tried["scheme"]].audit
         assert tried["cost"] == pytest.approx(each[tried["scheme"]].cost)
+        assert (tried["classes"], tried["smallest_class"]) == (audit.classes, audit.smallest_class)
+        assert tried["average_risk"] == pytest.approx(audit.sizes.average_risk)
     assert release.audit.passed
+
+
+def test_a_listener_learns_which_scheme_is_searched_and_what_was_tried() -> None:
+    from discreet.pipeline.best_scheme import on_scheme
+
+    heard: list[tuple[str, list[str]]] = []
+    with on_scheme(lambda name, tried: heard.append((name, [each.scheme for each in tried]))):
+        dc.anonymize(people(), **CHOICES, scheme="best")
+    assert heard == [("full-domain", []), ("subtree", ["full-domain"]), ("local", ["full-domain", "subtree"])]
 
 
 def test_the_same_seed_gives_the_same_release() -> None:

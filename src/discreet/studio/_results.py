@@ -19,6 +19,7 @@ from discreet.report.numbers import number_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
+from discreet.studio._script import MAPPING
 from discreet.studio._table import BARS, PAGE, bars, number_bars, shown_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from discreet.pipeline.front import Front
     from discreet.pipeline.release import Release
 
-__all__ = ["compare_page", "front_result", "release_result", "risk_result", "utility_result", "write_json"]
+__all__ = [
+    "compare_page",
+    "front_result",
+    "release_result",
+    "risk_result",
+    "run_facts",
+    "utility_result",
+    "write_json",
+]
 
 _CLOUD = 2_000
 """Most points of the cloud drawn with a front."""
@@ -83,9 +92,19 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "examined": release.stats.get("examined"),
         "trace": [[moment.seconds, moment.best, moment.bound] for moment in release.trace[-500:]],
         "formulas": formulas,
-        "mapping": job.mapping is not None,
+        "mapping": Path(MAPPING).is_file(),
+        "schemes": release.stats.get("schemes"),
+        "average_risk": release.audit.sizes.average_risk,
+        "highest_risk": release.audit.sizes.highest_risk,
         "summary": release.summary(),
     }
+
+
+def run_facts(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a release that the list of runs compares."""
+    names = ("normalized_cost", "suppressed", "rows", "classes", "smallest_class", "highest_risk", "average_risk")
+    facts = {name: result[name] for name in (*names, "status", "gap", "scheme")}
+    return plain({**facts, "verdict": result["verdict"]["level"], "headline": result["verdict"]["headline"]})
 
 
 def _domains(job: Job, rows: Path) -> dict[str, Domain]:
@@ -240,7 +259,8 @@ def front_result(front: Front) -> dict[str, Any]:
     knee = None
     if len(front.points) > 2:
         chosen = front.knee()
-        knee = {"point": front.points.index(chosen.point), "reason": chosen.reason}
+        number = front.points.index(chosen.point)
+        knee = {"point": number, "reason": chosen.reason, "recommended": chosen.recommended}
     cloud = front.cloud
     if len(cloud) > _CLOUD:
         cloud = cloud[:: len(cloud) // _CLOUD + 1]

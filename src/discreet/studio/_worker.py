@@ -11,7 +11,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -47,6 +47,10 @@ class _Reporter:
         """Report that a stage begins."""
         self.compiled = False
         self(stage=name)
+
+    def scheme(self, name: str, tried: Sequence[Any]) -> None:
+        """Report that the search of a scheme begins, and what was tried before."""
+        self(scheme=name, tried=[dataclasses.asdict(each) for each in tried])
 
     def compiling(self, moment: Any) -> None:
         """Report how far compiling is, unless that was done a moment ago."""
@@ -121,12 +125,17 @@ def _compiling(report: _Reporter) -> Iterator[None]:
 
 def _release(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     from discreet.job import Job
+    from discreet.job.settings import is_best
+    from discreet.pipeline.best_scheme import on_scheme
     from discreet.pipeline.clock import on_stage
+    from discreet.studio._script import MAPPING, has_mapping
 
     job = Job.load("job.yaml")
-    with on_stage(report.stage):
+    with on_stage(report.stage), on_scheme(report.scheme):
         release = job.model_copy(update={"report": []}).run(progress=report.progress, budget=budget)
-    release = dataclasses.replace(release, job=job.to_dict())
+    release = dataclasses.replace(release, job={**job.to_dict(), "scheme": release.job["scheme"]})
+    if is_best(job.scheme) and has_mapping(release.job["scheme"], job.suppression):
+        release.mapping(MAPPING)  # only now it is known that equal values were recoded alike
     _finish(task, report, job, release, budget.stop)
 
 
@@ -135,6 +144,7 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     from discreet.pipeline.clock import on_stage
     from discreet.pipeline.pareto import pareto
     from discreet.problem import PRIVACY
+    from discreet.studio._live import live_table
     from discreet.studio._results import front_result, write_json
 
     job = Job.load("job.yaml")
@@ -144,7 +154,7 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     with on_stage(report.stage):
         front = pareto(**arguments, privacy=privacy, progress=report.progress, budget=budget)
     report(stage="finish")
-    write_json(Path("result.json"), front_result(front))
+    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, Path(task["rows"]))})
     _save(front, FRONT)
     report(ended="done", status="complete" if front.complete else "partial")
 
@@ -191,7 +201,7 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
 
     from discreet.engines import count_formulas
     from discreet.job.files import FileStamp
-    from discreet.studio._results import release_result, write_json
+    from discreet.studio._results import release_result, run_facts, write_json
 
     report(stage="finish")
     release.report(job.report[0], evaluate=False)  # risk and utility are added once the job is done
@@ -214,6 +224,7 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
     report(
         ended="done",
         status=release.status,
+        facts=run_facts(result),
         progress={
             "seconds": release.stats["seconds"].get("solve", 0.0),
             "best": release.cost,

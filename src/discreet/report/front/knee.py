@@ -24,6 +24,8 @@ class Knee:
 
     point: FrontPoint
     reason: str
+    recommended: bool = True
+    """Whether the point keeps enough detail to be recommended, or only loses least."""
 
     def __str__(self) -> str:
         return self.reason
@@ -33,7 +35,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     """Return the point farthest from the line between the first choice that protects anybody and the last.
 
     Privacy is measured as risk: 1/k for k, 1/l for l; θ and the average risk are risks themselves, and t is a distance.
-    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis.
+    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. A point that loses three quarters of
+    the detail or more is never recommended.
     """
     if not points:
         raise UsageError("The front has no points, so there is nothing to suggest.")
@@ -44,6 +47,17 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     choices = [point for point in points if point.values[axis.text] != 1]
     if not choices:
         return Knee(points[-1], f"There is no choice but {named(points[-1])}, which protects nobody.")
+    useful = [point for point in choices if point.normalized_loss < _MOST_LOST]
+    if not useful:
+        least = min(choices, key=lambda point: point.normalized_loss)
+        return Knee(
+            least,
+            f"None is recommended: every choice that protects anybody loses three quarters of the detail or more. "
+            f"{named(least)} loses least, {100 * least.normalized_loss:.0f} % of suppressing everything. Generalize "
+            "fewer columns, allow more suppression, or choose another scheme.",
+            recommended=False,
+        )
+    choices = useful
     first, last = choices[0], choices[-1]
     if len(choices) < 3:
         return Knee(first, f"Suggested: {named(first)}, the first choice that protects anybody.")
@@ -70,6 +84,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     )
 
 
+_MOST_LOST = 0.75
+"""Points that lose as large a share of the detail are not recommended."""
 _KINDS = {"average-risk": "average risk", "t": "distance"}
 """What the axes measure that is not the highest risk of anybody."""
 
