@@ -162,8 +162,20 @@ def _about(request: ApiRequest) -> Answer:
         ],
         "limits": {"upload": limits.upload, "rows": limits.rows, "columns": limits.columns, "page": PAGE},
         "formats": [*SUFFIXES, ".csv.gz", ".csv.bz2"],
+        "pdf": _pdf(),
         "vocabulary": vocabulary(),
     }
+
+
+def _pdf() -> dict[str, Any]:
+    """Whether reports can be printed to PDF here, and if not, why."""
+    from discreet.report.formats.pdf import find_browser
+
+    try:
+        find_browser()
+    except UsageError as error:
+        return {"possible": False, "reason": error_message(error)}
+    return {"possible": True, "reason": None}
 
 
 def _projects(request: ApiRequest) -> Answer:

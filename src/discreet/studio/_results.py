@@ -275,9 +275,20 @@ def front_result(front: Front) -> dict[str, Any]:
     }
 
 
-def risk_result(report: RiskReport, before: RiskReport | None, attacked: Any) -> dict[str, Any]:
-    """Risks of the release and of the original table, and the outcome of attacks on the release."""
+def risk_result(
+    report: RiskReport, before: RiskReport | None, attacked: Any, missing: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Risks of the release and of the original table, and the outcome of attacks on the release.
+
+    ``missing`` says why figures are not there.
+    """
+    reasons = dict(missing or {})
+    if report.journalist is None:
+        reasons["journalist"] = (
+            "This needs the population, or a column with survey weights; there is neither."
+        )
     return {
+        "missing": reasons,
         **_risk(report),
         "original": None if before is None else _risk(before),
         "attacks": None if attacked is None else attacked.to_dict(),
@@ -295,10 +306,16 @@ def _risk(report: RiskReport) -> dict[str, Any]:
     return fields
 
 
-def utility_result(report: UtilityReport) -> dict[str, Any]:
-    """Utility of the release, for the charts."""
+def utility_result(report: UtilityReport, missing: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Utility of the release, for the charts. ``missing`` says why figures are not there."""
     queries = report.queries
+    reasons = dict(missing or {})
+    if report.association_difference is None:
+        reasons["associations"] = "They need two columns with more than one value each, before and in the release."
+    if report.unclear:
+        reasons["costs"] = " ".join(report.unclear_notes())
     return {
+        "missing": reasons,
         "rows": report.rows,
         "released_rows": report.released_rows,
         "suppressed_values": report.suppressed_values,

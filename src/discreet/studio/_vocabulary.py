@@ -163,6 +163,7 @@ def _best() -> Entry:
         f"{named}, one after the other with the same promises. The release that loses least is taken, and all are "
         "compared.",
         recommended=True,
+        tries=list(CANDIDATES),
     )
 
 

@@ -274,8 +274,13 @@ def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     report = release.risk(job.input)
     roles = {name: arguments[name] for name in ("quasi_identifiers", "sensitive", "types")}
     before = risk(job.input, depth=2, **roles)
-    attacks = release.attacks(job.input) if release.n <= _MOST_ATTACKED and arguments["sensitive"] else None
-    return _for_report(release, report, release.risk, job.input), risk_result(report, before, attacks)
+    missing = {}
+    if not arguments["sensitive"]:
+        missing["attacks"] = missing["disclosure"] = "No column is marked “Protect”, so there is no secret to guess."
+    elif release.n > _MOST_ATTACKED:
+        missing["attacks"] = f"The table has more than {_MOST_ATTACKED:,} rows; attacks would take too long here."
+    attacks = None if "attacks" in missing else release.attacks(job.input)
+    return _for_report(release, report, release.risk, job.input), risk_result(report, before, attacks, missing)
 
 
 def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
@@ -283,10 +288,14 @@ def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
 
     from discreet.studio._results import utility_result
 
-    able = job.class_attribute is not None and find_spec("sklearn") is not None
-    options = {"models": ["tree"]} if able else {"class_attribute": None}
+    missing = {}
+    if job.class_attribute is None:
+        missing["classifiers"] = "No column is marked “Predict”, so there is nothing to learn."
+    elif find_spec("sklearn") is None:
+        missing["classifiers"] = "They need scikit-learn, which is not installed: pip install 'discreet[learn]'."
+    options = {"class_attribute": None} if missing else {"models": ["tree"]}
     report = release.utility(job.input, **options)
-    return _for_report(release, report, release.utility, job.input, **options), utility_result(report)
+    return _for_report(release, report, release.utility, job.input, **options), utility_result(report, missing)
 
 
 def _for_report(release: Any, report: Any, measure: Any, original: Any, **options: Any) -> Any:
