@@ -311,7 +311,7 @@ def test_search() -> None:
     assert view_of(TREE).search("nowhere")["children"] == []
     ages = make_domain("age", pl.Series(range(100)), "intervals(5, 10)", rows=np.ones(100, dtype=np.int64))
     plain = TreeView(ages, np.ones(100, dtype=np.int64)).search("20–24")
-    assert [node["label"] for node in _nodes(plain)] == ["*", "20–29", "20–24"]
+    assert [node["label"] for node in _nodes(plain)] == ["everything (*)", "20–29", "20–24"]
 
 
 def test_what_was_shown_is_shown_again() -> None:

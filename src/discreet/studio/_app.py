@@ -290,7 +290,8 @@ def _rows(request: ApiRequest) -> Answer:
         raise UsageError("This job has no release yet.")
     kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
     released = pl.scan_parquet(run.folder / RELEASED, glob=False)
-    return {**fields, **compare_page(page, offset, kept, released)}
+    types = {facts["name"]: run.settings.types.get(facts["name"], facts["type"]) for facts in project.table.facts}
+    return {**fields, **compare_page(page, offset, kept, released, types)}
 
 
 def _column(request: ApiRequest) -> Answer:

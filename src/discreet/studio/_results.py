@@ -17,6 +17,7 @@ from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
+from discreet.studio._labels import plain_label
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
 from discreet.studio._script import MAPPING
@@ -284,9 +285,7 @@ def risk_result(
     """
     reasons = dict(missing or {})
     if report.journalist is None:
-        reasons["journalist"] = (
-            "This needs the population, or a column with survey weights; there is neither."
-        )
+        reasons["journalist"] = "This needs the population, or a column with survey weights; there is neither."
     return {
         "missing": reasons,
         **_risk(report),
@@ -331,11 +330,13 @@ def utility_result(report: UtilityReport, missing: Mapping[str, str] | None = No
     }
 
 
-def compare_page(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame) -> dict[str, Any]:
+def compare_page(
+    rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame, types: Mapping[str, str]
+) -> dict[str, Any]:
     """Page of the original table with the released version of each row, None for suppressed rows.
 
     ``rows`` starts at row ``offset``. ``kept`` holds the indices of the released rows, ascending, and for each its
-    index in ``released``, which is shuffled.
+    index in ``released``, which is shuffled. ``types`` are those of the columns, to write ranges in plain words.
     """
     originals, indices = kept
     first, last = np.searchsorted(originals, [offset, offset + rows.height])
@@ -344,7 +345,12 @@ def compare_page(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFr
     index_of = {column: index for index, column in enumerate(after.columns)}
     indexes = [index_of.get(column) for column in rows.columns]
     compared: list[list[Any] | None] = [
-        [None if index is None else released_row[row][index] for index in indexes] if row in released_row else None
+        [
+            None if index is None else plain_label(released_row[row][index], types[column])
+            for column, index in zip(rows.columns, indexes, strict=True)
+        ]
+        if row in released_row
+        else None
         for row in range(rows.height)
     ]
     changed = [

@@ -21,6 +21,8 @@ _NODES = 400
 """Most nodes of a tree in one answer."""
 _MATCHES = 200
 """Most matches of a search that are shown."""
+_ALL = "*"
+"""The usual name of the group of all values."""
 _ROOT, _MISSING = "\0root", "\0missing"
 """Ids of nodes that have no name of their own."""
 
@@ -80,12 +82,13 @@ class TreeView:
     def node(self, level: int, block: int) -> dict[str, Any]:
         """A node without its children."""
         name = self.domain.labels[level][block]
+        top = level == self.domain.height and name == _ALL
         return {
             "id": self.ids[level][block],
             "level": level,
             "block": block,
             "name": "missing" if name is None else name,
-            "label": "missing" if name is None else plain_label(name, self.domain.type),
+            "label": "missing" if name is None else "everything (*)" if top else plain_label(name, self.domain.type),
             "missing": name is None,
             "count": int(self.rows[level][block]),
             "leaves": int(self.leaves[level][block]),

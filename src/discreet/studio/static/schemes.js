@@ -8,13 +8,10 @@ import { texts } from "./texts.js";
 
 const words = texts.schemes;
 
-/** What a better release of the same kind could still save; zero once it is proven that none can. */
-export const saving = ({ status, gap, normalized_cost: lost }) => (status === "optimal" ? 0 : (gap ?? 1) * lost);
+/** The least a release of the same kind could lose, as far as the search knows; what it loses once that is proven. */
+export const atBest = ({ status, gap, normalized_cost: lost }) => (status === "optimal" ? lost : lost * (1 - (gap ?? 1)));
 
-export function proofText(found) {
-  const left = saving(found);
-  return left === 0 ? words.proven : words.couldSave(share(left), share(found.normalized_cost));
-}
+const proven = (found) => found.status === "optimal" || found.gap === 0;
 
 /** A table with a row for each scheme; `chosen` is marked, and `running` is searched now. */
 export function Schemes({ list, chosen, running = null, rows }) {
@@ -36,10 +33,10 @@ export function Schemes({ list, chosen, running = null, rows }) {
       ? html`<tr key=${each.scheme} data-tried=${each.scheme}>${head(each.scheme)}<td colspan="5" class="wrap quiet">${words.none} ${each.reason}</td></tr>`
       : html`<tr key=${each.scheme} data-tried=${each.scheme} class=${each.scheme === chosen ? "taken" : ""}>${head(each.scheme)}
         <td>${words.groups(count(each.smallest_class))}</td>
-        <td><div class="bar"><${Meter} value=${each.normalized_cost / most} kind=${each.normalized_cost === best ? "good" : "bound"} label=${words.lostOf(share(each.normalized_cost))} /><b class="figures">${share(each.normalized_cost)}</b></div></td>
-        <td><b class="figures">${share(each.highest_risk)}</b> <span class="small quiet">${words.average(share(each.average_risk))}</span></td>
-        <td class="figures"><b>${count(each.suppressed)}</b>${rows ? html` <span class="small quiet">${share(each.suppressed / rows)}</span>` : ""}</td>
-        <td class="wrap small">${proofText(each)}</td></tr>`))}
+        <td><div class="bar-cell"><${Meter} value=${each.normalized_cost / most} kind=${each.normalized_cost === best ? "good" : "bound"} label=${words.lostOf(share(each.normalized_cost))} /><b class="figures">${share(each.normalized_cost)}</b></div></td>
+        <td><b class="figures">${share(each.highest_risk)}</b><span class="small quiet second">${words.average(share(each.average_risk))}</span></td>
+        <td><b class="figures">${count(each.suppressed)}</b>${rows && each.suppressed > 0 ? html`<span class="small quiet second">${share(each.suppressed / rows)}</span>` : ""}</td>
+        <td>${proven(each) ? html`<span class="row tight"><${Icon} name="check" size=${16} />${words.proven}</span>` : words.couldBe(share(atBest(each)))}</td></tr>`))}
     ${running && html`<tr data-tried=${running}>${head(running)}<td colspan="5"><span class="row tight"><span class="spinner"></span>${words.searching}</span></td></tr>`}
     ${waiting.map((name) => html`<tr data-tried=${name}>${head(name)}<td colspan="5" class="quiet">${words.waiting}</td></tr>`)}
   </tbody></table></div>

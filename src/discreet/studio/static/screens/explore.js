@@ -6,7 +6,7 @@ import { Button, Card, Meter, Notice, Pager, Pips, Slider, Stat, Switch, useName
 import { BeforeAfter, FrontChart, Icicle, ReleasedBars, StepsChart } from "../charts.js";
 import { frontPoints } from "../front.js";
 import { OutOfDate, Verdict } from "./decide.js";
-import { saving, Schemes } from "../schemes.js";
+import { atBest, Schemes } from "../schemes.js";
 import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
 import { count, number, share } from "../format.js";
@@ -147,7 +147,7 @@ function Result({ job }) {
       <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
       <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
       <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
-      <${Stat} label=${words.proof} value=${optimal ? words.optimal : words.notProven} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.couldSave(share(saving(found)))} />
+      <${Stat} label=${words.proof} value=${optimal ? words.optimal : words.notProven} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.couldBe(share(atBest(found)))} />
     </div></section>
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>

@@ -6,7 +6,7 @@ import { AskText, Button, Card, Empty, Meter, Notice, Stat } from "../parts.js";
 import { FrontChart, LiveChart } from "../charts.js";
 import { frontPoints } from "../front.js";
 import { Decide, OutOfDate, Verdict } from "./decide.js";
-import { saving, Schemes } from "../schemes.js";
+import { atBest, Schemes } from "../schemes.js";
 import { Icon } from "../icons.js";
 import { ago, count, number, seconds, share } from "../format.js";
 import { list, texts } from "../texts.js";
@@ -72,7 +72,7 @@ function Search({ job, listed }) {
   const empty = ["failed", "cancelled"].includes(job.state) && (job.best === null || job.best === undefined);
   const undecided = (job.more || {}).columns || [];
   const proven = job.state === "done" && (job.gap === 0 || job.status === "optimal");
-  const doneText = front ? words.frontDone : proven ? words.proven : result ? words.feasible(share(saving(result)), share(result.normalized_cost)) : words.valid;
+  const doneText = front ? words.frontDone : proven ? words.proven : result ? words.feasible(share(result.normalized_cost), share(atBest(result))) : words.valid;
   const title = (name) => (about.vocabulary.schemes.find((each) => each.name === name) || {}).title || name;
   return html`
     <div class="status" role="status" aria-live="polite">
@@ -126,9 +126,9 @@ function Compare({ chosen, onChoose }) {
   return html`<div class="below"><${Card} kind="flush" title=${words.compare} text=${words.compareText}><div class="scroll" tabindex="0" role="region" aria-label=${words.compare}><table class="grid runs"><thead><tr>${Object.values(head).map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
     <tbody>${releases.map((job) => html`<tr key=${job.id} class=${job.id === chosen ? "taken" : ""}><th scope="row"><span class="row tight nowrap"><button type="button" class="link" onClick=${() => onChoose(job.id)}>${jobLabel(job)}</button><${Button} kind="bare compact icon" icon="pen" label=${words.renameRun(jobLabel(job))} onClick=${() => setRenaming(job)} /></span>${job.changed_since.length > 0 && html`<span class="chip warn"><${Icon} name="clock" />${words.old}</span>`}</th>
       <td class="wrap">${job.goals.privacy.map((form) => html`<code>${form}</code> `)}</td><td>${way(job.facts.scheme)}</td>
-      <td><div class="bar"><${Meter} value=${job.facts.normalized_cost / most} label=${share(job.facts.normalized_cost)} /><span class="figures">${share(job.facts.normalized_cost)}</span></div>${mark(job, "normalized_cost")}</td>
+      <td><div class="bar-cell"><${Meter} value=${job.facts.normalized_cost / most} label=${share(job.facts.normalized_cost)} /><span class="figures">${share(job.facts.normalized_cost)}</span></div>${mark(job, "normalized_cost")}</td>
       <td class="figures">${count(job.facts.suppressed)}</td><td class="figures">${count(job.facts.smallest_class)}</td><td class="figures">${share(job.facts.highest_risk)}${mark(job, "highest_risk")}</td><td class="figures">${share(job.facts.average_risk)}</td>
-      <td>${job.facts.status === "optimal" ? words.optimal : words.notOptimal(share(saving(job.facts)))}</td><td><span class=${`chip ${{ ok: "good", caution: "warn", danger: "bad" }[job.facts.verdict]}`}>${words.verdicts[job.facts.verdict]}</span></td></tr>`)}</tbody></table></div></${Card}>
+      <td>${job.facts.status === "optimal" ? words.optimal : words.notOptimal(share(atBest(job.facts)))}</td><td><span class=${`chip ${{ ok: "good", caution: "warn", danger: "bad" }[job.facts.verdict]}`}>${words.verdicts[job.facts.verdict]}</span></td></tr>`)}</tbody></table></div></${Card}>
     ${renaming && html`<${AskText} title=${words.renameTitle} label=${texts.hierarchies.newName} value=${jobLabel(renaming)} done=${texts.save} onClose=${() => setRenaming(null)} onDone=${rename} />`}</div>`;
 }
 
