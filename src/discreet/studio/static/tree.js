@@ -193,7 +193,7 @@ export function Tree({ root, label, chosen, onChoose, onMove, onMore, onKey, mar
         ${indent}
         ${inner ? html`<span class="fold" data-open=${open.has(node.id) ? "yes" : "no"} onClick=${(event) => (event.stopPropagation(), fold(node))}><${Icon} name="right" size=${16} /></span>` : html`<span class="leaf-dot"></span>`}
         ${onChoose && row.parent && html`<span class=${`box ${is ? "on" : ""}`} onClick=${(event) => (event.stopPropagation(), choose(node, { toggle: true }))}>${is && html`<${Icon} name="check" size=${13} />`}</span>`}
-        <span class=${`name ${inner || node.leaves > 1 ? "group" : ""}`} title=${name === node.name ? undefined : texts.tree.inFile(node.name)}>${name}</span>
+        <span class=${`name ${inner || node.low > 0 ? "group" : ""}`} title=${name === node.name ? undefined : texts.tree.inFile(node.name)}>${name}</span>
         ${movable && html`<span class="grip" title=${texts.tree.drag} ...${grip(node)}><${Icon} name="grip" size=${16} /></span>`}
         <span class="count"><svg viewBox="0 0 84 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="84" height="8" rx="4" /><rect class="part" width=${Math.max(node.count ? 1.5 : 0, (84 * (node.count || 0)) / whole)} height="8" rx="4" /></svg><span class="rows">${count(node.count)}</span></span>
       </li>`;

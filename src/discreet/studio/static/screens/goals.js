@@ -259,7 +259,6 @@ function Plan() {
   const values = (column, level) => count(((project.hierarchies[column] || {}).levels || [])[level]);
   const scheme = about.vocabulary.schemes.find((each) => each.name === readForm(goals.scheme).name);
   const cost = about.vocabulary.costs.find((each) => each.name === readForm(goals.cost).name);
-  const open = project.columns.filter((column) => column.role === "sensitive" && !column.promised.length).map((column) => column.name);
   const lines = [
     ["quasi-identifier", words.planColumns(texts.roles["quasi-identifier"], coarser)],
     ...["identifier", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
@@ -273,8 +272,7 @@ function Plan() {
   ].filter(([, text]) => text);
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
     <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${wordsOf(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
-    ${open.length > 0 && html`<${Notice} kind="warn"><p class="small">${words.unprotected(open)}</p></${Notice}>`}
-    <ul class="promised plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
+    <ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}

@@ -110,7 +110,7 @@ function Editor({ column }) {
   const onMove = (ids, into) => {
     const nodes = ids.map((id) => known.current.get(id)).filter(Boolean);
     if (nodes.some((node) => node.missing)) return fail(new Error(words.notMissing));
-    if (into.id !== tree.id && into.leaves === 1) return setAsking({ kind: "group", nodes: [into, ...nodes] });
+    if (into.low === 0) return setAsking({ kind: "group", nodes: [into, ...nodes] });
     if (into.id !== tree.id && nodes.some((node) => node.low >= into.low)) return fail(new Error(words.oneAbove));
     return actions.move(nodes, into);
   };
@@ -224,7 +224,7 @@ function Levels({ shown, onAdd, onRemove }) {
 
 function MoveTo({ tree, nodes, onClose, onDone }) {
   const name = useName("into");
-  const targets = [...[...flat(tree).values()].filter((node) => node !== tree && !node.missing && node.leaves > 1 && !nodes.some((each) => each.id === node.id) && nodes.every((each) => each.low < node.low)), { ...tree, label: words.outOfAll }];
+  const targets = [...[...flat(tree).values()].filter((node) => node !== tree && !node.missing && node.low > 0 && !nodes.some((each) => each.id === node.id) && nodes.every((each) => each.low < node.low)), { ...tree, label: words.outOfAll }];
   const [into, setInto] = useState(targets[0] ? targets[0].id : "");
   return html`<${Dialog} title=${words.moveTitle(nodes.length)} onClose=${onClose} actions=${[
     html`<${Button} onClick=${onClose}>${texts.cancel}</${Button}>`,

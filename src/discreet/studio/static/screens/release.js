@@ -25,6 +25,7 @@ export function Release() {
   const [report, setReport] = useState(false);
   if (!job) return html`<${Empty} top icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   const has = (name) => (name === "mapping.json" ? !found || found.mapping : name === "report.pdf" ? about.pdf.possible : true);
+  const danger = found && found.verdict.level === "danger";
   const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>
       ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => setQuery({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
@@ -33,7 +34,7 @@ export function Release() {
     <${OutOfDate} job=${job} />
     ${found && html`<${Verdict} of=${found} />`}
     ${PARTS.map((part) => html`<section key=${part.name} class=${`stack part ${part.name}`} aria-labelledby=${`part-${part.name}`}>
-      <div class="card handover"><div class="seal"><${Icon} name=${part.icon} size=${40} /></div><div><h2 id=${`part-${part.name}`}>${words[part.name].title}</h2><p class="quiet">${words[part.name].text}</p></div><a class=${`button large ${part.name === "over" ? "main" : ""}`} href=${at.file(job.id, part.archive)} download><${Icon} name="download" />${words[part.name].button}</a></div>
+      <div class="card handover"><div class="seal"><${Icon} name=${part.icon} size=${40} /></div><div><h2 id=${`part-${part.name}`}>${words[part.name].title}</h2><p class="quiet">${words[part.name].text}</p>${part.name === "over" && danger && html`<p class="warning"><b>${words.danger}</b></p>`}</div><a class=${`button large ${part.name === "over" && !danger ? "main" : ""}`} href=${at.file(job.id, part.archive)} download><${Icon} name="download" />${words[part.name].button}</a></div>
       <ul class="files">${part.files.filter(has).map((name) => html`<li key=${name} class="card"><${Icon} name=${ICONS[name] || "file"} size=${26} /><div><h3>${words.files[name].title}</h3><p class="small quiet">${words.files[name].text}</p></div>
         <a class="button icon" href=${at.file(job.id, name)} download title=${words.download(words.files[name].title)} aria-label=${words.download(words.files[name].title)}><${Icon} name="download" /></a></li>`)}</ul>
       ${part.name === "over" && !about.pdf.possible && html`<p class="small quiet">${words.noPdf(about.pdf.reason)}</p>`}</section>`)}

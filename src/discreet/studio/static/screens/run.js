@@ -77,9 +77,9 @@ function Search({ job, listed }) {
   return html`
     <div class="status" role="status" aria-live="polite">
       ${running && html`<${Notice} kind="accent" icon="clock"><p><b>${words.states[job.state]}</b> ${job.state === "running" ? `${job.scheme ? `${words.searchingWay(title(job.scheme))} ` : ""}${words.stage(job.stage_text)}` : ""}</p></${Notice}>`}
-      ${job.state === "done" && html`<${Notice} kind="good"><p><b>${doneText}</b> ${job.message || ""}</p></${Notice}>`}
       ${listed && html`<${OutOfDate} job=${listed} />`}
       ${result && result.verdict && html`<${Verdict} of=${result} />`}
+      ${job.state === "done" && html`<${Notice} kind=${result && result.verdict && result.verdict.level !== "ok" ? "accent" : "good"} icon="check"><p><b>${doneText}</b> ${job.message || ""}</p></${Notice}>`}
       ${job.state === "failed" && html`<${Notice} kind="bad">${undecided.length ? html`<${Decide} columns=${undecided} onDone=${() => go("goals")} />` : html`<p><b>${words.failed}</b> ${job.message || ""}</p><p class="small">${words.failedText}</p>`}<${Remedies} job=${job} /></${Notice}>`}
       ${job.state === "cancelled" && html`<${Notice} kind="warn"><p><b>${words.cancelled}</b> ${job.message || words.cancelledText}</p></${Notice}>`}
     </div>
@@ -124,8 +124,8 @@ function Compare({ chosen, onChoose }) {
   const head = words.columns;
   const way = (scheme) => (typeof scheme === "string" ? scheme : [...new Set(Object.values(scheme))].join(" / "));
   return html`<div class="below"><${Card} kind="flush" title=${words.compare} text=${words.compareText}><div class="scroll" tabindex="0" role="region" aria-label=${words.compare}><table class="grid runs"><thead><tr>${Object.values(head).map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
-    <tbody>${releases.map((job) => html`<tr key=${job.id} class=${job.id === chosen ? "taken" : ""}><th scope="row"><span class="row tight nowrap"><button type="button" class="link" onClick=${() => onChoose(job.id)}>${jobLabel(job)}</button><${Button} kind="bare compact icon" icon="pen" label=${words.renameRun(jobLabel(job))} onClick=${() => setRenaming(job)} /></span>${job.changed_since.length > 0 && html`<span class="chip warn"><${Icon} name="clock" />${words.old}</span>`}</th>
-      <td class="wrap">${job.goals.privacy.map((form) => html`<code>${form}</code> `)}</td><td>${way(job.facts.scheme)}</td>
+    <tbody>${releases.map((job) => html`<tr key=${job.id} class=${job.id === chosen ? "taken" : ""}><th scope="row"><span class="row tight nowrap"><button type="button" class="link" onClick=${() => onChoose(job.id)}>${jobLabel(job)}</button><${Button} kind="bare compact icon" icon="pen" label=${words.renameRun(jobLabel(job))} onClick=${() => setRenaming(job)} /></span>${job.name && html`<span class="small quiet second">${job.goals.privacy.join(", ")}</span>`}${job.changed_since.length > 0 && html`<span class="chip warn"><${Icon} name="clock" />${words.old}</span>`}</th>
+      <td>${way(job.facts.scheme)}</td>
       <td><div class="bar-cell"><${Meter} value=${job.facts.normalized_cost / most} label=${share(job.facts.normalized_cost)} /><span class="figures">${share(job.facts.normalized_cost)}</span></div>${mark(job, "normalized_cost")}</td>
       <td class="figures">${count(job.facts.suppressed)}</td><td class="figures">${count(job.facts.smallest_class)}</td><td class="figures">${share(job.facts.highest_risk)}${mark(job, "highest_risk")}</td><td class="figures">${share(job.facts.average_risk)}</td>
       <td>${job.facts.status === "optimal" ? words.optimal : words.notOptimal(share(atBest(job.facts)))}</td><td><span class=${`chip ${{ ok: "good", caution: "warn", danger: "bad" }[job.facts.verdict]}`}>${words.verdicts[job.facts.verdict]}</span></td></tr>`)}</tbody></table></div></${Card}>
