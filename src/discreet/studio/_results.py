@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from discreet.engines import exactly, open_source
 from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
+from discreet.runtime.text_form import format_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
 from discreet.studio._labels import plain_label
 from discreet.studio._lattice import steps
@@ -42,6 +44,8 @@ __all__ = [
 _CLOUD = 2_000
 """Most points of the cloud drawn with a front."""
 _PAIRS = 60
+_TOO_SURE = 0.75
+"""Certainty about a sensitive value from which a stronger promise is offered."""
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -76,6 +80,7 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "cost_name": release.job["cost"],
         "levels": release.levels,
         "verdict": release.verdict.to_dict(),
+        "remedies": _remedies(release, before),
         "audit": checks,
         "promises": _promises(release),
         "attributes": [_attribute(release, column, domains, before, after) for column in domains],
@@ -99,6 +104,23 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "highest_risk": release.audit.sizes.highest_risk,
         "summary": release.summary(),
     }
+
+
+def _remedies(release: Release, before: pl.LazyFrame) -> list[dict[str, Any]]:
+    """Promises that would keep sensitive columns from being told as surely as they can be now.
+
+    The limit lies a third of the way from the most frequent value of the whole table to certainty: a lower one would
+    ask groups to be more diverse than the table.
+    """
+    found = []
+    for certainty in release.audit.certainties:
+        _, rows = _counts(before, certainty.column)
+        usual = float(rows.max() / rows.sum()) if len(rows) else 1.0
+        limit = math.ceil(20 * (usual + (1 - usual) / 3)) / 20
+        if certainty.highest >= _TOO_SURE and limit < min(certainty.highest, 1.0):
+            text = format_text("l+", [limit, certainty.column], {})
+            found.append({"column": certainty.column, "limit": limit, "text": PRIVACY.make(text).text})
+    return found
 
 
 def run_facts(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { startJob, useApp } from "../context.js";
 import { Button, Notice } from "../parts.js";
+import { share } from "../format.js";
 import { list, texts } from "../texts.js";
 
 const words = texts.decide;
@@ -31,13 +32,25 @@ export function OutOfDate({ job }) {
 
 /** The verdict on a release, and below it the warnings that only its owner may see. */
 export function Verdict({ of: found }) {
-  const { go, route } = useApp();
+  const app = useApp();
+  const { go, route, project, patch } = app;
+  const [starting, setStarting] = useState(false);
+  const remedies = (found.remedies || []).filter((each) => project.columns.some((column) => column.name === each.column && column.role === "sensitive") && !project.goals.privacy.includes(each.text));
+  const promise = async (each) => {
+    setStarting(true);
+    try {
+      const now = await patch({ goals: { privacy: [...project.goals.privacy, each.text] } });
+      go("run", { job: (await startJob({ ...app, project: now }, { kind: "release" })).id });
+    } catch {
+      setStarting(false);
+    }
+  };
   const { level, headline, findings } = found.verdict;
   const known = new Set(findings.map((each) => each.sentence));
   const kind = { ok: "good", caution: "warn", danger: "bad" }[level];
   return html`<div data-verdict=${level}><${Notice} kind=${kind} icon=${level === "ok" ? "shield" : "warn"} role=${level === "danger" ? "alert" : undefined}><p><b>${headline}.</b></p>
     <ul class="reasons">${findings.map((each) => html`<li key=${each.sentence}>${each.level !== "ok" && html`<b>${words.levels[each.level]}</b> `}${each.sentence}</li>`)}</ul>
-    ${level !== "ok" && html`<p class="row"><${Button} kind="compact" onClick=${() => go("goals")}>${words.toGoals}</${Button}>${route.step !== "risk" && html`<${Button} kind="compact" onClick=${() => go("risk")}>${words.toRisk}</${Button}>`}<${Button} kind="compact" onClick=${() => go("data")}>${words.toData}</${Button}></p>`}</${Notice}></div>
+    ${level !== "ok" && html`<p class="row">${remedies.map((each) => html`<${Button} kind="compact main" icon="shield" disabled=${starting} onClick=${() => promise(each)}>${words.remedy(each.column, share(each.limit))}</${Button}>`)}<${Button} kind="compact" onClick=${() => go("goals")}>${words.toGoals}</${Button}>${route.step !== "risk" && html`<${Button} kind="compact" onClick=${() => go("risk")}>${words.toRisk}</${Button}>`}<${Button} kind="compact" onClick=${() => go("data")}>${words.toData}</${Button}></p>`}</${Notice}></div>
     <${Warnings} list=${found.warnings.filter((each) => !known.has(each))} />`;
 }
 

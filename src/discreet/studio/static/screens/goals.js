@@ -275,7 +275,7 @@ function Plan() {
     <ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
-      ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
+      ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${scheme && scheme.tries ? `${words.firstIs(scheme.tries.length)} ` : ""}${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
       ${plan && !plan.ok && html`<${Notice} kind="bad">${(plan.columns || []).length ? html`<${Decide} columns=${plan.columns} />` : html`<p>${plan.message}</p>`}</${Notice}>`}
       ${plan && plan.ok && (plan.notes || []).map((note) => html`<${Notice} kind="warn"><p class="small">${note}</p></${Notice}>`)}
       ${plan && plan.ok && plan.message && html`<p class="small quiet">${plan.message}</p>`}
