@@ -101,15 +101,18 @@ def _without(now: Any, before: Any, after: Any, label: str) -> Any:
     if now == after:
         return before
     if isinstance(now, Settings | Goals):
-        values = {item.name: [getattr(each, item.name) for each in (now, before, after)] for item in fields(now)}
-        return replace(now, **{name: _without(*three, label) for name, three in values.items()})
+        names = [item.name for item in fields(now)]
+        found = {
+            name: _without(getattr(now, name), getattr(before, name), getattr(after, name), label) for name in names
+        }
+        return replace(now, **found)
     if isinstance(now, Mapping):
-        found = {}
-        for key in dict.fromkeys([*now, *before, *after]):
-            left = _without(*(each.get(key, _MISSING) for each in (now, before, after)), label)
-            if left is not _MISSING:
-                found[key] = left
-        return found
+        keys = dict.fromkeys([*now, *before, *after])
+        left = {
+            key: _without(now.get(key, _MISSING), before.get(key, _MISSING), after.get(key, _MISSING), label)
+            for key in keys
+        }
+        return {key: value for key, value in left.items() if value is not _MISSING}
     raise UsageError(f"“{label}” was followed by another change of the same thing; use Undo at the top, step by step.")
 
 

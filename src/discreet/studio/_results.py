@@ -127,7 +127,7 @@ def run_facts(result: Mapping[str, Any]) -> dict[str, Any]:
     """Figures of a release that the list of runs compares."""
     names = ("normalized_cost", "suppressed", "rows", "classes", "smallest_class", "highest_risk", "average_risk")
     facts = {name: result[name] for name in (*names, "status", "gap", "scheme")}
-    return plain({**facts, "verdict": result["verdict"]["level"], "headline": result["verdict"]["headline"]})
+    return {name: plain(value) for name, value in facts.items()} | {"verdict": result["verdict"]["level"]}
 
 
 def _domains(job: Job, rows: Path) -> dict[str, Domain]:
