@@ -25,12 +25,25 @@ COLOURS = 240
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
 REMOVED = ("city", "occupation", "children")
-STEPS = ("data", "hierarchies", "goals", "run", "explore", "columns", "rows", "risk", "utility", "release")
+STEPS = (
+    "data",
+    "hierarchies",
+    "goals",
+    "run",
+    "ways",
+    "explore",
+    "live",
+    "columns",
+    "rows",
+    "risk",
+    "utility",
+    "release",
+)
 ON_PHONE = ("data", "goals", "explore", "risk")
 
 
-def prepare(visit: Visit) -> None:
-    """Create a project from the sample, with a release and a front."""
+def prepare(visit: Visit) -> str:
+    """Create a project with two releases and a front; return the job of the release made from the front."""
     page = visit.page
     visit.sample(ROWS)
     for column in REMOVED:
@@ -38,27 +51,39 @@ def prepare(visit: Visit) -> None:
     visit.role("income", "insensitive")
     visit.step("goals")
     page.get_by_text("distinct-l(3, diagnosis)").first.wait_for()
-    for button, message in (
-        ("Show every trade-off", "Every trade-off has been found."),
-        ("Find the best release", "Done: proven optimal"),
-    ):
-        visit.step("goals")
-        page.get_by_text("Ready to run.").wait_for()
-        visit.click(button)
-        page.get_by_text(message).wait_for()
+    page.get_by_text("Ready to run.").wait_for()
+    visit.click("Show every trade-off")
+    page.get_by_text("Every trade-off has been found.").wait_for()
+    visit.click("Choose a trade-off")
+    visit.click("Make this release")
+    page.wait_for_url("**/run?job=*")
+    page.get_by_text(re.compile("^Done")).wait_for()
+    made = re.search(r"job=([^&]+)", page.url)
+    assert made is not None
+    visit.step("goals")
+    page.get_by_text("Ready to run.").wait_for()
+    visit.click("Find the best release")
+    page.get_by_text(re.compile("^Done")).wait_for()
     visit.step("risk")
     page.get_by_role("heading", name="What was kept").wait_for()
+    return made.group(1)
 
 
-def show(visit: Visit, step: str) -> None:
-    """Navigate to the screen of a picture."""
+def show(visit: Visit, step: str, made: str) -> None:
+    """Navigate to the screen of a picture; ``made`` is the release from the front, whose trees were cut."""
     page = visit.page
     if step == "start":
         visit.go("#/")
         page.get_by_role("button", name="Choose a file").wait_for()
         return
-    address = {"columns": "explore", "rows": "explore", "utility": "risk"}.get(step, step)
-    query = {"hierarchies": "?column=education", "columns": "?column=education"}.get(step, "")
+    address = {"columns": "explore", "rows": "explore", "live": "explore", "ways": "run", "utility": "risk"}.get(
+        step, step
+    )
+    query = {
+        "hierarchies": "?column=education",
+        "columns": f"?column=education&job={made}",
+        "rows": f"?job={made}",
+    }.get(step, "")
     visit.step(address, query)
     page.locator(".ghost").first.wait_for(state="detached")
     heading = {
@@ -66,7 +91,8 @@ def show(visit: Visit, step: str) -> None:
         "columns": "Column by column",
         "rows": "Row by row",
         "utility": "Utility",
-        "run": "The search",
+        "ways": "Ways that were tried",
+        "live": "Move the slider and watch",
     }.get(step)
     if step == "goals":
         page.get_by_text("Ready to run.").wait_for()
@@ -107,14 +133,14 @@ def main() -> None:
     with running_browser() as browser, running_studio() as studio:
         options = {"viewport": DESKTOP, "color_scheme": "light"}
         with visiting(studio, browser, **options) as visit:
-            prepare(visit)
+            made = prepare(visit)
             address = re.sub(r"/[a-z]+(\?.*)?$", "/data", visit.page.url)
             for look in ("light", "dark"):
                 visit.page.emulate_media(color_scheme=look, reduced_motion="reduce")
                 for step in ("start", *STEPS):
                     if step != "start":
                         visit.page.goto(address)
-                    show(visit, step)
+                    show(visit, step, made)
                     save(picture(visit.page), f"{step}-{look}")
             visit.page.set_viewport_size(PHONE)
             for look in ("light", "dark"):
@@ -122,7 +148,7 @@ def main() -> None:
                 shown = []
                 for step in ON_PHONE:
                     visit.page.goto(address)
-                    show(visit, step)
+                    show(visit, step, made)
                     shown.append(picture(visit.page))
                 save(side_by_side(shown), f"phone-{look}")
 

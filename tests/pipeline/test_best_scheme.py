@@ -52,9 +52,19 @@ def test_the_cheapest_of_all_is_taken(cost: str, suppression: str) -> None:
     for tried in release.stats["schemes"]:
         other = each[tried["scheme"]]
         assert tried["cost"] == pytest.approx(other.cost)
+        assert (tried["classes"], tried["smallest_class"]) == (other.audit.classes, other.audit.smallest_class)
         assert tried["average_risk"] == pytest.approx(other.audit.sizes.average_risk)
         assert (tried["suppressed"], tried["rows"]) == (other.suppressed, other.n)
     assert release.audit.passed
+
+
+def test_a_listener_learns_which_scheme_is_searched_and_what_was_tried() -> None:
+    from discreet.pipeline.best_scheme import on_scheme
+
+    heard: list[tuple[str, list[str]]] = []
+    with on_scheme(lambda name, tried: heard.append((name, [each.scheme for each in tried]))):
+        dc.anonymize(people(), **CHOICES, scheme="best")
+    assert heard == [("full-domain", []), ("subtree", ["full-domain"]), ("local", ["full-domain", "subtree"])]
 
 
 def test_the_same_seed_gives_the_same_release() -> None:

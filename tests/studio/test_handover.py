@@ -51,6 +51,7 @@ GOALS = {
     "privacy": ["k(5)", "distinct-l(3, illness)"],
     "keep_at_least": {"town": 0},
     "suppression": "budget(10%)",
+    "scheme": "full-domain",
     "seed": 9_182_736_455_463_728,
 }
 
@@ -172,7 +173,7 @@ def test_a_second_release_of_a_table_gets_a_warning_once_the_first_was_downloade
     visitor, _ = long_studio
     other = PEOPLE.with_columns(age=pl.col("age") + 1)  # a table that no other test downloaded
     project = visitor.table(other)["id"]
-    visitor.patch(f"/projects/{project}", {"roles": ROLES, "goals": {"privacy": ["k(5)"]}})
+    visitor.patch(f"/projects/{project}", {"roles": ROLES, "goals": {"privacy": ["k(5)"], "scheme": "full-domain"}})
     first = run(visitor, project)
     visitor.patch(f"/projects/{project}", {"goals": {"privacy": ["k(9)"]}})
     second = run(visitor, project)
@@ -188,7 +189,7 @@ def test_a_second_release_of_a_table_gets_a_warning_once_the_first_was_downloade
     assert "released before" in visitor.post(f"/projects/{project}/check").json()["notes"][0]
     # The same choices once more are the same release, in another project of the same table too.
     again = visitor.table(other)["id"]
-    visitor.patch(f"/projects/{again}", {"roles": ROLES, "goals": {"privacy": ["k(5)"]}})
+    visitor.patch(f"/projects/{again}", {"roles": ROLES, "goals": {"privacy": ["k(5)"], "scheme": "full-domain"}})
     assert not warned(visitor, run(visitor, again))
     fetch(visitor, second, "data.parquet")
     assert warned(visitor, first)

@@ -16,14 +16,15 @@ from discreet.schema import Hierarchy, make_domain
 from discreet.studio._hierarchies import (
     add_level,
     edit,
+    group,
     merge,
     move,
+    place,
     remove_level,
     rename,
     split,
-    subtree,
-    table_page,
 )
+from discreet.studio._tree_view import TreeView, table_page
 
 ROWS = [
     ("Leeds", "Yorkshire", "North", "*"),
@@ -145,7 +146,7 @@ def test_the_tree_counts_rows_and_values() -> None:
     values = pl.Series([*[row[0] for row in ROWS], None])
     counts = np.array([5, 4, 3, 2, 10, 20, 30, 7])
     domain = make_domain("city", values, TREE, rows=counts)
-    root = subtree(domain, counts)
+    root = TreeView(domain, counts).subtree()
     assert (root["name"], root["count"], root["leaves"], root["more"]) == ("*", 81, 8, 0)
     of = {child["name"]: child for child in root["children"]}
     assert {name: child["count"] for name, child in of.items()} == {"North": 14, "South": 60, "missing": 7}
@@ -154,19 +155,19 @@ def test_the_tree_counts_rows_and_values() -> None:
     durham = next(child for child in of["North"]["children"] if child["name"] == "Durham")
     assert durham["repeats"]
     assert not somerset["repeats"]
-    part = subtree(domain, counts, somerset["level"], somerset["block"])
+    part = TreeView(domain, counts).subtree(somerset["level"], somerset["block"])
     assert [leaf["name"] for leaf in part["children"]] == ["Bath", "Wells"]
     table = table_page(domain, counts, 2, 3)
     assert (table["total"], len(table["rows"]), len(table["counts"])) == (8, 3, 3)
     with pytest.raises(UsageError, match="no such group"):
-        subtree(domain, counts, 9, 0)
+        TreeView(domain, counts).subtree(9, 0)
 
 
 def test_a_large_tree_is_sent_in_pages() -> None:
     values = pl.Series(range(5000))
     counts = np.ones(5000, dtype=np.int64)
     domain = make_domain("number", values, "intervals(10, 100)", rows=counts)
-    root = subtree(domain, counts)
+    root = TreeView(domain, counts).subtree()
     seen = Counter(node["level"] for node in _nodes(root))
     assert sum(seen.values()) <= 500
     assert root["count"] == 5000
@@ -175,7 +176,7 @@ def test_a_large_tree_is_sent_in_pages() -> None:
             assert len(node["children"]) + node["more"] == len(_children(domain, node["level"], node["block"]))
     offset, found = 0, []
     while True:
-        part = subtree(domain, counts, root["level"], root["block"], offset)
+        part = TreeView(domain, counts).subtree(root["level"], root["block"], offset)
         found += [child["block"] for child in part["children"]]
         offset += len(part["children"])
         if not part["more"]:
@@ -220,3 +221,104 @@ def test_any_edits_leave_a_tree_over_the_same_values(data: st.DataObject) -> Non
         assert len(set(new.levels[-1])) == 1
         assert Hierarchy.from_rows(new.rows()) == new
         tree = new
+
+
+def entry(level: int, name: str) -> dict[str, Any]:
+    return {"level": level, "name": name}
+
+
+def test_group() -> None:
+    flat = Hierarchy.from_rows([("a", "*"), ("b", "*"), ("c", "*")])
+    once = group(flat, [entry(0, "a"), entry(0, "c")], "ac")
+    assert rows(once) == {("a", "ac", "*"), ("c", "ac", "*"), ("b", "b", "*")}
+    # An entry that stands alone has room above it, so no level is inserted.
+    assert rows(group(once, [entry(0, "b"), entry(1, "ac")], "all")) == {
+        ("a", "ac", "all", "*"),
+        ("c", "ac", "all", "*"),
+        ("b", "b", "all", "*"),
+    }
+    assert rows(group(TREE, [entry(0, "Durham"), entry(0, "Bath")], "both")) == changed(
+        Durham=("Durham", "both", "North", "*"), Bath=("Bath", "both", "North", "*")
+    )
+    with pytest.raises(UsageError, match="already has a group 'Dorset'"):
+        group(TREE, [entry(0, "Durham"), entry(0, "Bath")], "Dorset")
+    with pytest.raises(UsageError, match="at least one entry"):
+        group(TREE, [], "x")
+
+
+def test_place() -> None:
+    assert rows(place(TREE, [entry(0, "York")], 1, "Dorset")) == changed(York=("York", "Dorset", "South", "*"))
+    assert rows(place(TREE, [entry(0, "York")], 2, "South")) == changed(York=("York", "York", "South", "*"))
+    assert rows(place(TREE, [entry(0, "York"), entry(1, "Dorset")], 3, "*")) == changed(
+        York=("York", "York", "York", "*"), Poole=("Poole", "Dorset", "Dorset", "*")
+    )
+    assert rows(place(TREE, [entry(0, "Durham")], 2, "South")) == changed(Durham=("Durham", "Durham", "South", "*"))
+    with pytest.raises(UsageError, match="above it"):
+        place(TREE, [entry(1, "Somerset")], 1, "Dorset")
+    clash = Hierarchy.from_rows([("a", "a", "z", "*"), ("b", "a", "z", "*"), ("c", "y", "q", "*")])
+    with pytest.raises(UsageError, match="rename that group first"):
+        place(clash, [entry(0, "a")], 2, "q")
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_groups_and_places_keep_every_value_and_a_tree(data: Any) -> None:
+    tree = TREE
+    for number in range(3):
+        level = data.draw(st.integers(0, tree.height - 1))
+        names = data.draw(st.lists(st.sampled_from(sorted(set(tree.labels[level]))), min_size=1, max_size=3))
+        members = [entry(level, name) for name in names]
+        try:
+            if data.draw(st.booleans()):
+                tree = group(tree, members, f"new {number}")
+                assert any(f"new {number}" in labels for labels in tree.labels)
+            else:
+                above = data.draw(st.integers(level + 1, tree.height))
+                tree = place(tree, members, above, data.draw(st.sampled_from(sorted(set(tree.labels[above])))))
+        except UsageError:
+            continue
+        assert {row[0] for row in tree.rows()} == {row[0] for row in ROWS}
+        for below in range(tree.height):  # equal on one level means equal on the next
+            pairs = {(row[below], row[below + 1]) for row in tree.rows()}
+            assert len({first for first, _ in pairs}) == len(pairs)
+
+
+def view_of(tree: Hierarchy) -> TreeView:
+    values = pl.Series([*tree.labels[0]])
+    counts = np.ones(len(values), dtype=np.int64)
+    return TreeView(make_domain("city", values, tree, rows=counts), counts)
+
+
+def ids(tree: Hierarchy) -> set[str]:
+    nodes = _nodes(view_of(tree).subtree())
+    own = [node["id"] for node in nodes if not node["repeats"]]
+    assert len(own) == len(set(own))
+    return {node["id"] for node in nodes}
+
+
+def test_ids_last_over_edits() -> None:
+    before = ids(TREE)
+    assert ids(group(TREE, [entry(0, "York"), entry(0, "Hull")], "YH")) == {*before, "YH"}
+    assert ids(place(TREE, [entry(0, "York")], 3, "*")) == before
+    assert len(ids(Hierarchy.from_rows([("x", "x", "*"), ("y", "x", "*"), ("z", "z", "*")]))) == 5
+
+
+def test_search() -> None:
+    found = view_of(TREE).search("oo")
+    assert found["matches"] == 1
+    assert [node["name"] for node in _nodes(found)] == ["*", "South", "Dorset", "Poole"]
+    assert {node["name"] for node in _nodes(view_of(TREE).search("YORK"))} == {"*", "North", "Yorkshire", "York"}
+    assert view_of(TREE).search("nowhere")["children"] == []
+    ages = make_domain("age", pl.Series(range(100)), "intervals(5, 10)", rows=np.ones(100, dtype=np.int64))
+    plain = TreeView(ages, np.ones(100, dtype=np.int64)).search("20–24")
+    assert [node["label"] for node in _nodes(plain)] == ["everything (*)", "20–29", "20–24"]
+
+
+def test_what_was_shown_is_shown_again() -> None:
+    flat = Hierarchy.from_rows([(f"v{number:04}",) for number in range(5000)])
+    root = view_of(flat).subtree()
+    assert (len(root["children"]), root["more"]) == (60, 4940)
+    assert len(view_of(flat).subtree(loaded={root["id"]: 180})["children"]) == 180
+    grouped = view_of(group(flat, [entry(0, "v3000"), entry(0, "v4000")], "two"))
+    assert [node["name"] for node in grouped.subtree()["children"]][:2] == ["two", "v0000"]  # groups come first
+    assert "v2500" in {node["name"] for node in _nodes(view_of(flat).subtree(reveal="v2500"))}

@@ -33,6 +33,9 @@ class Told:
     def stage(self, name: str) -> None:
         self(stage=name)
 
+    def scheme(self, name: str, tried: Any) -> None:
+        self(scheme=name, tried=[each.scheme for each in tried])
+
     def progress(self, moment: Any) -> None:
         self(progress=moment)
 
@@ -43,8 +46,9 @@ class Told:
         ({"scheme": "local", "suppression": "budget(5%)", "cost": "NCP"}, False),
         ({"scheme": "subtree", "suppression": "class-values", "privacy": ["l+(0.5, diagnosis)"]}, False),
         ({"scheme": "subtree", "suppression": "violating-records", "privacy": ["distinct-l(2, diagnosis)"]}, False),
-        ({"missing": "suppress", "weights": {"zip": 3, "name": 2}}, True),
-        ({"priorities": {"zip": 3}, "cost": "score"}, True),
+        ({"scheme": "full-domain", "missing": "suppress", "weights": {"zip": 3, "name": 2}}, True),
+        ({"scheme": "full-domain", "priorities": {"zip": 3}, "cost": "score"}, True),
+        ({"privacy": ["k(2)", "average-risk(0.2)"], "suppression": "none"}, True),
     ],
     ids=str,
 )

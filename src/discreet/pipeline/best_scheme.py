@@ -7,9 +7,13 @@ half of the detail, local recoding may lose a twentieth.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.errors import (
     DiscreetError,
@@ -23,14 +27,17 @@ from discreet.pipeline.make_release import make_release
 from discreet.pipeline.prepare import Prepared, prepare
 from discreet.pipeline.search import search
 from discreet.problem import SCHEMES, Problem, scheme_of_each
+from discreet.report.class_sizes import ClassSizes
 from discreet.report.notes import Private
 from discreet.report.small_counts import LeftOut
+from discreet.runtime.integer_codes import add_up, numbered
 
 if TYPE_CHECKING:
+    from discreet.counts import CountTable
     from discreet.pipeline.release import Release
     from discreet.solve import Budget, ProgressCallback, Solution
 
-__all__ = ["CANDIDATES", "Alternative", "best_of_schemes"]
+__all__ = ["CANDIDATES", "Alternative", "best_of_schemes", "class_sizes", "on_scheme"]
 
 CANDIDATES = ("full-domain", "subtree", "local")
 _SECONDS = 60.0
@@ -49,9 +56,26 @@ class Alternative:
     suppressed: int | None = None
     rows: int | None = None
     """The rows of the table."""
+    classes: int | None = None
+    smallest_class: int | None = None
+    highest_risk: float | None = None
     average_risk: float | None = None
     """The mean of 1 / class size over the released rows."""
     reason: str = ""
+
+
+SchemeListener = Callable[[str, list[Alternative]], None]
+_LISTENER: ContextVar[SchemeListener | None] = ContextVar("scheme listener", default=None)
+
+
+@contextmanager
+def on_scheme(listener: SchemeListener) -> Iterator[None]:
+    """Call a function before each scheme is searched, with its name and what was tried before. For user interfaces."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 @dataclass(frozen=True)
@@ -63,17 +87,52 @@ class _Attempt:
     @property
     def summary(self) -> Alternative:
         worst = self.problem.cost.worst(self.problem.table)
-        rows, suppressed = int(self.problem.table.n), int(self.solution.suppressed_rows)
+        sizes = class_sizes(self.problem.table, self.solution)
         return Alternative(
             _name(self.prepared),
             normalized_cost=float(self.solution.cost / worst) if worst else 0.0,
             cost=float(self.solution.cost),
             status=self.solution.status,
             gap=float(self.solution.gap),
-            suppressed=suppressed,
-            rows=rows,
-            average_risk=self.solution.classes / (rows - suppressed) if rows > suppressed else 0.0,
+            suppressed=int(self.solution.suppressed_rows),
+            rows=int(self.problem.table.n),
+            classes=sizes.count,
+            smallest_class=sizes.smallest,
+            highest_risk=sizes.highest_risk,
+            average_risk=sizes.average_risk,
         )
+
+
+def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
+    """Return the sizes of the equivalence classes that a solution publishes.
+
+    Groups of a local recoding that are covered alike are one class.
+    """
+    groups = solution.groups
+    if groups is not None:
+        published = groups.group >= 0
+        number = int(groups.group.max(initial=-1)) + 1
+        rows = add_up(groups.group[published], groups.count[published], number)
+        alike: dict[tuple[Any, ...], int] = {}
+        for group in np.flatnonzero(rows).tolist():
+            shown = tuple(
+                tuple(cover.leaves[cover.first[group] : cover.second[group]].tolist())
+                if cover.form == "set"
+                else (int(cover.first[group]), int(cover.second[group]))
+                for cover in groups.covers
+            )
+            alike[shown] = alike.get(shown, 0) + int(rows[group])
+        return ClassSizes.of(np.array(list(alike.values()), dtype=np.int64))
+    codes = (
+        (blocks[table.codes[index]], int(blocks.max(initial=0)) + 1) for index, blocks in enumerate(solution.blocks)
+    )
+    class_of = numbered(table.tuples, codes)[0]
+    kept = np.where(solution.suppressed, 0, table.weights) if solution.suppressed.size else table.weights
+    sizes = add_up(class_of, kept)
+    inside = solution.inside
+    if inside is not None and inside.records:
+        sizes = sizes - add_up(class_of[inside.example], inside.count, len(sizes))
+    return ClassSizes.of(sizes)
 
 
 def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, budget: Budget) -> Release:
@@ -82,7 +141,10 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     attempts: list[_Attempt] = []
     tried: list[Alternative] = []
     errors: list[DiscreetError] = []
+    listener = _LISTENER.get()
     for prepared in _prepared(settings):
+        if listener is not None:
+            listener(_name(prepared), list(tried))
         try:
             attempt = _Attempt(prepared, *search(prepared, progress, budget))
         except (UnsupportedCombinationError, InfeasibleError, NothingFoundError, InterruptedRun) as refused:

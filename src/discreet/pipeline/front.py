@@ -35,7 +35,7 @@ from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
     from discreet.report.front.widget import FrontWidget
-    from discreet.solve import Solution
+    from discreet.solve import EvaluatedRecoding, Solution
     from discreet.solve.front.by_solving import Solved
 
 __all__ = ["Front", "FrontPoint"]
@@ -225,11 +225,21 @@ class Front:
 
     def _solution(self, chosen: FrontPoint) -> tuple[Problem, Solution]:
         """Return the problem that a point solves, and its solution with a lower bound."""
-        from discreet.solve import Budget, Recoder, Released, choose_solver
-        from discreet.solve.front.evaluate import FrontEvaluator
+        from discreet.solve import Budget, choose_solver
 
         if chosen.solved is not None:
             return chosen.solved.problem, chosen.solved.solution
+        problem, recoded = self.recoded(chosen)
+        best = choose_solver(problem).solve(problem, Budget(_SECONDS))
+        proven = best.status == "optimal" and recoded.cost <= best.lower_bound * (1 + 1e-12)
+        stats = {"space": self.space, "examined": self.examined}
+        return problem, recoded.solution("optimal" if proven else "feasible", best.lower_bound, stats)
+
+    def recoded(self, chosen: FrontPoint) -> tuple[Problem, EvaluatedRecoding]:
+        """Return the problem that a point with levels solves, and its recoding."""
+        from discreet.solve import Recoder, Released
+        from discreet.solve.front.evaluate import FrontEvaluator
+
         base = self.problem
         released = Released.by_levels(base.table, list(chosen.levels.values()))
         promised = [axis.promise(value) for axis, value in zip(self.parts, chosen.reached, strict=True)]
@@ -247,11 +257,7 @@ class Front:
             min_levels=dict(zip(base.table.names, base.lowest, strict=True)),
             max_levels=dict(zip(base.table.names, base.highest, strict=True)),
         )
-        recoded = Recoder(problem).evaluate(released)
-        best = choose_solver(problem).solve(problem, Budget(_SECONDS))
-        proven = best.status == "optimal" and recoded.cost <= best.lower_bound * (1 + 1e-12)
-        stats = {"space": self.space, "examined": self.examined}
-        return problem, recoded.solution("optimal" if proven else "feasible", best.lower_bound, stats)
+        return problem, Recoder(problem).evaluate(released)
 
     def plot(self, **options: Any) -> Any:
         """Return a plot that notebooks display and ``save`` writes as .svg, .png or .html."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import polars as pl
@@ -23,10 +21,11 @@ from starlette.staticfiles import StaticFiles
 from discreet import __version__
 from discreet.errors import DiscreetError, InfeasibleError, UndecidedColumnError, UsageError
 from discreet.report.protection_page import Handover
-from discreet.schema import Hierarchy
+from discreet.studio._hierarchy_api import attached, edit_hierarchy, export_hierarchy, show_hierarchy
+from discreet.studio._history import differences
 from discreet.studio._jobs import Run
 from discreet.studio._plain import plain
-from discreet.studio._project import Project
+from discreet.studio._project import ChangedElsewhereError, Project
 from discreet.studio._results import compare_page
 from discreet.studio._security import REPORT_POLICY, Access, Guard
 from discreet.studio._spelling import error_message
@@ -34,14 +33,15 @@ from discreet.studio._studio import NotFoundError, Studio
 from discreet.studio._table import PAGE
 from discreet.studio._upload import TooLargeError, receive_file
 from discreet.studio._vocabulary import reason_for, vocabulary
-from discreet.studio._workspace import RELEASED, safe_name
+from discreet.studio._workspace import RELEASED
 
 __all__ = ["make_app"]
 
 _STATIC = Path(__file__).parent / "static"
-_ABSENT = object()
 _POLL, _KEEP_ALIVE = 0.15, 15.0
 """Seconds between two checks of a job, and of silence before a keep-alive comment."""
+_STATUS = {NotFoundError: 404, ChangedElsewhereError: 409, TooLargeError: 413}
+"""HTTP status of errors; that of all others is 422."""
 
 
 class ApiRequest:
@@ -104,7 +104,7 @@ def error_answer(error: BaseException) -> JSONResponse:
         # Messages of foreign exceptions may quote the data, so only the type is named.
         message = f"Something unexpected went wrong ({type(error).__name__}); your work is still here, try again."
         return JSONResponse({"error": {"message": message, "field": None}}, 500)
-    status = 404 if isinstance(error, NotFoundError) else 413 if isinstance(error, TooLargeError) else 422
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 422)
     fields: dict[str, Any] = {"message": error_message(error), "field": error.column, "kind": type(error).__name__}
     if isinstance(error, InfeasibleError):
         fields |= {"smallest_budget": error.smallest_budget, "limits": error.limits}
@@ -163,8 +163,20 @@ def _about(request: ApiRequest) -> Answer:
         ],
         "limits": {"upload": limits.upload, "rows": limits.rows, "columns": limits.columns, "page": PAGE},
         "formats": [*SUFFIXES, ".csv.gz", ".csv.bz2"],
+        "pdf": _pdf(),
         "vocabulary": vocabulary(),
     }
+
+
+def _pdf() -> dict[str, Any]:
+    """Whether reports can be printed to PDF here, and if not, why."""
+    from discreet.report.formats.pdf import find_browser
+
+    try:
+        find_browser()
+    except UsageError as error:
+        return {"possible": False, "reason": error_message(error)}
+    return {"possible": True, "reason": None}
 
 
 def _projects(request: ApiRequest) -> Answer:
@@ -187,7 +199,22 @@ def _project(request: ApiRequest) -> Answer:
 
 def _document(studio: Studio, project: Project) -> dict[str, Any]:
     """Project with its jobs, as the page shows it."""
-    return project.to_dict([run.brief_dict() for run in studio.jobs.of_project(project.id)])
+    runs = studio.jobs.of_project(project.id)
+    return project.to_dict([_listed(run, runs, project) for run in runs])
+
+
+def _listed(run: Run, runs: list[Run], project: Project) -> dict[str, Any]:
+    """A job for the list of a project: with what changed since, and how it differs from the one before it."""
+    now = project.settings
+    if run.kind == "front":
+        now = replace(now, goals=now.goals.for_front())
+    before = next((each for each in runs if each.number < run.number and each.kind == run.kind), None)
+    point = run.task.get("point") is not None  # made from a front, so only its front can be out of date
+    return {
+        **run.brief_dict(),
+        "changed_since": [] if point else differences(run.settings, now),
+        "differs": [] if before is None else differences(before.settings, run.settings),
+    }
 
 
 def _make_sample(request: ApiRequest) -> Answer:
@@ -241,7 +268,7 @@ def _patch(request: ApiRequest) -> Answer:
 
 
 def _undo(request: ApiRequest) -> Answer:
-    request.project.undo()
+    request.project.undo(request.field("change"))
     return _project(request)
 
 
@@ -264,7 +291,8 @@ def _rows(request: ApiRequest) -> Answer:
         raise UsageError("This job has no release yet.")
     kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
     released = pl.scan_parquet(run.folder / RELEASED, glob=False)
-    return {**fields, **compare_page(page, offset, kept, released)}
+    types = {facts["name"]: run.settings.types.get(facts["name"], facts["type"]) for facts in project.table.facts}
+    return {**fields, **compare_page(page, offset, kept, released, types)}
 
 
 def _column(request: ApiRequest) -> Answer:
@@ -273,93 +301,6 @@ def _column(request: ApiRequest) -> Answer:
     project, name = request.project, request.text("name")
     chosen = project.settings.types.get(name)
     return project.table.column(name, None if chosen is None else as_type(chosen))
-
-
-def _hierarchy(request: ApiRequest) -> Answer:
-    """The whole hierarchy of a column, or with ``level`` and ``block`` the subtree of one node."""
-    from discreet.studio._hierarchies import subtree, table_page
-
-    project, column = request.project, request.text("column")
-    rows = project.table.counts(column).rows
-    offset = request.number("offset", 0)
-    if "level" in request.http.query_params:
-        domain = project.domain(column)
-        return {"tree": subtree(domain, rows, request.number("level", 0), request.number("block", 0), offset)}
-    facts = {"column": column, **project.hierarchy_facts(column)}
-    check = {"ok": facts.pop("ok"), "message": facts.pop("message")}
-    if not check["ok"]:
-        return {**facts, "check": check, "tree": None, "table": None}
-    domain = project.domain(column)
-    levels = [
-        {
-            "level": level,
-            "groups": len(names),
-            "examples": [name for name in names[:4] if name is not None][:3],
-        }
-        for level, names in enumerate(domain.labels)
-    ]
-    return {
-        **facts,
-        "type": str(domain.type),
-        "height": domain.height,
-        "levels": levels,
-        "check": check,
-        "tree": subtree(domain, rows),
-        "table": table_page(domain, rows, offset, request.number("limit", 100, PAGE)),
-    }
-
-
-def _edit_hierarchy(request: ApiRequest) -> Answer:
-    """Replace the hierarchy of a column: by a builder, by an edit, or from the text of a CSV file."""
-    from discreet.studio._hierarchies import edit
-    from discreet.studio._project import builder
-
-    project, column = request.project, request.text("column")
-    given = [key for key in ("builder", "edit", "csv") if request.field(key, _ABSENT) is not _ABSENT]
-    if len(given) != 1:
-        raise UsageError("Give a hierarchy as exactly one of builder, edit and csv.")
-    value = request.field(given[0])
-    with project.lock:
-        if given[0] == "edit":
-            made = edit(project.tree(column), value)
-            operation = str(value["op"]).replace("-", " ")
-            project.set_hierarchy(column, made, f"{operation} in the hierarchy")
-        elif given[0] == "csv":
-            project.set_hierarchy(column, _from_csv(request.studio, value), "import the hierarchy")
-        elif value is None or (isinstance(value, str) and value.strip() == "auto"):
-            project.set_hierarchy(column, None, "choose the automatic hierarchy")
-        elif isinstance(value, str):
-            project.set_hierarchy(column, builder(value).text, "make the hierarchy")
-        else:
-            raise UsageError("A builder must be text, such as intervals(5, 10).")
-    return _hierarchy(request)
-
-
-def _from_csv(studio: Studio, text: Any) -> Hierarchy:
-    """Read the text of a hierarchy file."""
-    if not isinstance(text, str) or not text.strip():
-        raise UsageError("The file is empty.")
-    if "\0" in text:
-        raise UsageError("The file contains zero bytes, so it is not text.")
-    folder = studio.workspace.new_folder()
-    try:
-        file = folder / "imported.csv"
-        file.write_text(text, encoding="utf-8", newline="")
-        tree = Hierarchy.from_csv(file)
-    finally:
-        studio.workspace.remove(folder)
-    return Hierarchy(tree.labels, tree.ancestors)
-
-
-def _export_hierarchy(request: ApiRequest) -> Answer:
-    """The hierarchy of a column as a CSV file that can be imported again."""
-    import csv
-    import io
-
-    project, column = request.project, request.text("column")
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=";", lineterminator="\n").writerows(project.tree(column).rows())
-    return Response(text.getvalue(), media_type="text/csv", headers=_attached(f"{safe_name(column, 'column')}.csv"))
 
 
 def _check(request: ApiRequest) -> Answer:
@@ -420,6 +361,11 @@ def _jobs(request: ApiRequest) -> Answer:
 
 
 def _job(request: ApiRequest) -> Answer:
+    return request.run.to_dict()
+
+
+def _rename_job(request: ApiRequest) -> Answer:
+    request.run.rename(request.field("name"))
     return request.run.to_dict()
 
 
@@ -531,16 +477,10 @@ def _file(request: ApiRequest) -> Answer:
     inline = "inline" in request.http.query_params and found.kind == "text/html"
     headers = {"content-security-policy": REPORT_POLICY} if found.kind == "text/html" else {}
     if not inline:
-        headers |= _attached(found.name)
+        headers |= attached(found.name)
     if isinstance(found.content, Path):
         return FileResponse(found.content, media_type=found.kind, headers=headers)
     return Response(found.content, media_type=found.kind, headers=headers)
-
-
-def _attached(name: str) -> dict[str, str]:
-    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
-    exact = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
-    return {"content-disposition": f'attachment; filename="{plain}"{exact}'}
 
 
 async def _index(request: Request) -> Response:
@@ -570,13 +510,14 @@ def make_app(studio: Studio, access: Access) -> Guard:
         api.route(f"{of_project}/rows", _rows),
         api.route(f"{of_project}/column", _column),
         api.route(f"{of_project}/chart", _column_chart),
-        api.route(f"{of_project}/hierarchy", _hierarchy),
-        api.route(f"{of_project}/hierarchy", _edit_hierarchy, "POST"),
-        api.route(f"{of_project}/hierarchy.csv", _export_hierarchy),
+        api.route(f"{of_project}/hierarchy", show_hierarchy),
+        api.route(f"{of_project}/hierarchy", edit_hierarchy, "POST"),
+        api.route(f"{of_project}/hierarchy.csv", export_hierarchy),
         api.route(f"{of_project}/check", _check, "POST"),
         api.route(f"{of_project}/jobs", _jobs),
         api.route(f"{of_project}/jobs", _start_job, "POST"),
         api.route(of_job, _job),
+        api.route(of_job, _rename_job, "PATCH"),
         api.route(of_job, _remove_job, "DELETE"),
         Route(f"{of_job}/events", _events),
         api.route(f"{of_job}/cancel", _cancel, "POST"),

@@ -17,14 +17,12 @@ from discreet.errors import UsageError
 from discreet.report.charts.evaluations import before_after_chart
 from discreet.report.charts.histogram import histogram
 from discreet.report.charts.release import bar_chart, size_range_chart, spread_chart, tree_chart
-from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.charts.svg import ON_PAGE
 from discreet.report.columns import Bar, Box, ReleasedColumn
 from discreet.report.front.drawing import draw
 from discreet.report.front.picture import FrontPicture, PicturePoint, RecodedAttribute
 from discreet.report.ranges import RangeCounts
-from discreet.report.schemes_tried import TriedScheme
 from discreet.solve import Progress
 from discreet.studio._jobs import Run
 
@@ -128,11 +126,6 @@ def _ranges(fields: Mapping[str, Any]) -> RangeCounts:
     return RangeCounts(tuple(fields["edges"]), tuple(fields["rows"]), fields["date"])
 
 
-def _schemes(folder: Path, column: str | None, width: float) -> dict[str, Any]:
-    tried = [TriedScheme(**each) for each in _read(folder, "result.json").get("schemes") or ()]
-    return {"svg": schemes_chart(tried, width)}
-
-
 def _attackers(folder: Path, column: str | None, width: float) -> dict[str, Any]:
     risk = _read(folder, "risk.json")
     before = risk.get("original") or {}
@@ -188,7 +181,6 @@ _CHARTS: dict[str, Callable[[Path, str | None, float], dict[str, Any]]] = {
     "trace": lambda folder, column, width: {"svg": ""},
     "sizes": _sizes,
     "column": _column,
-    "schemes": _schemes,
     "attackers": _attackers,
     "associations": _associations,
     "front": _front,

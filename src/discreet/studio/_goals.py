@@ -23,7 +23,7 @@ class Goals:
     keep_at_least: Mapping[str, int] = field(default_factory=dict)
     min_levels: Mapping[str, int] = field(default_factory=dict)
     suppression: str = "budget(5%)"
-    scheme: str = "full-domain"
+    scheme: str = "best"
     solver: str = "auto"
     time_limit: float | None = 60.0
     missing: str = "value"
@@ -71,6 +71,17 @@ class Goals:
         left = tuple(text for text in self.privacy if _attribute(text) != column)
         return replace(self, privacy=left or Goals.privacy)
 
+    def changes_since(self, before: Goals) -> list[str]:
+        """Return which goals differ from earlier ones, in plain words."""
+        names = [item.name for item in fields(self) if getattr(self, item.name) != getattr(before, item.name)]
+        return list(dict.fromkeys(_GOALS[name].label for name in names))
+
+    def for_front(self) -> Goals:
+        """Return the goals of a front, which has one global scheme: full-domain unless another is chosen."""
+        from discreet.job.settings import is_best
+
+        return replace(self, scheme="full-domain") if is_best(self.scheme) or self.scheme == "local" else self
+
     def job(self) -> dict[str, Any]:
         """Return the goals as fields of a job."""
         return {
@@ -117,10 +128,13 @@ def _privacy(value: Any, columns: Sequence[str]) -> tuple[str, ...]:
 def _one_of(family: str) -> Callable[[Any, Sequence[str]], str]:
     def check(value: Any, columns: Sequence[str]) -> str:
         from discreet import problem
+        from discreet.job.settings import is_best
         from discreet.problem import make_schemes
 
         if not isinstance(value, str):
             raise UsageError("This is given as text, such as k(5).")
+        if family == "SCHEMES" and is_best(value):
+            return "best"
         if family == "SCHEMES":
             made = make_schemes(value)
             return value if isinstance(made, Mapping) else made.text

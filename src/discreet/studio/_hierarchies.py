@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import UsageError, did_you_mean
-from discreet.runtime.integer_codes import add_up
-from discreet.schema import Domain, Hierarchy
+from discreet.schema import Hierarchy
 
-__all__ = ["EDITS", "add_level", "edit", "merge", "move", "remove_level", "rename", "split", "subtree", "table_page"]
+__all__ = ["EDITS", "add_level", "edit", "group", "merge", "move", "place", "remove_level", "rename", "split"]
 
-_CHILDREN = 60
-"""Most children of a group in one answer."""
-_NODES = 400
-"""Most nodes of a tree in one answer."""
 _LONGEST = 200
 _MOST_LEVELS = 20
 
@@ -70,6 +65,38 @@ class _EditableTree:
     def children(self, level: int, block: int) -> list[int]:
         """Blocks of the children of a group."""
         return np.flatnonzero(self.parent[level - 1] == block).tolist()
+
+    def members(self, given: Any) -> list[tuple[int, int]]:
+        """Level and block of entries given as mappings with ``level`` and ``name``."""
+        if not isinstance(given, list | tuple) or not given or not all(isinstance(each, Mapping) for each in given):
+            raise UsageError("Choose at least one entry.")
+        found = [
+            (each.get("level"), self.find(each.get("level"), each.get("name"), lowest=0, highest=self.height - 1))
+            for each in given
+        ]
+        return list(dict.fromkeys(found))
+
+    def insert_level(self, above: int) -> None:
+        """Insert a copy of a level above it."""
+        if self.height >= _MOST_LEVELS:
+            raise UsageError(f"A hierarchy can have {_MOST_LEVELS} levels at most; remove one first.")
+        below = self.names[above]
+        self.names.insert(above + 1, list(below))
+        self.parent.insert(above, np.arange(len(below)))
+
+    def raised(self, level: int, block: int, to: int) -> int:
+        """Block of an entry on a higher level, where it stands alone in groups of its own name."""
+        name, at = self.names[level][block], block
+        for above in range(level + 1, to + 1):
+            if name not in self.names[above]:
+                own = self.new(above, name, int(self.parent[above][self.parent[above - 1][at]]))
+            else:
+                own = self.names[above].index(name)
+                if not {at}.issuperset(self.children(above, own)):
+                    raise UsageError(f"Level {above} already has a group '{name}'; rename that group first.")
+            self.parent[above - 1][at] = own
+            at = own
+        return at
 
     def tree(self) -> Hierarchy:
         """Hierarchy with the edits applied; groups that became empty are dropped."""
@@ -167,6 +194,48 @@ def move(tree: Hierarchy, level: Any, names: Any, to: Any) -> Hierarchy:
     return nodes.tree()
 
 
+def group(tree: Hierarchy, members: Any, to: Any) -> Hierarchy:
+    """Put entries, of any levels, into a new group where the highest of them is.
+
+    A level is inserted if there is none between that entry and the group it is in.
+
+    >>> tree = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
+    >>> group(tree, [{"level": 0, "name": "a"}, {"level": 0, "name": "c"}], "ac").rows()
+    [['a', 'ac', 'x', '*'], ['c', 'ac', 'x', '*'], ['b', 'b', 'x', '*']]
+    """
+    nodes, new = _EditableTree(tree), check_name(to)
+    chosen = nodes.members(members)
+    base, first = max(chosen, key=lambda entry: entry[0])
+    alone = [(level, block) for level, block in _chain(nodes, base, first) if level > base]
+    if not alone:
+        nodes.insert_level(base)
+        alone = [(base + 1, first)]
+    blocks = [nodes.raised(level, block, base) for level, block in chosen]
+    for level, block in alone:
+        if new in nodes.names[level] and nodes.names[level].index(new) != block:
+            raise UsageError(_taken(new, level))
+        nodes.names[level][block] = new
+    nodes.parent[base][blocks] = alone[0][1]
+    return nodes.tree()
+
+
+def place(tree: Hierarchy, members: Any, level: Any, name: Any) -> Hierarchy:
+    """Move entries into a group on any level above them; at the top level that takes them out of all groups.
+
+    >>> tree = Hierarchy.from_rows([["a", "x", "z"], ["b", "x", "z"], ["c", "y", "q"]])
+    >>> place(tree, [{"level": 0, "name": "b"}], 2, "q").rows()
+    [['a', 'x', 'z', '*'], ['b', 'b', 'q', '*'], ['c', 'y', 'q', '*']]
+    """
+    nodes = _EditableTree(tree)
+    target = nodes.find(level, name)
+    chosen = nodes.members(members)
+    if any(own >= level for own, _ in chosen):
+        raise UsageError("An entry can only be moved into a group above it.")
+    blocks = [nodes.raised(own, block, level - 1) for own, block in chosen]
+    nodes.parent[level - 1][blocks] = target
+    return nodes.tree()
+
+
 def add_level(tree: Hierarchy, above: Any, groups: Any = None) -> Hierarchy:
     """Insert a level above ``above``: a copy of the level below, with ``groups`` put together if given.
 
@@ -176,11 +245,7 @@ def add_level(tree: Hierarchy, above: Any, groups: Any = None) -> Hierarchy:
     """
     nodes = _EditableTree(tree)
     check_level(above, 0, nodes.height - 1)
-    if nodes.height >= _MOST_LEVELS:
-        raise UsageError(f"A hierarchy can have {_MOST_LEVELS} levels at most; remove one first.")
-    below = nodes.names[above]
-    nodes.names.insert(above + 1, list(below))
-    nodes.parent.insert(above, np.arange(len(below)))
+    nodes.insert_level(above)
     if groups is not None and not isinstance(groups, Mapping):
         raise UsageError("Name the groups and the members of each.")
     result = nodes.tree()
@@ -208,6 +273,8 @@ EDITS: dict[str, tuple[Callable[..., Hierarchy], tuple[str, ...], tuple[str, ...
     "merge": (merge, ("level", "names", "to"), ()),
     "split": (split, ("level", "name", "parts"), ()),
     "move": (move, ("level", "names", "to"), ()),
+    "group": (group, ("members", "to"), ()),
+    "place": (place, ("members", "level", "name"), ()),
     "add-level": (add_level, ("above",), ("groups",)),
     "remove-level": (remove_level, ("level",), ()),
 }
@@ -276,82 +343,3 @@ def _distinct(labels: Sequence[str]) -> list[str]:
         seen.add(name)
         found.append(name)
     return found
-
-
-class _CountedTree:
-    """A domain with the number of rows under each node of its hierarchy."""
-
-    def __init__(self, domain: Domain, rows: NDArray[np.int64]) -> None:
-        self.domain = domain
-        leaves = domain.ancestors.shape[1]
-        self.leaf_rows = add_up(domain.codes, rows, leaves)
-        self.rows, self.leaves, self.children = [], [], []
-        for level, blocks in enumerate(domain.ancestors):
-            count = len(domain.labels[level])
-            self.rows.append(add_up(blocks, self.leaf_rows, count))
-            self.leaves.append(np.bincount(blocks, minlength=count))
-            if level:
-                below, first = np.unique(domain.ancestors[level - 1], return_index=True)
-                above = blocks[first]
-                order = np.argsort(above, kind="stable")
-                ends = np.searchsorted(above[order], np.arange(1, count))
-                self.children.append(np.split(below[order], ends))
-
-    def node(self, level: int, block: int) -> dict[str, Any]:
-        name = self.domain.labels[level][block]
-        return {
-            "level": level,
-            "block": block,
-            "name": "missing" if name is None else name,
-            "missing": name is None,
-            "count": int(self.rows[level][block]),
-            "leaves": int(self.leaves[level][block]),
-            "repeats": bool(self.domain.repeats[level][block]),
-        }
-
-    def page(self, level: int, block: int, offset: int, limit: int) -> tuple[list[int], int]:
-        """Some children of a node, and how many follow."""
-        found = self.children[level - 1][block]
-        return found[offset : offset + limit].tolist(), max(0, len(found) - offset - limit)
-
-
-def subtree(
-    domain: Domain, rows: NDArray[np.int64], level: int | None = None, block: int = 0, offset: int = 0
-) -> dict[str, Any]:
-    """A node with its descendants, breadth first up to a limit; ``more`` counts the children left out."""
-    view = _CountedTree(domain, rows)
-    top = domain.height if level is None else level
-    if not 0 <= top <= domain.height or not 0 <= block < len(domain.labels[top]):
-        raise UsageError("There is no such group; load the page again.")
-    root = view.node(top, block)
-    waiting, nodes = [root], 1
-    while waiting:
-        node = waiting.pop(0)
-        if node["level"] == 0:
-            continue
-        limit = min(_CHILDREN, _NODES - nodes) if node is not root else _CHILDREN
-        if limit <= 0:
-            node["children"], node["more"] = [], len(view.children[node["level"] - 1][node["block"]])
-            continue
-        blocks, more = view.page(node["level"], node["block"], offset if node is root else 0, limit)
-        node["children"], node["more"] = [view.node(node["level"] - 1, child) for child in blocks], more
-        nodes += len(blocks)
-        waiting += node["children"]
-    return root
-
-
-def table_page(domain: Domain, rows: NDArray[np.int64], offset: int, limit: int) -> dict[str, Any]:
-    """Page of the hierarchy as a table, one line per value, with the number of rows of each."""
-    leaves = domain.ancestors.shape[1]
-    leaf_rows = add_up(domain.codes, rows, leaves)
-    page = np.arange(min(offset, leaves), min(offset + limit, leaves))
-    columns = [
-        [domain.labels[level][block] for block in blocks[page].tolist()]
-        for level, blocks in enumerate(domain.ancestors)
-    ]
-    return {
-        "offset": offset,
-        "total": leaves,
-        "rows": [list(line) for line in zip(*columns, strict=True)],
-        "counts": leaf_rows[page].tolist(),
-    }

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import UsageError
-from discreet.studio._project import Settings
+from discreet.studio._settings import Settings
 from discreet.studio._worker import work
 from discreet.studio._workspace import new_id
 
@@ -27,6 +27,7 @@ __all__ = ["Jobs", "Run"]
 _AT_ONCE = 2
 _TRACE = 600
 """Most points kept of the trace of a search."""
+_LONGEST_NAME = 80
 _PATIENCE = 5.0
 """Seconds to wait for a killed worker."""
 _STAGE_TEXTS = {
@@ -50,7 +51,11 @@ class Run:
     folder: Path
     settings: Settings
     task: Mapping[str, Any]
+    number: int = 1
+    """Which run of its project it is."""
     id: str = field(default_factory=new_id)
+    name: str | None = None
+    """The name its user gave it."""
     state: str = "waiting"
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     stage: str = "start"
@@ -66,6 +71,12 @@ class Run:
     points: int | None = None
     open: int | None = None
     trace: list[list[float | None]] = field(default_factory=list)
+    scheme: str | None = None
+    """The scheme that is searched now, if several are tried."""
+    tried: list[dict[str, Any]] = field(default_factory=list)
+    """The schemes that were tried before it."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Figures of the release, to compare it with others."""
     evaluation: dict[str, str] = field(default_factory=dict)
     cancelling: bool = False
     begun: float | None = None
@@ -91,6 +102,8 @@ class Run:
             "id": self.id,
             "project": self.project,
             "kind": self.kind,
+            "number": self.number,
+            "name": self.name,
             "state": self.state,
             "created": self.created,
             "seconds": round(self.elapsed, 2),
@@ -104,6 +117,9 @@ class Run:
             "points": self.points,
             "open": self.open,
             "trace": list(self.trace),
+            "scheme": self.scheme,
+            "tried": list(self.tried),
+            "facts": dict(self.facts),
             "message": self.message,
             "field": self.about,
             "more": self.more,
@@ -118,8 +134,15 @@ class Run:
     def brief_dict(self) -> dict[str, Any]:
         """The job without its trace and error details, for lists."""
         fields = self.to_dict()
-        del fields["trace"], fields["more"]
+        del fields["trace"], fields["more"], fields["tried"]
         return fields
+
+    def rename(self, name: Any) -> None:
+        """Give the run a name, or with None its default one again."""
+        if name is not None and (not isinstance(name, str) or not name.strip()):
+            raise UsageError("A run needs a name.")
+        self.name = None if name is None else name.strip()[:_LONGEST_NAME]
+        self.version += 1
 
 
 class Jobs:
@@ -245,6 +268,11 @@ class Jobs:
         """Update a job by a message of its worker."""
         if "stage" in message:
             run.stage = message["stage"]
+        if "scheme" in message:  # another search begins, whose costs are no continuation
+            run.scheme, run.tried = message["scheme"], message["tried"]
+            run.trace, run.best, run.bound, run.gap = [], None, None, None
+        if "facts" in message:
+            run.facts = message["facts"]
         if "progress" in message:
             self._progress(run, message["progress"])
         if "evaluation" in message:

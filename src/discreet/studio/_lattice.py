@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.runtime.integer_codes import add_up, numbered
 from discreet.schema import Domain
 
-__all__ = ["steps"]
+__all__ = ["leaves_of", "steps"]
 
 
 def steps(
@@ -23,7 +23,7 @@ def steps(
     ``counted`` holds the distinct combinations of values and, as its last column, their number of rows.
     """
     weights = counted.to_series(-1).to_numpy()
-    leaves = {column: _leaves(counted[column], domain) for column, domain in domains.items()}
+    leaves = {column: leaves_of(counted[column], domain) for column, domain in domains.items()}
     found = []
     for column, domain in domains.items():
         for change in (-1, 1):
@@ -43,7 +43,8 @@ def steps(
     return found
 
 
-def _leaves(values: pl.Series, domain: Domain) -> NDArray[np.int64]:
+def leaves_of(values: pl.Series, domain: Domain) -> NDArray[np.int64]:
+    """Return the leaf of each value."""
     leaf_of = pl.DataFrame({"value": domain.values, "leaf": domain.codes.astype(np.int64)})
     joined = (
         values.alias("value").to_frame().join(leaf_of, on="value", how="left", nulls_equal=True, maintain_order="left")

@@ -1,10 +1,10 @@
-"""One project: a table, its settings, and the history of changes for undo and redo."""
+"""One project: a table, its settings, and how requests change them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,34 +23,21 @@ from discreet.schema import (
 )
 from discreet.schema.builders.auto import auto
 from discreet.studio._goals import Goals
+from discreet.studio._history import History
+from discreet.studio._settings import Form, Settings
 from discreet.studio._spelling import error_message
 from discreet.studio._table import Table
 from discreet.studio._workspace import new_id
 
-__all__ = ["Form", "Project", "Settings", "as_form", "builder"]
+__all__ = ["ChangedElsewhereError", "Project", "as_form", "builder"]
 
-Form = str | Hierarchy
-"""A hierarchy: the text form of a builder, or a tree that was edited or imported."""
-_STEPS = 500
-"""Most changes that can be undone."""
 _LONGEST_NAME = 120
+_MOST_DOMAINS = 200
+"""Hierarchies bound to their columns that are kept in memory, besides one for each column."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a project. Immutable: a change makes a new object."""
-
-    name: str
-    roles: Mapping[str, Role]
-    types: Mapping[str, str] = field(default_factory=dict)
-    hierarchies: Mapping[str, Form] = field(default_factory=dict)
-    goals: Goals = field(default_factory=Goals)
-    keep: frozenset[str] = frozenset()
-    """Identifying columns that the user decided to release unchanged."""
-
-    def columns(self, role: Role) -> list[str]:
-        """Columns with a role, in table order."""
-        return [column for column, own in self.roles.items() if own is role]
+class ChangedElsewhereError(UsageError):
+    """The settings are not those that the page shows: another tab changed them."""
 
 
 class Project:
@@ -67,38 +54,39 @@ class Project:
         roles = {facts["name"]: Role(facts["suggested"]) for facts in table.facts}
         goals = self._protecting(Goals(), [column for column, role in roles.items() if role is Role.SENSITIVE])
         first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}), goals=goals)
-        self._history: list[tuple[str, Settings]] = [("", first)]
-        self._now = 0
+        self.history = History(first)
         self._domains: dict[tuple[Any, ...], tuple[Form | None, Domain | DiscreetError]] = {}
 
     @property
     def settings(self) -> Settings:
         """The current settings."""
-        return self._history[self._now][1]
+        return self.history.settings
 
     def change(self, label: str, settings: Settings) -> None:
         """Replace the settings by new ones; the change can be undone."""
         with self.lock:
-            if settings == self.settings:
-                return
-            del self._history[self._now + 1 :]
-            self._history.append((label, settings))
-            del self._history[: max(0, len(self._history) - _STEPS)]
-            self._now = len(self._history) - 1
+            self.history.change(label, settings)
 
-    def undo(self) -> None:
-        """Undo the last change."""
+    def undo(self, number: Any = None) -> None:
+        """Undo the last change, or the one with a number."""
         with self.lock:
-            if not self._now:
-                raise UsageError("There is nothing to undo.")
-            self._now -= 1
+            if number is None:
+                self.history.undo()
+            else:
+                self.history.revert(number)
 
     def redo(self) -> None:
         """Redo the last change that was undone."""
         with self.lock:
-            if self._now + 1 >= len(self._history):
-                raise UsageError("There is nothing to redo.")
-            self._now += 1
+            self.history.redo()
+
+    def check_version(self, version: Any) -> None:
+        """Raise ChangedElsewhereError if a page shows other settings than the current ones; None is not checked."""
+        if version is not None and version != self.history.version:
+            raise ChangedElsewhereError(
+                "This project was changed in another tab. Its goals and columns are shown here now: look at them, and "
+                "start again."
+            )
 
     def patch(self, fields: Mapping[str, Any]) -> None:
         """Apply the changes of a request, all of them or none."""
@@ -203,7 +191,7 @@ class Project:
                 bound = make_domain(column, counts.values, tree, type=now.types.get(column), rows=counts.rows)
             except DiscreetError as error:
                 bound = error
-            while len(self._domains) >= 200:
+            while len(self._domains) >= _MOST_DOMAINS + len(self.table.columns):
                 self._domains.pop(next(iter(self._domains)))
             self._domains[key] = (chosen, bound)  # keeps the tree alive, so that its id stays unique
         if isinstance(bound, DiscreetError):
@@ -273,10 +261,12 @@ class Project:
                 },
                 "goals": now.goals.to_dict(),
                 "jobs": jobs,
-                "can_undo": self._now > 0,
-                "can_redo": self._now + 1 < len(self._history),
-                "undo_label": self._history[self._now][0] if self._now else None,
-                "redo_label": self._history[self._now + 1][0] if self._now + 1 < len(self._history) else None,
+                "version": self.history.version,
+                "change": self.history.number,
+                "can_undo": self.history.undo_label is not None,
+                "can_redo": self.history.redo_label is not None,
+                "undo_label": self.history.undo_label,
+                "redo_label": self.history.redo_label,
             }
 
     def hierarchy_facts(self, column: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,14 +14,15 @@ import numpy as np
 import polars as pl
 
 from discreet.engines import exactly, open_source
-from discreet.errors import UsageError
 from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
-from discreet.report.schemes_tried import schemes_tried
+from discreet.runtime.text_form import format_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
+from discreet.studio._labels import plain_label
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
+from discreet.studio._script import MAPPING
 from discreet.studio._table import BARS, PAGE, bars, number_bars, shown_text
 
 if TYPE_CHECKING:
@@ -29,11 +31,21 @@ if TYPE_CHECKING:
     from discreet.pipeline.front import Front
     from discreet.pipeline.release import Release
 
-__all__ = ["compare_page", "front_result", "release_result", "risk_result", "utility_result", "write_json"]
+__all__ = [
+    "compare_page",
+    "front_result",
+    "release_result",
+    "risk_result",
+    "run_facts",
+    "utility_result",
+    "write_json",
+]
 
 _CLOUD = 2_000
 """Most points of the cloud drawn with a front."""
 _PAIRS = 60
+_TOO_SURE = 0.75
+"""Certainty about a sensitive value from which a stronger promise is offered."""
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -68,14 +80,13 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "cost_name": release.job["cost"],
         "levels": release.levels,
         "verdict": release.verdict.to_dict(),
+        "remedies": _remedies(release, before),
         "audit": checks,
         "promises": _promises(release),
         "attributes": [_attribute(release, column, domains, before, after) for column in domains],
         "others": _others(release, domains, before, after),
         "class_sizes": _class_sizes(release),
         "lattice": _lattice(release, domains, rows),
-        "schemes": [dataclasses.asdict(each) for each in schemes_tried(release, exact=True)],
-        "pdf": _can_print(),
         "notes": [str(note) for note in release.notes],
         "warnings": [str(note) for note in release.warnings],
         "kept": [
@@ -87,20 +98,36 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "examined": release.stats.get("examined"),
         "trace": [[moment.seconds, moment.best, moment.bound] for moment in release.trace[-500:]],
         "formulas": formulas,
-        "mapping": job.mapping is not None,
+        "mapping": Path(MAPPING).is_file(),
+        "schemes": release.stats.get("schemes"),
+        "average_risk": release.audit.sizes.average_risk,
+        "highest_risk": release.audit.sizes.highest_risk,
         "summary": release.summary(),
     }
 
 
-def _can_print() -> bool:
-    """Whether there is a browser that prints PDF files."""
-    from discreet.report.formats.pdf import find_browser
+def _remedies(release: Release, before: pl.LazyFrame) -> list[dict[str, Any]]:
+    """Promises that would keep sensitive columns from being told as surely as they can be now.
 
-    try:
-        find_browser()
-    except UsageError:
-        return False
-    return True
+    The limit lies a third of the way from the most frequent value of the whole table to certainty: a lower one would
+    ask groups to be more diverse than the table.
+    """
+    found = []
+    for certainty in release.audit.certainties:
+        _, rows = _counts(before, certainty.column)
+        usual = float(rows.max() / rows.sum()) if len(rows) else 1.0
+        limit = math.ceil(20 * (usual + (1 - usual) / 3)) / 20
+        if certainty.highest >= _TOO_SURE and limit < min(certainty.highest, 1.0):
+            text = format_text("l+", [limit, certainty.column], {})
+            found.append({"column": certainty.column, "limit": limit, "text": PRIVACY.make(text).text})
+    return found
+
+
+def run_facts(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a release that the list of runs compares."""
+    names = ("normalized_cost", "suppressed", "rows", "classes", "smallest_class", "highest_risk", "average_risk")
+    facts = {name: result[name] for name in (*names, "status", "gap", "scheme")}
+    return {name: plain(value) for name, value in facts.items()} | {"verdict": result["verdict"]["level"]}
 
 
 def _domains(job: Job, rows: Path) -> dict[str, Domain]:
@@ -255,7 +282,8 @@ def front_result(front: Front) -> dict[str, Any]:
     knee = None
     if len(front.points) > 2:
         chosen = front.knee()
-        knee = {"point": front.points.index(chosen.point), "reason": chosen.reason}
+        number = front.points.index(chosen.point)
+        knee = {"point": number, "reason": chosen.reason, "recommended": chosen.recommended}
     points = [{"number": number, "k": point.k, **point.to_dict()} for number, point in enumerate(front.points)]
     return {
         **front.to_dict(),
@@ -278,9 +306,18 @@ def _picture(front: Front) -> dict[str, Any] | None:
     return {**fields, "cloud": cloud[:: len(cloud) // _CLOUD + 1], "evaluated": len(cloud)}
 
 
-def risk_result(report: RiskReport, before: RiskReport | None, attacked: Any) -> dict[str, Any]:
-    """Risks of the release and of the original table, and the outcome of attacks on the release."""
+def risk_result(
+    report: RiskReport, before: RiskReport | None, attacked: Any, missing: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Risks of the release and of the original table, and the outcome of attacks on the release.
+
+    ``missing`` says why figures are not there.
+    """
+    reasons = dict(missing or {})
+    if report.journalist is None:
+        reasons["journalist"] = "This needs the population, or a column with survey weights; there is neither."
     return {
+        "missing": reasons,
         **_risk(report),
         "original": None if before is None else _risk(before),
         "attacks": None if attacked is None else attacked.to_dict(),
@@ -298,10 +335,16 @@ def _risk(report: RiskReport) -> dict[str, Any]:
     return fields
 
 
-def utility_result(report: UtilityReport) -> dict[str, Any]:
-    """Utility of the release, for the charts."""
+def utility_result(report: UtilityReport, missing: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Utility of the release, for the charts. ``missing`` says why figures are not there."""
     queries = report.queries
+    reasons = dict(missing or {})
+    if report.association_difference is None:
+        reasons["associations"] = "They need two columns with more than one value each, before and in the release."
+    if report.unclear:
+        reasons["costs"] = " ".join(report.unclear_notes())
     return {
+        "missing": reasons,
         "rows": report.rows,
         "released_rows": report.released_rows,
         "suppressed_values": report.suppressed_values,
@@ -317,11 +360,13 @@ def utility_result(report: UtilityReport) -> dict[str, Any]:
     }
 
 
-def compare_page(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame) -> dict[str, Any]:
+def compare_page(
+    rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFrame, types: Mapping[str, str]
+) -> dict[str, Any]:
     """Page of the original table with the released version of each row, None for suppressed rows.
 
     ``rows`` starts at row ``offset``. ``kept`` holds the indices of the released rows, ascending, and for each its
-    index in ``released``, which is shuffled.
+    index in ``released``, which is shuffled. ``types`` are those of the columns, to write ranges in plain words.
     """
     originals, indices = kept
     first, last = np.searchsorted(originals, [offset, offset + rows.height])
@@ -330,7 +375,12 @@ def compare_page(rows: pl.DataFrame, offset: int, kept: Any, released: pl.LazyFr
     index_of = {column: index for index, column in enumerate(after.columns)}
     indexes = [index_of.get(column) for column in rows.columns]
     compared: list[list[Any] | None] = [
-        [None if index is None else released_row[row][index] for index in indexes] if row in released_row else None
+        [
+            None if index is None else plain_label(released_row[row][index], types[column])
+            for column, index in zip(rows.columns, indexes, strict=True)
+        ]
+        if row in released_row
+        else None
         for row in range(rows.height)
     ]
     changed = [

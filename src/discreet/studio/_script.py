@@ -12,15 +12,27 @@ from discreet.job import Job
 from discreet.job.job_file import write_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS
+from discreet.job.settings import is_best
 from discreet.problem import make_schemes
 from discreet.schema import Hierarchy, Role
-from discreet.studio._project import Project, Settings
+from discreet.studio._project import Project
+from discreet.studio._settings import Settings
 from discreet.studio._workspace import safe_name
 
-__all__ = ["FRONT_JOB", "JOB", "hierarchy_files", "job_fields", "released_name", "script", "write_job"]
+__all__ = [
+    "FRONT_JOB",
+    "JOB",
+    "MAPPING",
+    "has_mapping",
+    "hierarchy_files",
+    "job_fields",
+    "released_name",
+    "script",
+    "write_job",
+]
 
-JOB, FRONT_JOB = "job.yaml", "front.yaml"
-"""The job file, and that of the front from which a release was chosen."""
+JOB, FRONT_JOB, MAPPING = "job.yaml", "front.yaml", "mapping.json"
+"""The job file, that of the front from which a release was chosen, and the mapping."""
 _HIERARCHIES = "hierarchies"
 _LIMITS = ("weights", "priorities", "keep_at_least", "min_levels")
 
@@ -90,14 +102,19 @@ def write_job(project: Project, settings: Settings, folder: Path) -> Job:
         tree.to_csv(folder / name)
     documents = {"report": ["report.html"], "certificate": "certificate.json", "key": KEY_FILE}
     fields = {**job_fields(settings, file), **documents}
-    schemes = make_schemes(fields["scheme"])
-    chosen = [schemes] if not isinstance(schemes, Mapping) else list(schemes.values())
     if fields["seed"] is None:
         fields["seed"] = draw_seed()  # the files must repeat what was done
-    if all(scheme.is_global for scheme in chosen) and fields["suppression"].startswith(("none", "budget", "class-rec")):
-        fields["mapping"] = "mapping.json"
+    if not is_best(fields["scheme"]) and has_mapping(fields["scheme"], fields["suppression"]):
+        fields["mapping"] = MAPPING
     write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True), private=True)
     return Job.load(folder / JOB)
+
+
+def has_mapping(scheme: Any, suppression: str) -> bool:
+    """Return whether releases of this kind have a mapping: equal values must be recoded alike."""
+    schemes = make_schemes(scheme)
+    chosen = list(schemes.values()) if isinstance(schemes, Mapping) else [schemes]
+    return all(each.is_global for each in chosen) and suppression.startswith(("none", "budget", "class-rec"))
 
 
 def script(

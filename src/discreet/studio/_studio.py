@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Jobs, Run
-from discreet.studio._project import Form, Project
+from discreet.studio._project import Project
 from discreet.studio._script import write_job
+from discreet.studio._settings import Form
 from discreet.studio._table import Table
 from discreet.studio._upload import Limits, admit
 from discreet.studio._worker import FRONT
@@ -112,7 +114,12 @@ class Studio:
         kind, point = fields.get("kind"), fields.get("point")
         if kind not in ("release", "front"):
             raise UsageError("A job is a release or a front.")
-        settings = project.settings
+        with project.lock:
+            if point is None:
+                project.check_version(fields.get("version"))
+            settings = project.settings
+        if kind == "front":
+            settings = replace(settings, goals=settings.goals.for_front())
         task: dict[str, Any] = {"kind": kind, "rows": str(project.table.parquet)}
         if kind == "front":
             task["axes"] = _axes(fields.get("axes", ["k"]))
@@ -134,7 +141,8 @@ class Studio:
             self.workspace.remove(folder)
             raise
         task["folder"] = str(folder)
-        run = Run(project.owner, project.id, kind, folder, settings, task)
+        number = max((run.number for run in self.jobs.of_project(project.id)), default=0) + 1
+        run = Run(project.owner, project.id, kind, folder, settings, task, number)
         self.jobs.add(run)
         return run
 

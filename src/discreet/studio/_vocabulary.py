@@ -32,6 +32,7 @@ def vocabulary() -> dict[str, list[Entry]]:
 
     parts = {name: _family_entries(name, family) for name, family in families().items()}
     parts["solvers"].insert(0, _AUTOMATIC)
+    parts["schemes"].insert(0, _best())
     return {
         **parts,
         "roles": _ROLES,
@@ -146,6 +147,24 @@ _MORE: dict[str, Callable[[Any], Entry]] = {
 
 def _entry(name: str, title: str, text: str, **more: Any) -> Entry:
     return {"name": name, "title": title, "text": text, "parameters": [], **more}
+
+
+@cache
+def _best() -> Entry:
+    """Return the choice to try several schemes."""
+    from discreet.pipeline.best_scheme import CANDIDATES
+    from discreet.problem import SCHEMES
+
+    titles = [SCHEMES.members()[name].title for name in CANDIDATES]
+    named = f"{', '.join(titles[:-1])} and {titles[-1]}"
+    return _entry(
+        "best",
+        "Try all of them",
+        f"{named}, one after the other with the same promises. The release that loses least is taken, and all are "
+        "compared.",
+        recommended=True,
+        tries=list(CANDIDATES),
+    )
 
 
 _AUTOMATIC = _entry(

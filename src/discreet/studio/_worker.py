@@ -11,7 +11,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -47,6 +47,10 @@ class _Reporter:
         """Report that a stage begins."""
         self.compiled = False
         self(stage=name)
+
+    def scheme(self, name: str, tried: Sequence[Any]) -> None:
+        """Report that the search of a scheme begins, and what was tried before."""
+        self(scheme=name, tried=[dataclasses.asdict(each) for each in tried])
 
     def compiling(self, moment: Any) -> None:
         """Report how far compiling is, unless that was done a moment ago."""
@@ -121,12 +125,17 @@ def _compiling(report: _Reporter) -> Iterator[None]:
 
 def _release(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     from discreet.job import Job
+    from discreet.job.settings import is_best
+    from discreet.pipeline.best_scheme import on_scheme
     from discreet.pipeline.clock import on_stage
+    from discreet.studio._script import MAPPING, has_mapping
 
     job = Job.load("job.yaml")
-    with on_stage(report.stage):
+    with on_stage(report.stage), on_scheme(report.scheme):
         release = job.model_copy(update={"report": []}).run(progress=report.progress, budget=budget)
-    release = dataclasses.replace(release, job=job.to_dict())
+    release = dataclasses.replace(release, job={**job.to_dict(), "scheme": release.job["scheme"]})
+    if is_best(job.scheme) and has_mapping(release.job["scheme"], job.suppression):
+        release.mapping(MAPPING)  # only now it is known that equal values were recoded alike
     _finish(task, report, job, release, budget.stop)
 
 
@@ -135,6 +144,7 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     from discreet.pipeline.clock import on_stage
     from discreet.pipeline.pareto import pareto
     from discreet.problem import PRIVACY
+    from discreet.studio._live import live_table
     from discreet.studio._results import front_result, write_json
 
     job = Job.load("job.yaml")
@@ -144,7 +154,7 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     with on_stage(report.stage):
         front = pareto(**arguments, privacy=privacy, progress=report.progress, budget=budget)
     report(stage="finish")
-    write_json(Path("result.json"), front_result(front))
+    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, Path(task["rows"]))})
     _save(front, FRONT)
     report(ended="done", status="complete" if front.complete else "partial")
 
@@ -191,7 +201,7 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
 
     from discreet.engines import count_formulas
     from discreet.job.files import FileStamp
-    from discreet.studio._results import release_result, write_json
+    from discreet.studio._results import release_result, run_facts, write_json
 
     report(stage="finish")
     release.report(job.report[0], evaluate=False)  # risk and utility are added once the job is done
@@ -214,6 +224,7 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
     report(
         ended="done",
         status=release.status,
+        facts=run_facts(result),
         progress={
             "seconds": release.stats["seconds"].get("solve", 0.0),
             "best": release.cost,
@@ -263,8 +274,13 @@ def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     report = release.risk(job.input)
     roles = {name: arguments[name] for name in ("quasi_identifiers", "sensitive", "types")}
     before = risk(job.input, depth=2, **roles)
-    attacks = release.attacks(job.input) if release.n <= _MOST_ATTACKED and arguments["sensitive"] else None
-    return _for_report(release, report, release.risk, job.input), risk_result(report, before, attacks)
+    missing = {}
+    if not arguments["sensitive"]:
+        missing["attacks"] = missing["disclosure"] = "No column is marked “Protect”, so there is no secret to guess."
+    elif release.n > _MOST_ATTACKED:
+        missing["attacks"] = f"The table has more than {_MOST_ATTACKED:,} rows; attacks would take too long here."
+    attacks = None if "attacks" in missing else release.attacks(job.input)
+    return _for_report(release, report, release.risk, job.input), risk_result(report, before, attacks, missing)
 
 
 def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
@@ -272,10 +288,14 @@ def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
 
     from discreet.studio._results import utility_result
 
-    able = job.class_attribute is not None and find_spec("sklearn") is not None
-    options = {"models": ["tree"]} if able else {"class_attribute": None}
+    missing = {}
+    if job.class_attribute is None:
+        missing["classifiers"] = "No column is marked “Predict”, so there is nothing to learn."
+    elif find_spec("sklearn") is None:
+        missing["classifiers"] = "They need scikit-learn, which is not installed: pip install 'discreet[learn]'."
+    options = {"class_attribute": None} if missing else {"models": ["tree"]}
     report = release.utility(job.input, **options)
-    return _for_report(release, report, release.utility, job.input, **options), utility_result(report)
+    return _for_report(release, report, release.utility, job.input, **options), utility_result(report, missing)
 
 
 def _for_report(release: Any, report: Any, measure: Any, original: Any, **options: Any) -> Any:

@@ -26,6 +26,8 @@ class Knee:
 
     point: FrontPoint
     reason: str
+    recommended: bool = True
+    """Whether the point keeps enough detail to be recommended, or only loses least."""
 
     def __str__(self) -> str:
         return self.reason
@@ -41,7 +43,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     """Return the point farthest from the line between the first choice that protects anybody and the last.
 
     Privacy is measured as risk: 1/k for k, 1/l for l; θ and the average risk are risks themselves, and t is a distance.
-    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis.
+    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. A point that loses three quarters of
+    the detail or more is never recommended.
     """
     if not points:
         raise UsageError("The front has no points, so there is nothing to suggest.")
@@ -51,22 +54,33 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
 
     choices = [point for point in points if point.values[axis.text] != 1]
     if not choices:
-        return Knee(points[-1], f"There is no choice but {named(points[-1])}, which protects nobody.")
+        reason = f"There is no choice but {named(points[-1])}, which protects nobody."
+        return Knee(points[-1], reason, recommended=False)
+    useful = np.array([point.normalized_loss < _MOST_LOST for point in choices])
+    if not useful.any():
+        cheapest = min(choices, key=lambda point: point.normalized_loss)
+        return Knee(
+            cheapest,
+            f"None is recommended: every choice that protects anybody loses three quarters of the detail or more. "
+            f"{named(cheapest)} loses least, {100 * cheapest.normalized_loss:.0f} % of suppressing everything. "
+            "Generalize fewer columns, allow more suppression, or choose another scheme.",
+            recommended=False,
+        )
     first, last = choices[0], choices[-1]
-    if len(choices) < 3:
+    if len(choices) < 3 and useful[0]:
         return Knee(first, f"Suggested: {named(first)}, the first choice that protects anybody.")
     risk = np.array([_risk(axis, point) for point in choices])
     loss = np.array([point.loss for point in choices])
     gained = (risk[0] - risk) / ((risk[0] - risk[-1]) or 1.0)
     paid = (loss - loss[0]) / ((loss[-1] - loss[0]) or 1.0)
-    at = int(np.argmax(gained - paid))
+    at = int(np.argmax(np.where(useful, gained - paid, -np.inf)))
     chosen = choices[at]
     share = [100 * point.normalized_loss for point in (first, chosen, last)]
     if at == 0:
         return Knee(
             chosen,
             f"Suggested: {named(chosen)}, at {share[1]:.0f} % of the loss of suppressing everything; every step beyond "
-            "costs more than it protects.",
+            f"costs more than it protects{'' if useful.all() else ', or three quarters of the detail'}.",
         )
     kind = _KINDS.get(axis.name, "highest risk")
     before, now, least = (number_text(value) if kind == "distance" else _percent(value) for value in risk[[0, at, -1]])
@@ -78,6 +92,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     )
 
 
+_MOST_LOST = 0.75
+"""Points that lose as large a share of the detail are not recommended."""
 _KINDS = {"average-risk": "average risk", "t": "distance"}
 """What the axes measure that is not the highest risk of anybody."""
 

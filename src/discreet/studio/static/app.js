@@ -26,6 +26,13 @@ function locked(step, project) {
   return null;
 }
 
+/** Whether the results of a step were made with other settings than the current ones. */
+function outdated(step, project) {
+  if (!project || !["run", "explore", "risk", "release"].includes(step)) return false;
+  const latest = project.jobs.find((job) => job.kind === "release" && job.state === "done");
+  return Boolean(latest && latest.changed_since.length);
+}
+
 function done(step, project, current) {
   if (!project) return false;
   if (["data", "hierarchies", "goals"].includes(step)) return STEPS.indexOf(step) < STEPS.indexOf(current) || project.jobs.some((job) => job.state === "done");
@@ -44,12 +51,13 @@ function Stepper({ project, step, link }) {
     ${STEPS.map((name, index) => {
       const why = locked(name, project);
       const here = name === step;
-      const finished = !here && !why && done(name, project, step);
+      const old = !why && outdated(name, project);
+      const finished = !here && !why && !old && done(name, project, step);
       const content = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
-        ${finished && html`<span class="unseen">${texts.steps.done}</span>`}`;
+        ${finished && html`<span class="unseen">${texts.steps.done}</span>`}${old && html`<span class="old" title=${texts.steps.old}><${Icon} name="clock" size=${15} /><span class="unseen">${texts.steps.old}</span></span>`}`;
       return html`<li key=${name}>${why
         ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
-        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${texts.steps[name]}>${content}</a>`}</li>`;
+        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined}>${content}</a>`}</li>`;
     })}
   </ol></nav>`;
 }
@@ -156,6 +164,7 @@ function Page() {
       (error) => {
         setSaving((number) => number - 1);
         fail(error);
+        if (error.status === 409) refresh().catch(() => null);
         throw error;
       },
     );
@@ -172,7 +181,23 @@ function Page() {
     setProject((now) => now && optimistic(now, body));
     return change(() => send("PATCH", at.project(read().project), body)).then((found) => (setProject(found), found), () => refresh().catch(() => null));
   }, []);
-  const undo = useCallback((direction) => change(() => post(`${at.project(read().project)}/${direction}`)).then((found) => (setProject(found), found), () => null), []);
+  /** Undo or redo the last change, or undo the one with a number. */
+  const undo = useCallback((direction, number) => change(() => post(`${at.project(read().project)}/${direction}`, number === undefined ? {} : { change: number })).then((found) => (setProject(found), found), () => null), []);
+
+  // Other tabs with the same project show its changes too, so that nobody runs goals they do not see.
+  const tabs = useRef(null);
+  useEffect(() => {
+    const channel = new BroadcastChannel("discreet-studio");
+    tabs.current = channel;
+    channel.onmessage = ({ data }) => {
+      const now = shown.current;
+      if (now && data.project === now.id && data.version !== now.version) refresh().then(() => notify(texts.otherTab), () => null);
+    };
+    return () => channel.close();
+  }, []);
+  useEffect(() => {
+    if (project && project.version !== undefined && !saving && tabs.current) tabs.current.postMessage({ project: project.id, version: project.version });
+  }, [project && project.id, project && project.version, saving]);
 
   // Key handlers use the project as shown: effects run later, and a key pressed in between would be lost.
   const shown = useRef(project);

@@ -1,6 +1,6 @@
 // Shared state of the screens: the project, how to change it, and the route.
 import { createContext, useContext, useEffect, useRef, useState } from "./vendor/preact.js";
-import { at, get } from "./api.js";
+import { at, get, post } from "./api.js";
 
 export const App = createContext(null);
 export const useApp = () => useContext(App);
@@ -80,6 +80,9 @@ export function useJob(id) {
   }, [id]);
   return [job && job.id === id ? job : null, error];
 }
+
+/** Start a job with the settings that this page shows; refused if another tab changed them. */
+export const startJob = ({ project, change }, fields) => change(() => post(at.jobs(project.id), { version: project.version, ...fields }));
 
 /** The newest finished job of a kind, for screens opened without a job in the address. */
 export function newest(project, kind) {

@@ -1,8 +1,8 @@
 // Data: the columns of the table and their roles.
-import { html, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
-import { Button, Card, Dialog, Meter, Notice, Pager, Segments, Stat, Waiting } from "../parts.js";
+import { Button, Card, Dialog, Meter, Notice, Pager, Segments, Stat, useName, Waiting } from "../parts.js";
 import { Chart } from "../charts.js";
 import { Decide } from "./decide.js";
 import { Icon } from "../icons.js";
@@ -12,9 +12,8 @@ import { texts } from "../texts.js";
 const SIZE = 12;
 
 export function Data() {
-  const { about, project, patch, route, setQuery } = useApp();
+  const { project, patch, route, setQuery } = useApp();
   const missing = project.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
-  const roles = about.vocabulary.roles;
   const warned = project.columns.filter((column) => column.direct && column.role !== "identifier");
   const changed = project.columns.filter((column) => column.suggested && column.suggested !== column.role);
   const suggest = () => patch({ roles: Object.fromEntries(changed.map((column) => [column.name, column.suggested])) });
@@ -33,22 +32,72 @@ export function Data() {
     ${undecided.length > 0 && html`<${Notice} kind="bad" role="status"><${Decide} columns=${undecided} /></${Notice}>`}
     ${warned.length > 0 && html`<${Notice} kind="warn" role="status"><p><b>${texts.data.warned(warned.map((column) => column.name))}</b> ${texts.data.warnedWhy}</p></${Notice}>`}
     <${Card} kind="flush" title=${texts.data.part} text=${texts.data.partText} actions=${changed.length > 0 && html`<${Button} kind="compact" icon="spark" onClick=${suggest}>${texts.data.suggest}</${Button}>`}>
-      <ul class="variables">
-        ${project.columns.map((column) => html`<${Column} key=${column.name} column=${column} roles=${roles} rows=${project.rows} types=${about.vocabulary.types}
-          onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => setQuery({ column: column.name })} onKeep=${(keep) => patch({ keep: { [column.name]: keep } })} />`)}
-      </ul>
+      <${Columns} />
     </${Card}>
     <${Preview} />
   </div>
   ${route.query.column && project.columns.some((column) => column.name === route.query.column) && html`<${Detail} name=${route.query.column} onClose=${() => setQuery({ column: null })} />`}`;
 }
 
-function Column({ column, roles, rows, types, onRole, onType, onOpen, onKeep }) {
-  const options = roles.map((role) => ({ ...role, title: texts.roles[role.name] || role.title, icon: role.name }));
+/** Which columns a filter shows, besides those of a role. */
+const FILTERS = {
+  all: () => true,
+  undecided: (column) => column.undecided,
+  changed: (column) => column.suggested !== column.role,
+  unique: (column) => column.unique > 0.5,
+};
+const FEW = 12;
+
+/** The columns, with a search, filters and one role for many once there are more than fit a screen. */
+function Columns() {
+  const { about, project, patch, setQuery } = useApp();
+  const [text, setText] = useState("");
+  const [filter, setFilter] = useState("all");
+  const [picked, setPicked] = useState(new Set());
+  const [searchName, filterName] = [useName("search"), useName("filter")];
+  const anchor = useRef(null);
+  const roles = about.vocabulary.roles.map((role) => ({ ...role, title: texts.roles[role.name] || role.title, icon: role.name }));
+  const keeps = FILTERS[filter] || ((column) => column.role === filter);
+  const wanted = text.trim().toLowerCase();
+  const shown = project.columns.filter((column) => keeps(column) && column.name.toLowerCase().includes(wanted));
+  const chosen = project.columns.filter((column) => picked.has(column.name)).map((column) => column.name);
+  const all = shown.length > 0 && shown.every((column) => picked.has(column.name));
+  const number = (name) => project.columns.filter(FILTERS[name] || ((column) => column.role === name)).length;
+  const turnAll = () => setPicked(new Set(all ? chosen.filter((name) => !shown.some((column) => column.name === name)) : [...chosen, ...shown.map((column) => column.name)]));
+  const turn = (name, event) => {
+    const next = new Set(picked);
+    const on = !next.has(name);
+    const names = shown.map((column) => column.name);
+    const ends = [names.indexOf(anchor.current), names.indexOf(name)].sort((one, other) => one - other);
+    const range = event.shiftKey && ends[0] >= 0 ? names.slice(ends[0], ends[1] + 1) : [name];
+    range.forEach((each) => (on ? next.add(each) : next.delete(each)));
+    anchor.current = name;
+    setPicked(next);
+  };
+  const give = (role) => patch({ roles: Object.fromEntries(chosen.map((name) => [name, role])) });
+  const many = project.columns.length > FEW;
+  const words = texts.data;
+  return html`${many && html`<div class="finder"><div class="field grow"><label for=${searchName}>${words.search}</label><input type="search" id=${searchName} value=${text} placeholder=${words.searchHint} onInput=${(event) => setText(event.target.value)} /></div>
+      <div class="field"><label for=${filterName}>${words.filter}</label><select id=${filterName} value=${filter} onChange=${(event) => setFilter(event.target.value)}>
+        ${Object.keys(FILTERS).map((name) => html`<option value=${name} disabled=${name !== "all" && !number(name)}>${words.filters[name]} (${count(number(name))})</option>`)}
+        <optgroup label=${words.byRole}>${roles.map((role) => html`<option value=${role.name} disabled=${!number(role.name)}>${role.title} (${count(number(role.name))})</option>`)}</optgroup></select></div></div>
+    <div class="bulk" role="toolbar" aria-label=${words.bulk}><label class="tick"><input type="checkbox" checked=${all} onChange=${turnAll} />${words.pickAll(count(shown.length))}</label>
+      <span class="small quiet grow" role="status">${chosen.length ? words.picked(count(chosen.length)) : words.pickHint}</span>
+      ${chosen.length > 0 && html`<span class="row tight bulk-roles">${roles.filter((role) => role.name !== "class" || chosen.length === 1).map((role) => html`<${Button} kind="compact" icon=${role.name} key=${role.name} onClick=${() => give(role.name)}>${role.title}</${Button}>`)}</span>
+        <${Button} kind="bare compact" onClick=${() => setPicked(new Set())}>${words.pickNone}</${Button}>`}</div>`}
+  <ul class=${`variables ${many ? "many" : ""}`}>
+    ${shown.map((column) => html`<${Column} key=${column.name} column=${column} options=${roles} rows=${project.rows} types=${about.vocabulary.types} picked=${many ? picked.has(column.name) : null} onPick=${turn}
+      onRole=${(role) => patch({ roles: { [column.name]: role } })} onType=${(type) => patch({ types: { [column.name]: type } })} onOpen=${() => setQuery({ column: column.name })} onKeep=${(keep) => patch({ keep: { [column.name]: keep } })} />`)}
+  </ul>
+  ${!shown.length && html`<p class="quiet nothing" role="status">${words.noneFound}</p>`}`;
+}
+
+function Column({ column, options, rows, types, picked, onPick, onRole, onType, onOpen, onKeep }) {
   const list = types.map((type) => type.name);
   const warned = column.warning && column.role !== "identifier" && column.role !== column.suggested;
   const kinds = list.includes(column.type) ? list : [column.type, ...list];
-  return html`<li class=${`variable ${column.role}`} data-column=${column.name}>
+  return html`<li class=${`variable ${column.role} ${picked ? "picked" : ""}`} data-column=${column.name}>
+    ${picked !== null && html`<input type="checkbox" class="pick" checked=${picked} aria-label=${texts.data.pick(column.name)} onClick=${(event) => onPick(column.name, event)} />`}
     <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)}><b>${column.name}</b><span class="quiet small">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
     <label class="type"><span class="unseen">${texts.data.typeOf(column.name)}</span><select class="compact" value=${column.type} onChange=${(event) => onType(event.target.value)}>${kinds.map((type) => html`<option value=${type}>${texts.types[type] || type}</option>`)}</select></label>
     <div class="uniqueness" title=${texts.data.uniqueText}><${Meter} value=${column.unique} kind=${column.unique > 0.5 ? "bound" : "after"} label=${texts.data.unique(share(column.unique))} /><span class="small quiet figures">${texts.data.unique(share(column.unique))}</span></div>

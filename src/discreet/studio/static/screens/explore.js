@@ -1,11 +1,12 @@
 // Explore: the trade-offs, the columns of the release, and the table before and after.
 import { html, useState } from "../vendor/preact.js";
-import { at, post } from "../api.js";
-import { newest, useApp, useLoaded } from "../context.js";
-import { Button, Card, Meter, Notice, Pager, Pips, Stat, Switch, Waiting } from "../parts.js";
+import { at } from "../api.js";
+import { newest, startJob, useApp, useLoaded } from "../context.js";
+import { Button, Card, Meter, Notice, Pager, Pips, Slider, Stat, Switch, useName, Waiting } from "../parts.js";
 import { FrontChart, JobChart } from "../charts.js";
 import { frontPoints } from "../front.js";
-import { Verdict } from "./decide.js";
+import { OutOfDate, Verdict } from "./decide.js";
+import { atBest, Schemes } from "../schemes.js";
 import { jobLabel } from "./run.js";
 import { Icon } from "../icons.js";
 import { count, number, share } from "../format.js";
@@ -21,40 +22,63 @@ export function Explore() {
   const front = requested && requested.kind === "front" ? requested : newest(project, "front");
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
   <div class="stack">
+    ${release && html`<${Ways} job=${release} key=${`ways/${release.id}`} />`}
     ${front ? html`<${Front} job=${front} key=${front.id} />` : html`<${NoFront} />`}
     ${release ? html`<${Result} job=${release} key=${release.id} />` : html`<${Card} title=${words.noRelease}><p class="quiet">${words.noReleaseText}</p></${Card}>`}
   </div>`;
 }
 
+/** The verdict on a release and the ways that were tried for it: what a person should see first. */
+function Ways({ job }) {
+  const [found] = useLoaded(`${at.job(job.id)}/result`);
+  return html`<${OutOfDate} job=${job} />${found && html`<${Verdict} of=${found} />${found.schemes && html`<${Schemes} list=${found.schemes} chosen=${found.scheme} rows=${found.rows} />`}`}`;
+}
+
 function NoFront() {
-  const { project, change, go } = useApp();
+  const app = useApp();
+  const { go } = app;
   const [starting, setStarting] = useState(false);
   const start = () => {
     setStarting(true);
-    change(() => post(at.jobs(project.id), { kind: "front" })).then((job) => go("run", { job: job.id }), () => setStarting(false));
+    startJob(app, { kind: "front" }).then((job) => go("run", { job: job.id }), () => setStarting(false));
   };
   return html`<section class="card slim"><${Icon} name="chart" size=${28} /><div><h2>${words.noFront}</h2><p class="quiet">${words.noFrontText}</p></div><${Button} icon="play" disabled=${starting} onClick=${start}>${words.makeFront}</${Button}></section>`;
 }
 
 function Front({ job }) {
-  const { project, route, setQuery, change, go } = useApp();
+  const app = useApp();
+  const { project, route, setQuery, patch, go } = app;
   const [found, error] = useLoaded(`${at.job(job.id)}/result`);
   const [starting, setStarting] = useState(false);
   if (error) return html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`;
   if (!found) return html`<${Waiting} tall />`;
-  const { points, knee } = frontPoints(found);
+  const { points, knee, first } = frontPoints(found);
   if (!points.length) return html`<${Card} title=${words.front}><p>${words.noPoints}</p></${Card}>`;
-  const chosen = points.find((point) => point.id === route.query.point) || points.find((point) => point.id === knee) || points[0];
+  const indexOf = (id) => points.findIndex((point) => point.id === id);
+  const index = indexOf(route.query.point) >= 0 ? indexOf(route.query.point) : indexOf(first);
+  const chosen = points[index];
   const take = async () => {
     setStarting(true);
     try {
-      const next = await change(() => post(at.jobs(project.id), { kind: "release", job: job.id, point: chosen.number }));
+      const next = await startJob(app, { kind: "release", job: job.id, point: chosen.number });
       go("run", { job: next.id });
     } catch {
       setStarting(false);
     }
   };
-  return html`<${Card} title=${words.front} text=${words.frontText(points.length)}>
+  // The same privacy as a goal, which other ways may reach with less loss.
+  const tryAll = async () => {
+    setStarting(true);
+    try {
+      const privacy = [...new Set([`k(${chosen.k})`, ...project.goals.privacy.filter((form) => !form.startsWith("k("))])];
+      const now = await patch({ goals: { privacy, scheme: "best" } });
+      const next = await startJob({ ...app, project: now }, { kind: "release" });
+      go("run", { job: next.id });
+    } catch {
+      setStarting(false);
+    }
+  };
+  return html`<${OutOfDate} job=${job} /><${Card} title=${words.front} text=${words.frontText(points.length)}>
     ${(found.promises || []).length > 0 && html`<${Notice} kind="good" icon="shield"><p>${words.allKeep} ${found.promises.map((each, index) => html`${index > 0 && " "}<code>${each}</code>`)}. <span class="quiet">${words.lower}</span></p></${Notice}>`}
     <div class="front">
       <div class="front-chart"><${FrontChart} id=${job.id} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => setQuery({ point: id })} /></div>
@@ -65,12 +89,47 @@ function Front({ job }) {
             const depth = (project.hierarchies[name] || {}).depth || Math.max(level, 1);
             return html`<dt>${name}</dt><dd><${Pips} level=${level} levels=${depth} /></dd>`;
           })}</dl>
-        ${chosen.id === knee && html`<p class="small quiet">${found.knee.reason}</p>`}
+        ${found.knee && chosen.id === first && html`<p class="small quiet">${found.knee.reason}</p>`}
         ${chosen.proven && html`<p class="small"><${Icon} name="check" size=${16} /> ${words.provenPoint}</p>`}
         <${Button} kind="main" end="next" disabled=${starting} onClick=${take}>${words.take}</${Button}>
+        ${found.axes[0] === "k" && chosen.k > 1 && html`<${Button} icon="merge" disabled=${starting} onClick=${tryAll}>${words.tryAll(number(chosen.k))}</${Button}><p class="small quiet">${words.tryAllText}</p>`}
       </div>
     </div>
+    <${Live} live=${found.live} points=${points} index=${index} onIndex=${(next) => setQuery({ point: points[next].id })} />
   </${Card}>`;
+}
+
+/** A slider along the trade-offs that moves the first rows of the table and the risk at once. */
+function Live({ live, points, index, onIndex }) {
+  const { project } = useApp();
+  const [moving, setMoving] = useState(null);
+  const hint = useName("live");
+  const at = moving ?? index;
+  const point = points[at];
+  if (!live) return null;
+  if (live.reason) return html`<p class="small quiet">${words.noLive} ${live.reason}</p>`;
+  const now = live.points[point.number];
+  const label = (column, row) => {
+    const [exact, shown] = [live.labels[column][0][row], live.labels[column][point.levels[column]][row]];
+    return { exact, shown };
+  };
+  const none = html`<span class="none">${texts.data.none}</span>`;
+  return html`<section class="live" aria-labelledby=${`${hint}-title`}><h3 id=${`${hint}-title`}>${words.live}</h3><p class="small quiet" id=${hint}>${words.liveText}</p>
+    <div class="live-slider"><output class="k-figure figures">${number(point.k)}</output><div><${Slider} label=${texts.goals.kLabel} describe=${hint} min=${0} max=${points.length - 1} value=${index} text=${(each) => words.liveValue(number(points[each].k), share(points[each].loss))} onMove=${setMoving} onRest=${(next) => (setMoving(null), onIndex(next))} />
+      <div class="row spread small quiet"><span>${texts.goals.kLow}</span><span>${texts.goals.kHigh}</span></div></div></div>
+    ${!now && html`<p class="quiet">${words.notLive}</p>`}
+    ${now && html`<div class="live-figures" role="status">
+        <${Gauge} label=${words.loss} value=${point.loss} text=${share(point.loss)} kind="bound" /><${Gauge} label=${texts.risk.highest} value=${now.highest_risk} text=${share(now.highest_risk)} kind="after" /><${Gauge} label=${texts.risk.average} value=${now.average_risk} text=${share(now.average_risk)} kind="after" /><${Gauge} label=${words.suppressed} value=${now.left_out / Math.max(1, project.rows)} text=${count(now.left_out)} kind="before" /></div>
+      <div class="scroll framed" tabindex="0" role="region" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col">${name}</th>`)}${live.others.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
+        <tbody>${now.groups.map((size, row) => html`<tr key=${row} class=${size === null ? "gone" : ""}>${live.columns.map((column) => {
+          const { exact, shown } = label(column, row);
+          if (size === null) return html`<td class="away"><s>${exact ?? none}</s></td>`;
+          return html`<td class=${exact === shown ? "" : "changed"}>${exact === shown ? shown ?? none : html`<b>${shown ?? none}</b>`}</td>`;
+        })}${live.others.map((name) => html`<td>${size === null ? html`<s>${live.unchanged[name][row] ?? none}</s>` : live.unchanged[name][row] ?? none}</td>`)}<td class="figures">${size === null ? html`<span class="chip bad">${words.gone}</span>` : words.people(count(size))}</td></tr>`)}</tbody></table></div>`}</section>`;
+}
+
+function Gauge({ label, value, text, kind }) {
+  return html`<div class="gauge"><span class="small quiet">${label}</span><b class="figures">${text}</b><${Meter} value=${value} kind=${kind} label=${`${label}: ${text}`} /></div>`;
 }
 
 function Result({ job }) {
@@ -83,15 +142,13 @@ function Result({ job }) {
   const attribute = found.attributes.find((each) => each.name === column);
   const optimal = found.status === "optimal";
   return html`
-    <${Verdict} of=${found} />
     <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
     <div class="stats">
       <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
       <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
       <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
-      <${Stat} label=${words.proof} value=${optimal ? words.optimal : share(found.gap)} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.gapText} />
+      <${Stat} label=${words.proof} value=${optimal ? words.optimal : words.notProven} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.couldBe(share(atBest(found)))} />
     </div></section>
-    ${(found.schemes || []).length > 1 && html`<${Card} title=${words.schemes} text=${words.schemesText}><${JobChart} id=${job.id} name="schemes" /></${Card}>`}
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
         <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>

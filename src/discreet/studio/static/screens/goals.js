@@ -1,7 +1,7 @@
 // Goals: promises, priorities, who may be left out, and how the search is done.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
-import { useApp } from "../context.js";
+import { startJob, useApp } from "../context.js";
 import { Button, Card, More, Notice, NumberField, Segments, Slider, Switch, useName } from "../parts.js";
 import { argumentsOf, formOf, readForm } from "../forms.js";
 import { Decide } from "./decide.js";
@@ -14,7 +14,7 @@ const SIZES = [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150
 const SHARES = [0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5];
 const WEIGHTS = [0.25, 0.5, 1, 2, 4, 8];
 const PLAIN_MODELS = ["distinct-l", "l+", "t"];
-const PLAIN_SCHEMES = ["full-domain", "subtree", "ordered", "local"];
+const PLAIN_SCHEMES = ["best", "full-domain", "subtree", "local"];
 
 export function Goals() {
   const { about, project, patch } = useApp();
@@ -182,17 +182,18 @@ function How({ parts, goals, set }) {
   const scheme = readForm(goals.scheme).name;
   const first = parts.schemes.filter((each) => PLAIN_SCHEMES.includes(each.name) || each.name === scheme);
   const rest = parts.schemes.filter((each) => !first.includes(each));
-  const solvers = parts.solvers.filter((each) => !each.schemes || each.schemes.includes(scheme));
+  const tried = (parts.schemes.find((each) => each.name === scheme) || {}).tries || [scheme];
+  const solvers = parts.solvers.filter((each) => !each.schemes || tried.some((name) => each.schemes.includes(name)));
   const solver = parts.solvers.find((each) => each.name === readForm(goals.solver).name) || parts.solvers[0];
   const cost = parts.costs.find((each) => each.name === readForm(goals.cost).name);
   const [solverName, costName, timeName, missingName] = [useName("solver"), useName("cost"), useName("time"), useName("missing")];
   const change = (name) => {
-    const keeps = solver.name === "auto" || !solver.schemes || solver.schemes.includes(name);
+    const keeps = solver.name === "auto" || name === "best" || !solver.schemes || solver.schemes.includes(name);
     const costs = cost && refusal(cost, name) ? { cost: parts.costs.find((each) => !refusal(each, name)).name } : {};
     set({ scheme: name, ...(keeps ? {} : { solver: "auto" }), ...costs });
   };
   const Schemes = ({ list }) => html`<div class="schemes" role="radiogroup" aria-label=${words.schemes}>${list.map((each) => html`<label key=${each.name} class=${`scheme ${each.name === scheme ? "on" : ""}`} data-scheme=${each.name}>
-    <input type="radio" name="scheme" value=${each.name} checked=${each.name === scheme} onChange=${() => change(each.name)} /><${SchemeDrawing} name=${each.name} /><b>${each.title}${each.recommended && html` <span class="chip accent">${words.simplest}</span>`}</b><span class="small quiet">${each.text}</span></label>`)}</div>`;
+    <input type="radio" name="scheme" value=${each.name} checked=${each.name === scheme} onChange=${() => change(each.name)} /><${SchemeDrawing} name=${each.name} /><b>${each.title}${each.recommended && html` <span class="chip accent">${each.name === "best" ? words.recommended : words.simplest}</span>`}</b><span class="small quiet">${each.text}</span></label>`)}</div>`;
   return html`<${Card} title=${words.how} text=${words.howText}>
     <${Schemes} list=${first} />
     <${More} label=${words.moreSchemes}><${Schemes} list=${rest} /></${More}>
@@ -210,7 +211,7 @@ const refusal = (part, scheme) => (part.refused || {})[readForm(scheme).name];
 
 /** Eight values and how a scheme may join them. */
 function SchemeDrawing({ name }) {
-  const blocks = { "full-domain": [2, 2, 2, 2], subtree: [4, 1, 1, 2], ordered: [3, 1, 2, 2], "guided-ordered": [4, 1, 3], set: [2, 3, 3], "guided-set": [2, 2, 4], local: [2, 3, 1, 2] }[name] || [2, 2, 2, 2];
+  const blocks = { "full-domain": [2, 2, 2, 2], subtree: [4, 1, 1, 2], ordered: [3, 1, 2, 2], "guided-ordered": [4, 1, 3], set: [2, 3, 3], "guided-set": [2, 2, 4], local: [2, 3, 1, 2], best: [2, 2, 2, 2] }[name] || [2, 2, 2, 2];
   let x = 0;
   const row = (list, y) => {
     x = 0;
@@ -220,12 +221,13 @@ function SchemeDrawing({ name }) {
       return box;
     });
   };
-  return html`<svg viewBox="0 0 96 36" class="scheme-drawing" aria-hidden="true">${Array.from({ length: 8 }, (_, index) => html`<circle cx=${index * 12 + 6} cy="5" r="3" class=${name.includes("set") && [1, 4, 6].includes(index) ? "odd" : "even"} />`)}${name === "local" ? [row([2, 3, 1, 2], 13), row([4, 2, 2], 25)] : row(blocks, 19)}</svg>`;
+  return html`<svg viewBox="0 0 96 36" class="scheme-drawing" aria-hidden="true">${Array.from({ length: 8 }, (_, index) => html`<circle cx=${index * 12 + 6} cy="5" r="3" class=${name.includes("set") && [1, 4, 6].includes(index) ? "odd" : "even"} />`)}${name === "local" ? [row([2, 3, 1, 2], 13), row([4, 2, 2], 25)] : name === "best" ? [row([2, 2, 2, 2], 13), row([4, 1, 1, 2], 25)] : row(blocks, 19)}</svg>`;
 }
 
 /** The choices in sentences, and whether they would run. */
 function Plan() {
-  const { project, go, change } = useApp();
+  const app = useApp();
+  const { about, project, go } = app;
   const [plan, setPlan] = useState(null);
   const [starting, setStarting] = useState(false);
   const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type, column.confirmed]), project.hierarchies]);
@@ -241,17 +243,39 @@ function Plan() {
   const start = async (kind) => {
     setStarting(true);
     try {
-      const job = await change(() => post(at.jobs(project.id), { kind }));
+      const job = await startJob(app, { kind });
       go("run", { job: job.id });
     } catch {
       setStarting(false);
     }
   };
+  const { goals } = project;
+  const of = (role) => project.columns.filter((column) => column.role === role).map((column) => column.name);
+  const coarser = of("quasi-identifier");
+  const weighted = Object.entries(goals.weights).filter(([column]) => coarser.includes(column)).sort(([, one], [, other]) => other - one);
+  const ranked = Object.entries(goals.priorities).filter(([column]) => coarser.includes(column)).sort(([, one], [, other]) => other - one);
+  const limits = Object.entries(goals.keep_at_least).filter(([column]) => coarser.includes(column));
+  const least = Object.entries(goals.min_levels).filter(([column]) => coarser.includes(column));
+  const values = (column, level) => count(((project.hierarchies[column] || {}).levels || [])[level]);
+  const scheme = about.vocabulary.schemes.find((each) => each.name === readForm(goals.scheme).name);
+  const cost = about.vocabulary.costs.find((each) => each.name === readForm(goals.cost).name);
+  const lines = [
+    ["quasi-identifier", words.planColumns(texts.roles["quasi-identifier"], coarser)],
+    ...["identifier", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ...weighted.map(([column, weight]) => ["spark", words.planWeight(column, words.weights[WEIGHTS[nearest(WEIGHTS, weight)]])]),
+    ...ranked.map(([column, number]) => ["spark", words.planPriority(column, number)]),
+    ...limits.map(([column, level]) => ["lock", level === 0 ? words.planExact(column) : words.planLimit(column, level, values(column, level))]),
+    ...least.map(([column, level]) => ["lock", words.planLeast(column, level, values(column, level))]),
+    ["merge", words.planScheme(scheme ? scheme.title : goals.scheme)],
+    ["chart", words.planCost(cost ? cost.title : goals.cost)],
+    ["clock", words.planTime(goals.time_limit)],
+  ].filter(([, text]) => text);
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
     <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${wordsOf(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
+    <ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
-      ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
+      ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${scheme && scheme.tries ? `${words.firstIs(scheme.tries.length)} ` : ""}${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
       ${plan && !plan.ok && html`<${Notice} kind="bad">${(plan.columns || []).length ? html`<${Decide} columns=${plan.columns} />` : html`<p>${plan.message}</p>`}</${Notice}>`}
       ${plan && plan.ok && (plan.notes || []).map((note) => html`<${Notice} kind="warn"><p class="small">${note}</p></${Notice}>`)}
       ${plan && plan.ok && plan.message && html`<p class="small quiet">${plan.message}</p>`}

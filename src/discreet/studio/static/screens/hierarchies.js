@@ -30,46 +30,66 @@ export function Hierarchies() {
 
 function Editor({ column }) {
   const { project, change, refresh, fail, notify, undo, route, setQuery } = useApp();
-  const [found, error, again] = useLoaded(at.hierarchy(project.id, column), stamp(project, column));
+  const [search, setSearch] = useState("");
+  const [find, setFind] = useState("");
+  const [round, setRound] = useState(0);
+  const [reveal, setReveal] = useState(null);
+  const loaded = useRef({});
+  const known = useRef(new Map());
+  const query = () => ({ ...(find ? { find } : {}), ...(Object.keys(loaded.current).length && !find ? { loaded: JSON.stringify(loaded.current) } : {}) });
+  const [found, error, again] = useLoaded(at.hierarchy(project.id, column, query()), stamp(project, column));
   const [shown, setShown] = useState(null);
   const [chosen, setChosen] = useState(new Set());
   const [asking, setAsking] = useState(null);
+  const searchName = useName("tree-search");
   const picker = useRef(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setFind(search.trim()), 250);
+    return () => clearTimeout(timer);
+  }, [search]);
   const view = route.query.view === "table" ? "table" : "tree";
-  // Nodes that are unchanged stay selected when the tree is reloaded.
+  // Every node that was ever shown is remembered by its id, so that it stays selected while a search hides it.
   const show = (answer) => {
     const next = answer && { ...answer, tree: answer.tree && joined(answer.tree) };
-    const [was, is] = [shown, next].map((each) => (each && each.tree ? flat(each.tree) : new Map()));
-    setChosen((ids) => new Set([...ids].filter((id) => was.has(id) && is.has(id) && was.get(id).name === is.get(id).name)));
+    if (next && next.tree) flat(next.tree).forEach((node, id) => known.current.set(id, node));
     setShown(next);
   };
   useEffect(() => void show(found), [found]);
+  // After undo, or a change in another tab, selected nodes may be gone or elsewhere.
+  const now = stamp(project, column);
+  const before = useRef(now);
+  useEffect(() => {
+    if (before.current !== now) {
+      known.current = new Map();
+      setChosen(new Set());
+    }
+    before.current = now;
+  }, [now]);
 
   const edit = (body, label) =>
-    change(() => post(at.hierarchy(project.id, column), body)).then(
+    change(() => post(at.hierarchy(project.id, column, query()), body)).then(
       (answer) => {
+        known.current = new Map();
         show(answer);
         setChosen(new Set());
         setAsking(null);
+        if (answer.touched) setReveal({ id: answer.touched });
+        if (!body.edit) setRound((number) => number + 1);
         refresh();
-        if (label) notify(label, { action: { label: texts.undo(), run: () => undo("undo") } });
+        if (label) notify(label, answer.change === null ? {} : { action: { label: texts.undo(), run: () => undo("undo", answer.change) } });
         return true;
       },
       () => false,
     );
   const tree = shown && shown.tree;
-  const all = tree ? flat(tree) : new Map();
-  const picked = [...chosen].map((id) => all.get(id)).filter(Boolean);
+  const picked = [...chosen].map((id) => known.current.get(id)).filter(Boolean);
   const level = common(picked);
   const names = (nodes) => nodes.map((node) => node.name);
   const actions = {
     rename: (node, to) => edit({ edit: { op: "rename", level: node.level, name: node.name, to } }, words.renamed(to)),
     merge: (nodes, to) => edit({ edit: { op: "merge", level: Math.max(1, common(nodes)), names: names(nodes), to } }, words.merged(to)),
-    group: (nodes, to) => {
-      const at = common(nodes);
-      return edit({ edit: at + 1 >= shown.height ? { op: "add-level", above: at, groups: { [to]: names(nodes) } } : { op: "move", level: at, names: names(nodes), to } }, words.grouped(to));
-    },
-    move: (nodes, into) => edit({ edit: { op: "move", level: into.low - 1, names: names(nodes), to: into.name } }, words.moved(into.name)),
+    group: (nodes, to) => edit({ edit: { op: "group", members: members(nodes), to } }, words.grouped(to)),
+    move: (nodes, into) => edit({ edit: { op: "place", members: members(nodes), level: into.id === tree.id ? shown.height : into.low, name: into.name } }, into.id === tree.id ? words.movedOut : words.moved(into.label)),
     dissolve: (node) => {
       const last = (child) => (child.name === node.name ? 1 : 0);
       const parts = Object.fromEntries([...node.children].sort((one, other) => last(one) - last(other)).map((child) => [child.name, [child.name]]));
@@ -86,9 +106,12 @@ function Editor({ column }) {
     }
     return false;
   };
+  // Dropped on a group, entries move into it; on the root, out of all groups; on a value, they form a new group with it.
   const onMove = (ids, into) => {
-    const nodes = ids.map((id) => all.get(id)).filter(Boolean);
-    if (!nodes.every((node) => node.low <= into.low - 1 && into.low - 1 <= node.level)) return fail(new Error(words.oneAbove));
+    const nodes = ids.map((id) => known.current.get(id)).filter(Boolean);
+    if (nodes.some((node) => node.missing)) return fail(new Error(words.notMissing));
+    if (into.low === 0) return setAsking({ kind: "group", nodes: [into, ...nodes] });
+    if (into.id !== tree.id && nodes.some((node) => node.low >= into.low)) return fail(new Error(words.oneAbove));
     return actions.move(nodes, into);
   };
   const onMore = async (node) => {
@@ -96,8 +119,10 @@ function Editor({ column }) {
     if (!rest) return;
     const { children, more } = rest.tree;
     node.loaded += children.length;
+    loaded.current[node.id] = node.loaded;
     node.children = [...node.children, ...children.map(joined)];
     node.more = more;
+    flat(node).forEach((each, id) => known.current.set(id, each));
     setShown({ ...shown });
   };
   const bring = async (file) => {
@@ -111,8 +136,9 @@ function Editor({ column }) {
   if (!shown) return html`<${Waiting} tall />`;
   const single = picked.length === 1 ? picked[0] : null;
   const inner = single && single.level > 0 && single.level < shown.height && !single.missing;
-  const some = picked.length > 0 && level !== null && !picked.some((node) => node.missing);
-  const suggested = names(picked).join(" or ").slice(0, 60);
+  const some = picked.length > 0 && !picked.some((node) => node.missing);
+  const asked = (asking && asking.nodes) || picked;
+  const suggested = whole(asked.map((node) => node.label), 60);
   return html`<div class="stack">
     <${Card} title=${column} text=${words.builderText} actions=${html`<span class=${`chip ${shown.check.ok ? "good" : "bad"}`} role="status"><${Icon} name=${shown.check.ok ? "check" : "warn"} />${shown.check.ok ? words.fits : words.wrong}</span>`}>
       ${shown.check.message && html`<${Notice} kind=${shown.check.ok ? "" : "bad"} role="status"><p>${shown.check.message}</p></${Notice}>`}
@@ -127,19 +153,21 @@ function Editor({ column }) {
       ${view === "tree" && tree && html`
         <div class="toolbar" role="toolbar" aria-label=${words.actions}>
           <span class="small quiet" role="status">${picked.length ? words.picked(picked.length) : words.pickSome}</span>
-          <${Button} kind="compact" icon="plus" disabled=${!some || level >= shown.height} onClick=${() => setAsking({ kind: "group" })}>${words.group}</${Button}>
-          <${Button} kind="compact" icon="merge" disabled=${!some || picked.length < 2 || Math.min(...picked.map((node) => node.level)) < 1} onClick=${() => setAsking({ kind: "merge" })}>${words.merge}</${Button}>
-          <${Button} kind="compact" icon="move" disabled=${!some || level + 1 >= shown.height} onClick=${() => setAsking({ kind: "move" })}>${words.move}</${Button}>
+          <${Button} kind="compact" icon="plus" disabled=${!some} onClick=${() => setAsking({ kind: "group" })}>${words.group}</${Button}>
+          <${Button} kind="compact" icon="merge" disabled=${!some || level === null || picked.length < 2 || Math.min(...picked.map((node) => node.level)) < 1} onClick=${() => setAsking({ kind: "merge" })}>${words.merge}</${Button}>
+          <${Button} kind="compact" icon="move" disabled=${!some || shown.height < 2} onClick=${() => setAsking({ kind: "move" })}>${words.move}</${Button}>
           <${Button} kind="compact" icon="pen" disabled=${!inner} onClick=${() => setAsking({ kind: "rename", node: single })}>${words.rename}</${Button}>
-          <${Button} kind="compact" icon="split" disabled=${!inner || !single.children.length || Boolean(single.more)} onClick=${() => actions.dissolve(single)}>${words.split}</${Button}>
+          <${Button} kind="compact" icon="split" disabled=${!inner || !single.children.length || Boolean(single.more) || Boolean(find)} onClick=${() => actions.dissolve(single)}>${words.split}</${Button}>
         </div>
-        <div class="treebox"><${Tree} root=${tree} label=${words.treeOf(column)} chosen=${chosen} onChoose=${(ids) => setChosen(new Set([...ids].filter((id) => id !== tree.id)))} onMove=${onMove} onMore=${onMore} onKey=${onKey} total=${project.rows} openKey=${shown.form || "own"} /></div>
+        <div class="row tree-search"><label class="field grow" for=${searchName}><span class="unseen">${words.search}</span><input type="search" id=${searchName} value=${search} placeholder=${words.search} onInput=${(event) => setSearch(event.target.value)} onKeyDown=${(event) => event.key === "Enter" && setFind(search.trim())} /></label>
+          <span class="small quiet" role="status">${find && tree.matches !== undefined ? words.matches(count(tree.matches), tree.matches > tree.most ? count(tree.most) : null) : ""}</span></div>
+        <div class="treebox"><${Tree} root=${tree} all=${Boolean(find && tree.matches !== undefined)} reveal=${reveal} label=${words.treeOf(column)} chosen=${chosen} onChoose=${(ids) => setChosen(new Set([...ids].filter((id) => id !== tree.id)))} onMove=${onMove} onMore=${onMore} onKey=${onKey} total=${project.rows} openKey=${round} /></div>
         <p class="quiet small">${words.hint}</p>`}
       ${view === "table" && tree && html`<${Table} column=${column} stampNow=${stamp(project, column)} onRename=${(cell, to) => actions.rename(cell, to)} />`}
     </${Card}>
     ${asking && asking.kind === "rename" && html`<${AskText} title=${words.renameTitle} label=${words.newName} value=${asking.node.name} done=${words.rename} onClose=${() => setAsking(null)} onDone=${(to) => actions.rename(asking.node, to)} />`}
     ${asking && asking.kind === "merge" && html`<${AskText} title=${words.mergeTitle(picked.length)} label=${words.newName} value=${suggested} done=${words.merge} onClose=${() => setAsking(null)} onDone=${(to) => actions.merge(picked, to)} />`}
-    ${asking && asking.kind === "group" && html`<${AskText} title=${words.groupTitle(picked.length)} label=${words.newName} help=${words.groupHelp} value=${suggested} done=${words.group} onClose=${() => setAsking(null)} onDone=${(to) => actions.group(picked, to)} />`}
+    ${asking && asking.kind === "group" && html`<${AskText} title=${words.groupTitle(asked.length)} label=${words.newName} help=${words.groupHelp} value=${suggested} done=${words.group} onClose=${() => setAsking(null)} onDone=${(to) => actions.group(asked, to)} />`}
     ${asking && asking.kind === "move" && some && html`<${MoveTo} tree=${tree} nodes=${picked} onClose=${() => setAsking(null)} onDone=${(into) => actions.move(picked, into)} />`}
   </div>`;
 }
@@ -147,12 +175,25 @@ function Editor({ column }) {
 /** Changes whenever the hierarchy changes, so that it is reloaded after undo. */
 const stamp = (project, column) => `${project.undo_label}/${project.redo_label}/${JSON.stringify(project.hierarchies[column])}`;
 
+const members = (nodes) => nodes.map((node) => ({ level: node.low, name: node.name }));
+
+/** Names joined by “or”, as many as fit as a whole, never cut in the middle of one. */
+function whole(names, most) {
+  const found = [];
+  for (const name of names) {
+    if ([...found, name].join(" or ").length > most) break;
+    found.push(name);
+  }
+  if (!found.length && names.length) return names[0].split(/\s+/).reduce((text, word) => (`${text} ${word}`.length <= most ? `${text} ${word}`.trim() : text), "");
+  return found.length < names.length ? `${found.join(" or ")} and others` : found.join(" or ");
+}
+
 /** A node as drawn: a chain of only children with the same name is one node, from `low` to `level`. */
 export function joined(node) {
   let bottom = node;
   while (bottom.repeats && (bottom.children || []).length === 1) [bottom] = bottom.children;
   const children = (bottom.children || []).map(joined);
-  return { ...node, id: `${node.level}:${node.block}`, low: bottom.level, block: bottom.block, children, loaded: children.length, more: bottom.more || 0 };
+  return { ...node, low: bottom.level, block: bottom.block, children, loaded: children.length, more: bottom.more || 0 };
 }
 
 /** The lowest level shared by all of these nodes; null if there is none. */
@@ -183,12 +224,12 @@ function Levels({ shown, onAdd, onRemove }) {
 
 function MoveTo({ tree, nodes, onClose, onDone }) {
   const name = useName("into");
-  const targets = [...flat(tree).values()].filter((node) => node !== tree && !nodes.includes(node) && nodes.every((each) => each.low < node.low && node.low - 1 <= each.level));
+  const targets = [...[...flat(tree).values()].filter((node) => node !== tree && !node.missing && node.low > 0 && !nodes.some((each) => each.id === node.id) && nodes.every((each) => each.low < node.low)), { ...tree, label: words.outOfAll }];
   const [into, setInto] = useState(targets[0] ? targets[0].id : "");
   return html`<${Dialog} title=${words.moveTitle(nodes.length)} onClose=${onClose} actions=${[
     html`<${Button} onClick=${onClose}>${texts.cancel}</${Button}>`,
     html`<${Button} kind="main" disabled=${!into} onClick=${() => onDone(targets.find((node) => node.id === into))}>${words.move}</${Button}>`,
-  ]}><div class="field"><label for=${name}>${words.into}</label><select id=${name} value=${into} onChange=${(event) => setInto(event.target.value)}>${targets.map((node) => html`<option value=${node.id}>${node.name}</option>`)}</select></div></${Dialog}>`;
+  ]}><div class="field"><label for=${name}>${words.into}</label><select id=${name} value=${into} onChange=${(event) => setInto(event.target.value)}>${targets.map((node) => html`<option value=${node.id}>${node.label}</option>`)}</select></div></${Dialog}>`;
 }
 
 function Table({ column, stampNow, onRename }) {

@@ -4,7 +4,7 @@ import { at } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
 import { Button, Card, Empty, Notice, Waiting } from "../parts.js";
 import { Icon } from "../icons.js";
-import { Verdict } from "./decide.js";
+import { OutOfDate, Verdict } from "./decide.js";
 import { jobLabel } from "./run.js";
 import { share } from "../format.js";
 import { texts } from "../texts.js";
@@ -17,28 +17,31 @@ const PARTS = [
 const ICONS = { "data.csv": "table", "data.parquet": "table", "report.html": "file", "report.pdf": "file", "certificate.json": "shield", "job.yaml": "code", "script.py": "code", "mapping.json": "lock" };
 
 export function Release() {
-  const { project, route, setQuery } = useApp();
+  const { about, project, route, setQuery } = useApp();
   const requested = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
   const job = requested || newest(project, "release");
   const releases = project.jobs.filter((each) => each.kind === "release" && each.state === "done");
   const [found, error] = useLoaded(job && `${at.job(job.id)}/result`);
   const [report, setReport] = useState(false);
   if (!job) return html`<${Empty} top icon="download" title=${texts.risk.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
-  const has = (name) => !found || ({ "mapping.json": found.mapping, "report.pdf": found.pdf }[name] ?? true);
+  const has = (name) => (name === "mapping.json" ? !found || found.mapping : name === "report.pdf" ? about.pdf.possible : true);
+  const danger = found && found.verdict.level === "danger";
   const passed = found && found.audit.passed;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div>
       ${releases.length > 1 && html`<label class="field"><span>${words.which}</span><select value=${job.id} onChange=${(event) => setQuery({ job: event.target.value })}>${releases.map((each, index) => html`<option value=${each.id}>${jobLabel(each)} ${index === 0 ? words.newest : ""}</option>`)}</select></label>`}</div>
   <div class="columns main-side"><div class="stack">
     ${error && html`<${Notice} kind="bad"><p>${error.message}</p></${Notice}>`}
+    <${OutOfDate} job=${job} />
     ${found && html`<${Verdict} of=${found} />`}
     ${PARTS.map((part) => html`<section key=${part.name} class=${`stack part ${part.name}`} aria-labelledby=${`part-${part.name}`}>
-      <div class="card handover"><div class="seal"><${Icon} name=${part.icon} size=${40} /></div><div><h2 id=${`part-${part.name}`}>${words[part.name].title}</h2><p class="quiet">${words[part.name].text}</p></div><a class=${`button large ${part.name === "over" ? "main" : ""}`} href=${at.file(job.id, part.archive)} download><${Icon} name="download" />${words[part.name].button}</a></div>
+      <div class="card handover"><div class="seal"><${Icon} name=${part.icon} size=${40} /></div><div><h2 id=${`part-${part.name}`}>${words[part.name].title}</h2><p class="quiet">${words[part.name].text}</p>${part.name === "over" && danger && html`<p class="warning"><b>${words.danger}</b></p>`}</div><a class=${`button large ${part.name === "over" && !danger ? "main" : ""}`} href=${at.file(job.id, part.archive)} download><${Icon} name="download" />${words[part.name].button}</a></div>
       <ul class="files">${part.files.filter(has).map((name) => html`<li key=${name} class="card"><${Icon} name=${ICONS[name] || "file"} size=${26} /><div><h3>${words.files[name].title}</h3><p class="small quiet">${words.files[name].text}</p></div>
-        <a class="button icon" href=${at.file(job.id, name)} download title=${words.download(words.files[name].title)} aria-label=${words.download(words.files[name].title)}><${Icon} name="download" /></a></li>`)}</ul></section>`)}
+        <a class="button icon" href=${at.file(job.id, name)} download title=${words.download(words.files[name].title)} aria-label=${words.download(words.files[name].title)}><${Icon} name="download" /></a></li>`)}</ul>
+      ${part.name === "over" && !about.pdf.possible && html`<p class="small quiet">${words.noPdf(about.pdf.reason)}</p>`}</section>`)}
     <${Card} title=${words.report} text=${words.reportText} actions=${html`<${Button} kind="compact" icon="eye" aria-expanded=${report ? "true" : "false"} onClick=${() => setReport(!report)}>${report ? words.hide : words.show}</${Button}>`}>
       ${report && html`<iframe class="report" title=${words.report} sandbox="" src=${`${at.file(job.id, "report.html")}?inline=1`}></iframe>`}
     </${Card}>
-    <${ProtectionPage} job=${job} pdf=${found && found.pdf} />
+    <${ProtectionPage} job=${job} pdf=${about.pdf.possible} />
     <${Script} job=${job} />
   </div>
   <aside class="card sticky stack" aria-labelledby="checked"><h2 id="checked">${words.checked}</h2>

@@ -1,9 +1,10 @@
 // Risk and utility of a release.
-import { html } from "../vendor/preact.js";
-import { at } from "../api.js";
+import { html, useState } from "../vendor/preact.js";
+import { at, get } from "../api.js";
 import { newest, useApp, useJob, useLoaded } from "../context.js";
-import { Card, Empty, Meter, More, Notice, Stat, Waiting } from "../parts.js";
+import { Button, Card, Empty, Meter, More, Notice, Stat, Waiting } from "../parts.js";
 import { JobChart } from "../charts.js";
+import { OutOfDate } from "./decide.js";
 import { Find } from "./find.js";
 import { jobLabel } from "./run.js";
 import { count, number, share } from "../format.js";
@@ -18,13 +19,23 @@ export function Risk() {
   const [job] = useJob(chosen && chosen.id);
   if (!chosen) return html`<${Empty} top icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
-    <div class="stack"><${Find} key=${chosen.id} id=${chosen.id} />${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} />`)}</div>`;
+    <div class="stack"><${OutOfDate} job=${chosen} /><${Find} key=${chosen.id} id=${chosen.id} />${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} reason=${job && job.more && job.more[part]} />`)}</div>`;
 }
 
-function Part({ part, id, state }) {
+/** Why figures are missing, below those that are there. */
+function Reasons({ of: reasons }) {
+  const missing = Object.entries(reasons || {});
+  if (!missing.length) return null;
+  return html`<${Card} title=${words.missing}><dl class="reasons-list">${missing.map(([name, reason]) => html`<div key=${name}><dt>${words.measures[name] || name}</dt><dd>${reason}</dd></div>`)}</dl></${Card}>`;
+}
+
+function Part({ part, id, state, reason }) {
+  const { fail } = useApp();
+  const [again, setAgain] = useState(false);
   const [found, error] = useLoaded(state === "done" ? `${at.job(id)}/${part}` : null);
   const title = part === "risk" ? words.risk : words.utility;
-  if (state === "failed" || error) return html`<${Card} title=${title}><${Notice} kind="warn"><p>${error ? error.message : words.failed}</p></${Notice}></${Card}>`;
+  const retry = () => (setAgain(true), get(`${at.job(id)}/${part}`).then(() => location.reload(), (problem) => (setAgain(false), fail(problem))));
+  if (state === "failed" || error) return html`<${Card} title=${title}><${Notice} kind="warn" role="status"><p><b>${words.failed}</b> ${error ? error.message : reason || words.noReason}</p><p><${Button} kind="compact" disabled=${again} onClick=${retry}>${texts.again}</${Button}></p></${Notice}></${Card}>`;
   if (!found || found.state) return html`<${Card} title=${title}><p class="quiet" role="status"><span class="spinner"></span> ${words.measuring}</p></${Card}>`;
   return part === "risk" ? html`<${RiskPart} found=${found} id=${id} />` : html`<${UtilityPart} found=${found} id=${id} />`;
 }
@@ -53,6 +64,7 @@ function RiskPart({ found, id }) {
     </div>
     ${after.attacks && html`<${Attacks} attacks=${after.attacks} />`}
     ${(after.warnings || []).length > 0 && html`<${Notice} kind="warn"><ul>${after.warnings.map((warning) => html`<li>${warning.message || warning}</li>`)}</ul></${Notice}>`}
+    <${Reasons} of=${after.missing} />
   </section>`;
 }
 
@@ -80,5 +92,6 @@ function UtilityPart({ found, id }) {
       ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>
     <${Card} title=${words.costs}><${More} label=${words.costsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.costs}><table class="grid"><thead><tr><th>${words.cost}</th><th class="num">${words.total}</th><th class="num">${words.ofAll}</th></tr></thead><tbody>${(found.costs || []).map((each) => html`<tr><th scope="row">${each.cost}</th><td class="num">${number(each.total)}</td><td class="num">${share(each.normalized)}</td></tr>`)}</tbody></table></div></${More}></${Card}>
+    <${Reasons} of=${found.missing} />
   </section>`;
 }
