@@ -291,6 +291,7 @@ export const texts = {
     cost: "What is kept low",
     missing: "Empty cells",
     plan: "Your plan",
+    planAll: "Everything you chose",
     planColumns: (role, names) => `${role}: ${names.length > 8 ? `${names.slice(0, 6).join(", ")} and ${names.length - 6} more` : list(names)}`,
     planWeight: (column, weight) => `${column} matters ${weight === "normal" ? "as much as the others" : weight}`,
     planPriority: (column, number) => `${column} has priority ${number}`,

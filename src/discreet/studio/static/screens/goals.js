@@ -272,7 +272,6 @@ function Plan() {
   ].filter(([, text]) => text);
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
     <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${wordsOf(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
-    <ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${scheme && scheme.tries ? `${words.firstIs(scheme.tries.length)} ` : ""}${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
@@ -282,5 +281,6 @@ function Plan() {
     </div>
     <div class="stack tight"><${Button} kind="main large" icon="play" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("release")}>${words.start}</${Button}>
       <${Button} icon="chart" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("front")}>${words.startFront}</${Button}><p class="small quiet">${words.frontText}</p></div>
+    <div><h3>${words.planAll}</h3><ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul></div>
   </aside>`;
 }
