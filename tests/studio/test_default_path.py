@@ -155,6 +155,18 @@ def test_rows_of_a_front_are_those_of_its_releases(done: tuple[Any, Studio, str,
     assert found["knee"]["recommended"] is (found["points"][found["knee"]["point"]]["normalized_loss"] < 0.75)
 
 
+def test_a_release_from_a_front_is_out_of_date_after_a_change_too(done: tuple[Any, Studio, str, str]) -> None:
+    visitor, _, project, _ = done
+    path = f"/projects/{project}"
+    jobs = [each for each in visitor.get(path).json()["jobs"] if each["point"] is not None]
+    assert [each["changed_since"] for each in jobs] == [[]]
+    assert jobs[0]["reaches"]["k"] >= 5
+    visitor.patch(path, {"roles": {"sex": "identifier"}})
+    changed = next(each for each in visitor.get(path).json()["jobs"] if each["id"] == jobs[0]["id"])
+    assert changed["changed_since"] == ["the role of sex"]
+    visitor.post(f"{path}/undo")
+
+
 def test_three_hundred_columns(visitor: Any, tmp_path: Path) -> None:
     wide = pl.DataFrame({f"c{n:03}": [(row * (n + 3)) % (n % 7 + 2) for row in range(60)] for n in range(300)})
     project = visitor.table(wide)

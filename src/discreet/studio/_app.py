@@ -206,13 +206,12 @@ def _document(studio: Studio, project: Project) -> dict[str, Any]:
 def _listed(run: Run, runs: list[Run], project: Project) -> dict[str, Any]:
     """A job for the list of a project: with what changed since, and how it differs from the one before it."""
     now = project.settings
-    if run.kind == "front":
+    if run.kind == "front" or "of" in run.task:  # a release from a front has the goals of the front
         now = replace(now, goals=now.goals.for_front())
     before = next((each for each in runs if each.number < run.number and each.kind == run.kind), None)
-    point = run.task.get("point") is not None  # made from a front, so only its front can be out of date
     return {
         **run.brief_dict(),
-        "changed_since": [] if point else differences(run.settings, now),
+        "changed_since": differences(run.settings, now),
         "differs": [] if before is None else differences(before.settings, run.settings),
     }
 

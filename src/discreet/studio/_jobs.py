@@ -127,6 +127,7 @@ class Run:
             "evaluation": dict(self.evaluation),
             "goals": self.settings.goals.to_dict(),
             "point": self.task.get("point"),
+            "reaches": self.task.get("reaches"),
             "front": self.task.get("of"),
             "result": self.state == "done",
         }

@@ -132,7 +132,7 @@ class Studio:
                 raise UsageError("The front has no such point.")
             settings = front.settings
             task |= {"kind": "point", "point": point, "of": front.id, "front": str(front.folder / FRONT)}
-            task["axes"] = front.task["axes"]
+            task |= {"axes": front.task["axes"], "reaches": known[point]["values"]}
         folder = self.workspace.new_folder()
         try:
             write_job(project, settings, folder)

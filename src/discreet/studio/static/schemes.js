@@ -13,7 +13,7 @@ export const atBest = ({ status, gap, normalized_cost: lost }) => (status === "o
 
 const proven = (found) => found.status === "optimal" || found.gap === 0;
 
-/** A table with a row for each scheme; `chosen` is marked, and `running` is searched now. */
+/** A table with a row for each scheme, cards on a phone, hence the roles; `chosen` is marked, and `running` is searched now. */
 export function Schemes({ list, chosen, running = null, rows }) {
   const { about } = useApp();
   const tries = (about.vocabulary.schemes.find((each) => each.name === "best") || {}).tries || [];
@@ -26,19 +26,19 @@ export function Schemes({ list, chosen, running = null, rows }) {
   const others = list.filter((each) => each !== winner && each.normalized_cost !== null);
   const worst = others.length ? Math.max(...others.map((each) => each.normalized_cost)) : null;
   const headline = winner && worst !== null ? words.winner(title(chosen), share(winner.normalized_cost), share(worst)) : words.text;
-  const head = (name) => html`<th scope="row"><span class="row tight">${title(name)}${name === chosen && html`<span class="chip good"><${Icon} name="check" />${words.taken}</span>`}</span><span class="term">${name}</span></th>`;
-  return html`<${Card} kind="flush" title=${words.title} text=${headline}><div class="scroll" tabindex="0" role="region" aria-label=${words.title}><table class="grid schemes-table"><thead><tr>
-      <th scope="col">${words.scheme}</th><th scope="col">${words.privacy}</th><th scope="col">${words.lost}</th><th scope="col">${words.risk}</th><th scope="col">${words.leftOut}</th><th scope="col">${words.proof}</th></tr></thead><tbody>
+  const head = (name) => html`<th scope="row" role="rowheader"><span class="row tight">${title(name)}${name === chosen && html`<span class="chip good"><${Icon} name="check" />${words.taken}</span>`}</span><span class="term">${name}</span></th>`;
+  return html`<${Card} kind="flush" title=${words.title} text=${headline}><div class="scroll" tabindex="0" role="group" aria-label=${words.title}><table class="grid schemes-table" role="table"><thead role="rowgroup"><tr role="row">
+      ${["scheme", "privacy", "lost", "risk", "leftOut", "proof"].map((name) => html`<th scope="col" role="columnheader">${words[name]}</th>`)}</tr></thead><tbody role="rowgroup">
     ${list.map((each) => (each.normalized_cost === null
-      ? html`<tr key=${each.scheme} data-tried=${each.scheme}>${head(each.scheme)}<td colspan="5" class="wrap quiet">${words.none} ${each.reason}</td></tr>`
-      : html`<tr key=${each.scheme} data-tried=${each.scheme} class=${each.scheme === chosen ? "taken" : ""}>${head(each.scheme)}
-        <td>${words.groups(count(each.smallest_class))}</td>
-        <td><div class="bar-cell"><${Meter} value=${each.normalized_cost / most} kind=${each.normalized_cost === best ? "good" : "bound"} label=${words.lostOf(share(each.normalized_cost))} /><b class="figures">${share(each.normalized_cost)}</b></div></td>
-        <td><b class="figures">${share(each.highest_risk)}</b><span class="small quiet second">${words.average(share(each.average_risk))}</span></td>
-        <td><b class="figures">${count(each.suppressed)}</b>${rows && each.suppressed > 0 ? html`<span class="small quiet second">${share(each.suppressed / rows)}</span>` : ""}</td>
-        <td>${proven(each) ? html`<span class="row tight"><${Icon} name="check" size=${16} />${words.proven}</span>` : words.couldBe(share(atBest(each)))}</td></tr>`))}
-    ${running && html`<tr data-tried=${running}>${head(running)}<td colspan="5"><span class="row tight"><span class="spinner"></span>${words.searching}</span></td></tr>`}
-    ${waiting.map((name) => html`<tr data-tried=${name}>${head(name)}<td colspan="5" class="quiet">${words.waiting}</td></tr>`)}
+      ? html`<tr role="row" key=${each.scheme} data-tried=${each.scheme}>${head(each.scheme)}<td role="cell" colspan="5" class="wrap quiet">${words.none} ${each.reason}</td></tr>`
+      : html`<tr role="row" key=${each.scheme} data-tried=${each.scheme} class=${each.scheme === chosen ? "taken" : ""}>${head(each.scheme)}
+        <td role="cell" data-label=${words.privacy}>${words.groups(count(each.smallest_class))}</td>
+        <td role="cell" data-label=${words.lost}><div class="bar-cell"><${Meter} value=${each.normalized_cost / most} kind=${each.normalized_cost === best ? "good" : "bound"} label=${words.lostOf(share(each.normalized_cost))} /><b class="figures">${share(each.normalized_cost)}</b></div></td>
+        <td role="cell" data-label=${words.risk}><b class="figures">${share(each.highest_risk)}</b><span class="small quiet second">${words.average(share(each.average_risk))}</span></td>
+        <td role="cell" data-label=${words.leftOut}><b class="figures">${count(each.suppressed)}</b>${rows && each.suppressed > 0 ? html`<span class="small quiet second">${share(each.suppressed / rows)}</span>` : ""}</td>
+        <td role="cell" data-label=${words.proof}>${proven(each) ? html`<span class="row tight"><${Icon} name="check" size=${16} />${words.proven}</span>` : words.couldBe(share(atBest(each)))}</td></tr>`))}
+    ${running && html`<tr role="row" data-tried=${running}>${head(running)}<td role="cell" colspan="5"><span class="row tight"><span class="spinner"></span>${words.searching}</span></td></tr>`}
+    ${waiting.map((name) => html`<tr role="row" data-tried=${name}>${head(name)}<td role="cell" colspan="5" class="quiet">${words.waiting}</td></tr>`)}
   </tbody></table></div>
   <p class="note small quiet">${words.note}</p></${Card}>`;
 }

@@ -120,7 +120,7 @@ function Live({ live, points, index, onIndex }) {
     ${!now && html`<p class="quiet">${words.notLive}</p>`}
     ${now && html`<div class="live-figures" role="status">
         <${Gauge} label=${words.loss} value=${point.loss} text=${share(point.loss)} kind="bound" /><${Gauge} label=${texts.risk.highest} value=${now.highest_risk} text=${share(now.highest_risk)} kind="after" /><${Gauge} label=${texts.risk.average} value=${now.average_risk} text=${share(now.average_risk)} kind="after" /><${Gauge} label=${words.suppressed} value=${now.left_out / Math.max(1, project.rows)} text=${count(now.left_out)} kind="before" /></div>
-      <div class="scroll framed" tabindex="0" role="region" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col">${name}</th>`)}${live.others.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
+      <div class="scroll framed" tabindex="0" role="group" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col">${name}</th>`)}${live.others.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
         <tbody>${now.groups.map((size, row) => html`<tr key=${row} class=${size === null ? "gone" : ""}>${live.columns.map((column) => {
           const { exact, shown } = label(column, row);
           if (size === null) return html`<td class="away"><s>${exact ?? none}</s></td>`;
@@ -206,9 +206,18 @@ function Rows({ job }) {
   </${Card}>`;
 }
 
+/** A set of values such as {a, b, c}, as many of them as fit, each as a whole. */
+function fewOf(value, most = 30) {
+  if (!/^\{.*\}$/s.test(value) || value.length <= most) return value;
+  const items = value.slice(1, -1).split(", ");
+  let kept = 1;
+  while (kept < items.length && items.slice(0, kept + 1).join(", ").length <= most) kept += 1;
+  return kept < items.length ? words.more(items.slice(0, kept).join(", "), items.length - kept) : value;
+}
+
 function Cell({ was, is, gone, changed, both }) {
-  const shown = (value) => (value === null ? html`<span class="none">${texts.data.none}</span>` : value);
+  const shown = (value) => (value === null ? html`<span class="none">${texts.data.none}</span>` : fewOf(value));
   if (gone) return html`<td class="away"><s>${shown(was)}</s></td>`;
   if (!changed) return html`<td>${shown(was)}</td>`;
-  return html`<td class="changed">${both && html`<s>${shown(was)}</s> `}<b>${shown(is)}</b></td>`;
+  return html`<td class="changed" title=${fewOf(is ?? "") === is ? undefined : is}>${both && html`<s>${shown(was)}</s> `}<b>${shown(is)}</b></td>`;
 }

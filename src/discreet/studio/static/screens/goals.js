@@ -199,7 +199,7 @@ function How({ parts, goals, set }) {
     <${More} label=${words.moreSchemes}><${Schemes} list=${rest} /></${More}>
     <div class="fields">
       <div class="field"><label for=${solverName}>${words.solver}</label><select id=${solverName} value=${solver.name} onChange=${(event) => set({ solver: event.target.value })}>${(solvers.includes(solver) ? solvers : [solver, ...solvers]).map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${solver.why || solver.text}</p></div>
-      <div class="field"><label for=${timeName}>${words.time}</label><select id=${timeName} value=${goals.time_limit ?? ""} onChange=${(event) => set({ time_limit: event.target.value === "" ? null : Number(event.target.value) })}>${[...new Set([10, 60, 300, 1800, goals.time_limit ?? 60])].sort((a, b) => a - b).map((each) => html`<option value=${each}>${words.atMost(each)}</option>`)}<option value="">${words.noLimit}</option></select><p class="help">${words.timeText}</p></div>
+      <div class="field"><label for=${timeName}>${words.time}</label><select id=${timeName} value=${goals.time_limit ?? ""} onChange=${(event) => set({ time_limit: event.target.value === "" ? null : Number(event.target.value) })}>${[...new Set([10, 60, 300, 1800, goals.time_limit ?? 60])].sort((a, b) => a - b).map((each) => html`<option value=${each}>${words.atMost(each)}</option>`)}<option value="">${scheme === "best" ? words.noLimitBest : words.noLimit}</option></select><p class="help">${words.timeText}</p></div>
       <div class="field"><label for=${costName}>${words.cost}</label><select id=${costName} value=${cost ? cost.name : goals.cost} onChange=${(event) => set({ cost: event.target.value })}>${parts.costs.map((each) => html`<option value=${each.name} disabled=${Boolean(refusal(each, scheme))} title=${refusal(each, scheme)}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${cost && cost.text}</p></div>
       ${parts.missing && html`<div class="field"><label for=${missingName}>${words.missing}</label><select id=${missingName} value=${goals.missing} onChange=${(event) => set({ missing: event.target.value })}>${parts.missing.map((each) => html`<option value=${each.name}>${each.title}</option>`)}</select><p class="help">${(parts.missing.find((each) => each.name === goals.missing) || {}).text}</p></div>`}
     </div>
@@ -268,11 +268,10 @@ function Plan() {
     ...least.map(([column, level]) => ["lock", words.planLeast(column, level, values(column, level))]),
     ["merge", words.planScheme(scheme ? scheme.title : goals.scheme)],
     ["chart", words.planCost(cost ? cost.title : goals.cost)],
-    ["clock", words.planTime(goals.time_limit)],
+    ["clock", words.planTime(goals.time_limit, Boolean(scheme && scheme.tries))],
   ].filter(([, text]) => text);
   return html`<aside class="card plan sticky" aria-labelledby="plan-title"><h2 id="plan-title">${words.plan}</h2>
     <ul class="promised">${project.goals.privacy.map((form) => html`<li><${Icon} name="shield" size=${18} /><span>${wordsOf(form)} <code>${form}</code></span></li>`)}<li><${Icon} name="person" size=${18} /><span>${words.suppressed[readForm(project.goals.suppression).name] || ""} <code>${project.goals.suppression}</code></span></li></ul>
-    <ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul>
     <div role="status" aria-live="polite">
       ${!plan && html`<p class="quiet"><span class="spinner"></span> ${words.checking}</p>`}
       ${plan && plan.ok && html`<${Notice} kind="good"><p><b>${words.ready}</b></p><p class="small">${scheme && scheme.tries ? `${words.firstIs(scheme.tries.length)} ` : ""}${words.solverIs(plan.solver)} ${plan.why || ""}</p></${Notice}>`}
@@ -282,5 +281,6 @@ function Plan() {
     </div>
     <div class="stack tight"><${Button} kind="main large" icon="play" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("release")}>${words.start}</${Button}>
       <${Button} icon="chart" disabled=${starting || (plan && !plan.ok)} onClick=${() => start("front")}>${words.startFront}</${Button}><p class="small quiet">${words.frontText}</p></div>
+    <div><h3>${words.planAll}</h3><ul class="plan-more small">${lines.map(([icon, text]) => html`<li key=${text}><${Icon} name=${icon} size=${16} /><span>${text}</span></li>`)}</ul></div>
   </aside>`;
 }

@@ -23,10 +23,10 @@ export function Risk() {
 }
 
 /** Why figures are missing, below those that are there. */
-function Reasons({ of: reasons }) {
+function Reasons({ of: reasons, part }) {
   const missing = Object.entries(reasons || {});
   if (!missing.length) return null;
-  return html`<${Card} title=${words.missing}><dl class="reasons-list">${missing.map(([name, reason]) => html`<div key=${name}><dt>${words.measures[name] || name}</dt><dd>${reason}</dd></div>`)}</dl></${Card}>`;
+  return html`<${Card} title=${words.missing(part)}><dl class="reasons-list">${missing.map(([name, reason]) => html`<div key=${name}><dt>${words.measures[name] || name}</dt><dd>${reason}</dd></div>`)}</dl></${Card}>`;
 }
 
 function Part({ part, id, state, reason }) {
@@ -64,7 +64,7 @@ function RiskPart({ found, id }) {
     </div>
     ${after.attacks && html`<${Attacks} attacks=${after.attacks} />`}
     ${(after.warnings || []).length > 0 && html`<${Notice} kind="warn"><ul>${after.warnings.map((warning) => html`<li>${warning.message || warning}</li>`)}</ul></${Notice}>`}
-    <${Reasons} of=${after.missing} />
+    <${Reasons} of=${after.missing} part=${words.risk} />
   </section>`;
 }
 
@@ -92,6 +92,6 @@ function UtilityPart({ found, id }) {
       ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>
     <${Card} title=${words.costs}><${More} label=${words.costsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.costs}><table class="grid"><thead><tr><th>${words.cost}</th><th class="num">${words.total}</th><th class="num">${words.ofAll}</th></tr></thead><tbody>${(found.costs || []).map((each) => html`<tr><th scope="row">${each.cost}</th><td class="num">${number(each.total)}</td><td class="num">${share(each.normalized)}</td></tr>`)}</tbody></table></div></${More}></${Card}>
-    <${Reasons} of=${found.missing} />
+    <${Reasons} of=${found.missing} part=${words.utility} />
   </section>`;
 }

@@ -16,7 +16,7 @@ const words = texts.run;
 export function jobLabel(job) {
   if (job.name) return job.name;
   const { privacy, scheme } = job.goals;
-  const point = job.point !== null && job.point !== undefined ? words.ofPoint(job.point + 1) : null;
+  const point = job.reaches ? words.ofPoint(Object.entries(job.reaches).map(([axis, value]) => `${axis} = ${number(value)}`).join(", ")) : null;
   const parts = job.kind === "front" ? [words.kinds.front.toLowerCase(), ...privacy] : point ? [point] : [...privacy, words.ways[scheme] || scheme];
   return words.label(job.number, parts.join(", "));
 }
@@ -123,7 +123,7 @@ function Compare({ chosen, onChoose }) {
   const most = Math.max(1e-9, ...releases.map((job) => job.facts.normalized_cost));
   const head = words.columns;
   const way = (scheme) => (typeof scheme === "string" ? scheme : [...new Set(Object.values(scheme))].join(" / "));
-  return html`<div class="below"><${Card} kind="flush" title=${words.compare} text=${words.compareText}><div class="scroll" tabindex="0" role="region" aria-label=${words.compare}><table class="grid runs"><thead><tr>${Object.values(head).map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+  return html`<div class="below"><${Card} kind="flush" title=${words.compare} text=${words.compareText}><div class="scroll" tabindex="0" role="group" aria-label=${words.compare}><table class="grid runs"><thead><tr>${Object.values(head).map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
     <tbody>${releases.map((job) => html`<tr key=${job.id} class=${job.id === chosen ? "taken" : ""}><th scope="row"><span class="row tight nowrap"><button type="button" class="link" onClick=${() => onChoose(job.id)}>${jobLabel(job)}</button><${Button} kind="bare compact icon" icon="pen" label=${words.renameRun(jobLabel(job))} onClick=${() => setRenaming(job)} /></span>${job.name && html`<span class="small quiet second">${job.goals.privacy.join(", ")}</span>`}${job.changed_since.length > 0 && html`<span class="chip warn"><${Icon} name="clock" />${words.old}</span>`}</th>
       <td>${way(job.facts.scheme)}</td>
       <td><div class="bar-cell"><${Meter} value=${job.facts.normalized_cost / most} label=${share(job.facts.normalized_cost)} /><span class="figures">${share(job.facts.normalized_cost)}</span></div>${mark(job, "normalized_cost")}</td>
