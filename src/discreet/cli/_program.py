@@ -19,6 +19,7 @@ from discreet.cli._short_of_memory import ending_in_time
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
+from discreet.cli.attack import attack
 from discreet.cli.audit import audit
 from discreet.cli.compare import compare
 from discreet.cli.explain import explain
@@ -177,7 +178,7 @@ def program() -> None:
 
 
 _COMMANDS = (
-    *(anonymize, pareto, audit, apply, risk, utility, run, compare, studio),
+    *(anonymize, pareto, audit, apply, risk, attack, utility, run, compare, studio),
     *(hierarchy, info, sample, parts, explain, warm_up),
 )
 for _command in _COMMANDS:

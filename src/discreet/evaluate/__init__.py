@@ -1,6 +1,6 @@
 """Utility of a release, and what it discloses about people."""
 
-from discreet.evaluate.attacks import AttackReport, attacks
+from discreet.evaluate.attacks import AttackReport, AttackResult, attacks
 from discreet.evaluate.risk import (
     PopulationUniques,
     RiskReport,
@@ -14,6 +14,7 @@ from discreet.evaluate.utility.utility import utility
 
 __all__ = [
     "AttackReport",
+    "AttackResult",
     "PopulationUniques",
     "QueryReport",
     "RiskReport",

@@ -17,6 +17,7 @@ from discreet.errors import DiscreetError
 from discreet.evaluate import AttackReport, RiskReport, UtilityReport
 from discreet.report.charts.evaluations import before_after_chart, grouped_bar_chart, neighbour_chart, share_chart
 from discreet.report.numbers import number_text, percent
+from discreet.report.sections.attacks import attack_section
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Figure, Reportable, Section, Text
 from discreet.report.small_counts import LeftOut, few
 
@@ -44,7 +45,7 @@ def sections_of(item: Measured) -> Sequence[Section]:
         return [_risk_section(item)]
     if isinstance(item, UtilityReport):
         return [_utility_section(item)]
-    return [_attack_section(item)] if isinstance(item, AttackReport) else item.sections()
+    return [attack_section(item)] if isinstance(item, AttackReport) else item.sections()
 
 
 def evaluation_sections(release: Release, given: Sequence[Measured], *, evaluate: bool) -> list[Section]:
@@ -204,20 +205,6 @@ def _hidden_values(report: RiskReport) -> list[Block]:
     words = "What a hidden value can be for somebody who knows all values of the column and sees those of its class:"
     head = ["sensitive column", "hidden", "only one value", "fewest values", "guessed at most", "on average"]
     return [Text(words), DataTable(head, rows)] if rows else []
-
-
-def _attack_section(report: AttackReport) -> Section:
-    rows = [
-        [attack, guessed, percent(success), percent(naive)]
-        for attack, guessed, success, naive in report.to_frame().iter_rows()
-    ]
-    blocks: list[Block] = [
-        Text(
-            "How often somebody who knows the original quasi-identifiers guesses right, and how often a naive guess is."
-        ),
-        DataTable(["attack", "what is guessed", "right", "naive guess"], rows, words=2),
-    ]
-    return Section("Attacks", [*blocks, *([BulletList(report.notes)] if report.notes else [])])
 
 
 def _utility_section(report: UtilityReport) -> Section:

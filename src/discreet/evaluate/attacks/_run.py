@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.engines import MissingSensitive, open_source
+from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
+from discreet.evaluate.attacks._report import AttackReport
+from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.attacks.homogeneity import homogeneity
 from discreet.evaluate.attacks.linkage import link
-from discreet.evaluate.attacks.minimality import Minimality, NotModelled, minimality
-from discreet.evaluate.attacks.report import AttackReport
+from discreet.evaluate.attacks.minimality import Minimality, try_minimality
 from discreet.evaluate.candidates import find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, Hiding, marks_assumed
@@ -33,18 +35,17 @@ def attacks(
     unknown: str | None = None,
     suppression: str | Suppression | None = None,
     missing_sensitive: MissingSensitive | None = None,
+    control: Any = None,
+    population: Any = None,
+    earlier: Any = (),
+    only: str | Attack | Sequence[str | Attack] | None = None,
     seed: int = 0,
 ) -> AttackReport:
     """Run the attacks that a release must withstand; the original table is both their knowledge and the truth.
 
-    - *Linkage*: for each person of the original table, find the released rows whose values cover those of the person.
-      Guess that one of these rows, drawn at random, is theirs, and that the most frequent sensitive value among them is
-      their value. The naive guesses are any row, and the most frequent value of the whole release.
-    - *Homogeneity*: how sure of a sensitive value the classes make somebody, from the release alone. Of a suppressed
-      value, the attacker guesses one that the class does not show.
-    - *Minimality*: whether knowing that the algorithm would have released less coarse values if it could have reveals
-      more than the release itself (Wong et al. 2007). It is run for global recoding by hierarchy levels without
-      suppression, with the privacy models of the release; the source of ``minimality`` explains the model.
+    Every attack has a success, the success of a naive guess, a 95 % confidence interval and, where that makes sense,
+    the success for a control group of people who are not in the release. An attack that cannot be run has the reason
+    instead. ``discreet parts attacks`` lists all.
 
     Parameters
     ----------
@@ -68,6 +69,15 @@ def attacks(
     missing_sensitive
         Whether a missing sensitive value is ``unknown`` or a ``value`` of its own; by default as in the release, else
         ``unknown``.
+    control
+        People who are not in the release, with the columns of the original table: what an attack achieves for them is
+        not due to the release holding their rows.
+    population
+        The people the original table was drawn from, with its quasi-identifiers, for ``membership``.
+    earlier
+        Other releases of the same or overlapping people, for ``composition``: one, or a list.
+    only
+        The attacks to run, by name; by default all that come with discreet.
     seed
         The same seed draws the same numbers.
 
@@ -77,32 +87,36 @@ def attacks(
     >>> report = attacks(people, shown, quasi_identifiers=["age"], sensitive=["ill"])
     >>> report.linkage.success, report.linkage.values, report.homogeneity["ill"].certain
     (0.5, {'ill': 0.75}, 0.5)
+    >>> report["refinement"].success, report["refinement"].naive
+    (0.5, 0.5)
 
     """
-    given = EvaluationInput.make(released, with_mapping(quasi_identifiers, mapping), sensitive, types)
+    chosen = _chosen(only)
+    quasi = _known_values(released) if quasi_identifiers is None and mapping is None else quasi_identifiers
+    given = EvaluationInput.make(released, with_mapping(quasi, mapping), sensitive, types)
     before = read_classes(open_source(original), given.names, given.secrets)
     after = read_classes(open_source(given.table), given.names, given.secrets)
-    candidates = find_candidates(before, after, given.hierarchies, given.types)
     hiding = given.hiding(privacy, suppression)
-    models = hiding.models
     columns = given.sensitive_columns(after, unknown, missing_sensitive, hiding)
-    values = [match_values(before, after, column) for column in columns.values()]
-    found: dict[str, tuple[Minimality, ...]] = {}
-    notes = []
-    for name, column in columns.items():
-        if not any(model.looks_at_sensitive for model in models):
-            notes.append(f"Minimality was not tried on '{name}': no promise about it was named.")
-            continue
-        try:
-            if hiding.suppression is not None and hiding.suppression.name != "none":
-                raise NotModelled("rows or values may be suppressed, which the modelled attacker cannot use")
-            if not column.missing_is_value and before.texts(name).null_count():
-                raise NotModelled("some sensitive values are missing, which the modelled attacker cannot use")
-            found[name] = tuple(minimality(before, after, candidates, column, models, seed))
-        except NotModelled as reason:
-            notes.append(f"Minimality was not tried on '{name}': {reason}.")
+    target = AttackTarget(
+        original=original,
+        released=released,
+        given=given,
+        before=before,
+        after=after,
+        candidates=find_candidates(before, after, given.hierarchies, given.types),
+        columns=columns,
+        values={name: match_values(before, after, column) for name, column in columns.items()},
+        hiding=hiding,
+        seed=seed,
+        control_table=control,
+        population_table=population,
+        earlier=tuple(earlier) if isinstance(earlier, list | tuple) else (earlier,),
+    )
+    found, notes = _minimality(target)
+    values = list(target.values.values())
     return AttackReport(
-        linkage=link(before, after, candidates, values, seed),
+        linkage=link(before, after, target.candidates, values, seed),
         homogeneity={
             matched.column: homogeneity(
                 after, matched, _hiding_classes(after, columns[matched.column], original, hiding)
@@ -111,7 +125,40 @@ def attacks(
         },
         minimality=found,
         notes=(*notes, *([] if unknown is not None else marks_assumed(after, columns, hiding))),
+        results={attack.name: _run(attack, target) for attack in chosen},
     )
+
+
+def _chosen(only: str | Attack | Sequence[str | Attack] | None) -> list[Attack]:
+    """Return the attacks to run, in the order of lists."""
+    if only is None:
+        return [member() for member in ATTACKS.members().values()]
+    return [ATTACKS.make(each) for each in ([only] if isinstance(only, str | Attack) else only)]
+
+
+def _run(attack: Attack, target: AttackTarget) -> tuple[AttackResult, ...]:
+    """Run an attack; if it cannot be run, the only result says why."""
+    try:
+        return tuple(attack.run(target))
+    except NotModelled as reason:
+        return (attack.not_run(str(reason)),)
+
+
+def _known_values(released: Any) -> Any:
+    """Return what the released values of a release cover, if it still knows; None otherwise."""
+    known = getattr(released, "original", None) if getattr(released, "job", None) else None
+    return None if known is None else dict(known.released_as)
+
+
+def _minimality(target: AttackTarget) -> tuple[dict[str, tuple[Minimality, ...]], list[str]]:
+    """Return the figures of the minimality attack for each sensitive column, and why others have none."""
+    found, notes = {}, []
+    for name in target.columns:
+        try:
+            found[name] = tuple(try_minimality(target, name))
+        except NotModelled as reason:
+            notes.append(f"Minimality was not tried on '{name}': {reason}.")
+    return found, notes
 
 
 def _hiding_classes(
