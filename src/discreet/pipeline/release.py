@@ -143,7 +143,7 @@ class Release:
     @property
     def drawn(self) -> bool:
         """Whether the release was drawn near the optimum, so that its distance from it stays with the owner."""
-        return "precaution" in self.stats
+        return "precaution" in self.stats or "robust" in self.stats
 
     @property
     def score(self) -> float | None:

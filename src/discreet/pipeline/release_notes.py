@@ -91,6 +91,8 @@ def notes(
         yield "Optimality is not proven; the gap is the largest possible distance from the optimum."
     if "precaution" in solution.stats:
         yield Private(_about_precaution(solution.stats["precaution"], solution.cost))
+    if "robust" in solution.stats:
+        yield Private(_about_draw(solution.stats["robust"]))
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
@@ -115,6 +117,17 @@ def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:
         f"As a precaution against minimality attacks {steps} {were} drawn: {made[0]} and {made[1]}, at {share:.1%} of "
         f"the least cost, which may be {most:.1%} at most."
     )
+
+
+def _about_draw(drawn: Mapping[str, Any]) -> str:
+    """Return among how many recodings a robust release was drawn, and what it costs more than the best."""
+    share = drawn["extra_cost"] / drawn["least_cost"] if drawn["least_cost"] else 0.0
+    words = (
+        f"The release was drawn among {amount(drawn['found'], 'recoding')} within {drawn['epsilon']:.1%} of the best"
+    )
+    if drawn["found"] == 1:
+        return f"{words}: there is no other, so that it is the best one; raise epsilon."
+    return f"{words}; it costs {share:.2%} more than that."
 
 
 def _is_free_text(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:

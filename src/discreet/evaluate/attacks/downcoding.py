@@ -169,7 +169,7 @@ def shares_given_rejected_splits(prior: FloatArray, size: int, k: int) -> FloatA
     dominant, with all but at most k - 1 people, or all have fewer than k.
 
     >>> shares_given_rejected_splits(np.array([0.6, 0.4]), 20, 3).round(2).tolist()
-    [0.86, 0.14]
+    [0.91, 0.09]
     """
     if size < 2 or prior.size < 2:
         return prior

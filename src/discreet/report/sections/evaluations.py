@@ -34,6 +34,8 @@ _WITHHELD = (
 )
 _MOST_CLASSIFIED = 60_000
 """Most rows of a table for whose report classifiers are trained."""
+_MOST_ATTACKED = 60_000
+"""Most rows of a table for whose report attacks are run."""
 _SHOWN = 10
 
 
@@ -51,13 +53,15 @@ def sections_of(item: Measured) -> Sequence[Section]:
 def evaluation_sections(release: Release, given: Sequence[Measured], *, evaluate: bool) -> list[Section]:
     """Return the sections on the evaluations that were ``given``; with ``evaluate`` those on others come first.
 
-    Those are the neighbours of a release, and its risk and utility unless they are given.
+    Those are the neighbours of a release, and its risk, utility and attacks unless they are given.
     """
     items = _own_evaluations(release, given) if evaluate else []
     for item in given:
         if _is_publishable(release, item):
             items.append(item)
-        elif not (evaluate and isinstance(item, RiskReport | UtilityReport) and release.original is not None):
+        elif not (
+            evaluate and isinstance(item, RiskReport | UtilityReport | AttackReport) and release.original is not None
+        ):
             items.append(Section(type(item).__name__.replace("Report", ""), [Text(_WITHHELD)]))
     return [section for item in items for section in sections_of(item)]
 
@@ -68,8 +72,10 @@ def _own_evaluations(release: Release, given: Sequence[Measured]) -> list[Measur
         found.append(neighbour_section(release.neighbours, release.least))
     if release.original is None or not release.audit.rows:
         return found
-    for kind in (RiskReport, UtilityReport):
-        if not any(isinstance(item, kind) and _is_publishable(release, item) for item in given):
+    for kind in (RiskReport, UtilityReport, AttackReport):
+        if kind.__name__ in release.measured and not any(
+            isinstance(item, kind) and _is_publishable(release, item) for item in given
+        ):
             found.append(release.measured[kind.__name__])
     return found
 
@@ -81,7 +87,7 @@ def _is_publishable(release: Release, item: Measured) -> bool:
 
 
 def measure_release(release: Release) -> dict[str, Measured]:
-    """Measure risk and utility for the people in the release; return each by the name of its report.
+    """Measure risk and utility and run attacks for the people in the release; return each by the name of its report.
 
     What cannot be measured becomes a section that says why: the release itself is written and audited by now.
     """
@@ -90,7 +96,10 @@ def measure_release(release: Release) -> dict[str, Measured]:
     measures: dict[str, Callable[[], Measured]] = {
         "RiskReport": lambda: release.risk(only_released=True),
         "UtilityReport": lambda: release.utility(only_released=True, models=models),
+        "AttackReport": lambda: release.attacks(only_released=True),
     }
+    if release.n > _MOST_ATTACKED:
+        del measures["AttackReport"]
     found: dict[str, Measured] = {}
     for name, measure in measures.items():
         try:
