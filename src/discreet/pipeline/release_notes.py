@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engines import index_of
+from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
 from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import LEAST, few
@@ -86,6 +87,7 @@ def notes(
             "No privacy model uses the population, so it has no effect; choose one that does, as in k-map(20) or "
             "delta-presence(0.1, 0.6)."
         )
+    yield from about_sampling(problem, schema, counted)
     yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
         yield "Optimality is not proven; the gap is the largest possible distance from the optimum."
