@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from discreet.cli._answer import answer
+from discreet.cli._answer import answer, echo_json
 from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs
 from discreet.cli._release_roles import named_roles, release_options
+from discreet.errors import AuditError
 
 __all__ = ["attack"]
 
@@ -20,10 +21,12 @@ Examples:
   discreet attack people.csv safe.csv --job job.yaml --control others.csv
   discreet attack people.csv safe.csv --job job.yaml --population register.csv --earlier safe-2025.csv
   discreet attack people.csv safe.csv --qi age,zip --sensitive diagnosis --only downcoding --only refinement
+  discreet attack people.csv safe.csv --job job.yaml --control others.csv --profile ema-0070
 
 \b
 Each attack is compared with a naive guess and, with --control, with people who are not in the release.
-An attack that needs something that was not given says what. 'discreet parts attacks' explains each.""",
+An attack that needs something that was not given says what. 'discreet parts attacks' explains each.
+With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criterion could not be measured.""",
 )
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
@@ -42,6 +45,11 @@ An attack that needs something that was not given says what. 'discreet parts att
 @job_options("types")
 @release_options
 @click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value [default: * if it occurs].")
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="Limits: ema-0070, hipaa-expert, public-use-file or research-use. Exit code 5 if one is exceeded.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For what is drawn at random.")
 @json_option
 def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
@@ -66,4 +74,13 @@ def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
         only=list(options["only"]) or None,
         **{name: options[name] for name in ("mapping", "unknown", "control", "population", "seed")},
     )
-    answer(report, as_json=as_json)
+    if options["profile"] is None:
+        answer(report, as_json=as_json)
+        return
+    evidence = report.evidence(options["profile"])
+    if as_json:
+        echo_json({**report.to_dict(), "evidence": evidence.to_dict()})
+    else:
+        click.echo(f"{report.summary()}\n\n{evidence.summary()}")
+    if not evidence.passed:
+        click.get_current_context().exit(AuditError.exit_code)

@@ -1,6 +1,7 @@
 """Utility of a release, and what it discloses about people."""
 
 from discreet.evaluate.attacks import AttackReport, AttackResult, attacks
+from discreet.evaluate.evidence import PROFILES, Evidence, Profile
 from discreet.evaluate.risk import (
     PopulationUniques,
     RiskReport,
@@ -13,9 +14,12 @@ from discreet.evaluate.utility.report import UtilityReport
 from discreet.evaluate.utility.utility import utility
 
 __all__ = [
+    "PROFILES",
     "AttackReport",
     "AttackResult",
+    "Evidence",
     "PopulationUniques",
+    "Profile",
     "QueryReport",
     "RiskReport",
     "UtilityReport",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from discreet.evaluate.attacks._base import AttackResult
 from discreet.evaluate.attacks.homogeneity import Homogeneity
 from discreet.evaluate.attacks.linkage import Linkage
 from discreet.evaluate.attacks.minimality import Minimality
+from discreet.evaluate.evidence import Evidence, Profile, make_evidence
 
 __all__ = ["AttackReport"]
 
@@ -41,6 +42,9 @@ class AttackReport:
     """Why minimality was not tried on a column, and what was assumed."""
     results: Mapping[str, tuple[AttackResult, ...]]
     """For each attack its results, one for each thing that was guessed."""
+    attackers: Mapping[str, float | None] = field(default_factory=dict)
+    """The risk that rows are picked: the highest for a ``prosecutor`` and, with a population, for a ``journalist``; on
+    average for a ``marketer``."""
 
     @property
     def original_rows(self) -> int:
@@ -62,6 +66,10 @@ class AttackReport:
         better = [self[name] for name in self.results if self[name].better]
         return tuple(sorted(better, key=lambda each: -(each.gain or 0)))
 
+    def evidence(self, profile: str | Profile = "public-use-file") -> Evidence:
+        """Compare singling out, linkability and inference with the limits of a profile, such as ``ema-0070``."""
+        return make_evidence(self, profile)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, ready for JSON, without any value of the data."""
         return {
@@ -69,6 +77,7 @@ class AttackReport:
             "homogeneity": {column: asdict(found) for column, found in self.homogeneity.items()},
             "minimality": {column: [asdict(each) for each in found] for column, found in self.minimality.items()},
             "results": {name: [each.to_dict() for each in found] for name, found in self.results.items()},
+            "attackers": dict(self.attackers),
             "notes": list(self.notes),
         }
 

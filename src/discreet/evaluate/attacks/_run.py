@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.engines import MissingSensitive, open_source
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._report import AttackReport
@@ -126,6 +128,7 @@ def attacks(
         minimality=found,
         notes=(*notes, *([] if unknown is not None else marks_assumed(after, columns, hiding))),
         results={attack.name: _run(attack, target) for attack in chosen},
+        attackers=_attackers(target),
     )
 
 
@@ -142,6 +145,21 @@ def _run(attack: Attack, target: AttackTarget) -> tuple[AttackResult, ...]:
         return tuple(attack.run(target))
     except NotModelled as reason:
         return (attack.not_run(str(reason)),)
+
+
+def _attackers(target: AttackTarget) -> dict[str, float | None]:
+    """Return the risk that the row of a person is picked, by attacker."""
+    sizes, journalist = target.after.sizes, None
+    if target.population is not None:
+        people = np.zeros(sizes.size)
+        for some, index, released in target.population.candidates.found():
+            people += np.bincount(released, target.population.classes.sizes[some[index]], minlength=sizes.size)
+        journalist = float(1 / np.maximum(people, sizes).min())
+    return {
+        "prosecutor": float(1 / sizes.min()),
+        "journalist": journalist,
+        "marketer": float(sizes.size / sizes.sum()),
+    }
 
 
 def _known_values(released: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -84,6 +84,8 @@ class AttackTarget:
     population_table: Any = None
     earlier: tuple[Any, ...] = ()
     """Earlier releases of the same or overlapping people."""
+    minimality: dict[str, Any] = field(default_factory=dict)
+    """The figures of the minimality attack, which are shown in two places."""
 
     def rng(self) -> np.random.Generator:
         """Return a generator of random numbers, the same for the same seed."""

@@ -23,7 +23,7 @@ from discreet.runtime.integer_codes import add_up, by_appearance, numbered
 __all__ = ["Minimality", "MinimalityAttack", "NotModelled", "minimality", "try_minimality"]
 
 _DRAWS = 1_000
-_ROWS_DRAWN = 20_000_000
+_ROWS_DRAWN = 4_000_000
 """About the most rows of all draws together."""
 
 
@@ -85,7 +85,14 @@ class MinimalityAttack(Attack):
 
 
 def try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
-    """Run the attack on a sensitive column; raise NotModelled with the reason if it cannot be run."""
+    """Run the attack on a sensitive column, once; raise NotModelled with the reason if it cannot be run."""
+    known: dict[str, list[Minimality]] = target.minimality
+    if column not in known:
+        known[column] = _try_minimality(target, column)
+    return known[column]
+
+
+def _try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
     models, hiding = target.hiding.models, target.hiding
     if not any(model.looks_at_sensitive for model in models):
         raise NotModelled("no promise about it was named")
