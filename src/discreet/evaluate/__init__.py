@@ -9,6 +9,7 @@ from discreet.evaluate.risk import (
     identifier_warnings,
     risk,
 )
+from discreet.evaluate.together import Together, together
 from discreet.evaluate.utility.queries import QueryReport, queries
 from discreet.evaluate.utility.report import UtilityReport
 from discreet.evaluate.utility.utility import utility
@@ -22,11 +23,13 @@ __all__ = [
     "Profile",
     "QueryReport",
     "RiskReport",
+    "Together",
     "UtilityReport",
     "attacks",
     "estimate_uniques",
     "identifier_warnings",
     "queries",
     "risk",
+    "together",
     "utility",
 ]

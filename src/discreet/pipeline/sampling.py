@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import relation_of, to_lazy
-from discreet.errors import UnsupportedCombinationError
+from discreet.engines import Engine, relation_of, to_lazy
+from discreet.errors import UsageError
 from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_output
 from discreet.problem import Problem
@@ -35,21 +35,20 @@ def with_sampled_rows(settings: JobSettings) -> JobSettings:
     data = settings.data
     model = min(settings.privacy, key=lambda each: each.sampling)
     if (isinstance(data, str) and is_url(data)) or relation_of(data) is not None:
-        raise UnsupportedCombinationError(
-            f"The privacy model {model.name}, which draws rows,", "a database or cluster", "read the table as a file"
-        )
-    if settings.population is not None or settings.weights is not None:
-        raise UnsupportedCombinationError(
-            f"The privacy model {model.name}, which draws rows,", "a population", "leave the population out"
+        raise UsageError(
+            f"The privacy model {model.name} draws rows, which it does not do in a database or cluster; give the table "
+            "as a file or as a frame in memory."
         )
     if settings.output is not None:
         check_output(settings.output, data, settings.population)  # from here on the input is not known to be a file
-    return replace(settings, data=_drawn(data, share, settings.seed))
+    return replace(settings, data=_drawn(data, share, settings.seed), engine=Engine())
 
 
 def _drawn(data: Any, share: float, seed: int) -> Any:
     """Return the drawn rows, as the same kind of frame."""
-    if isinstance(data, str | PathLike | pl.LazyFrame):
+    if isinstance(data, pl.LazyFrame):
+        return _drawn(data.collect(), share, seed).lazy()
+    if isinstance(data, str | PathLike):
         data = to_lazy(data).collect()
     chosen = draw_rows(len(data), share, seed)
     if isinstance(data, pl.DataFrame):
