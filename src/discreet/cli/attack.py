@@ -20,7 +20,7 @@ Examples:
   discreet attack people.csv safe.csv --mapping mapping.json
   discreet attack people.csv safe.csv --job job.yaml --control others.csv
   discreet attack people.csv safe.csv --job job.yaml --population register.csv --earlier safe-2025.csv
-  discreet attack people.csv safe.csv --qi age,zip --sensitive diagnosis --only downcoding --only refinement
+  discreet attack people.csv safe.csv --mapping mapping.json --only downcoding --only refinement
   discreet attack people.csv safe.csv --job job.yaml --control others.csv --profile ema-0070
 
 \b

@@ -40,7 +40,8 @@ Examples:
       --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
   discreet audit safe.csv --qi zip,sex --privacy 'k-map(20)' --population everybody.csv \\
       --hierarchy 'zip=mask(digits=5)'
-  discreet audit safe.csv --qi zip,sex -k 5 --reference people.csv --with safe-2025.csv
+  discreet audit safe.csv --qi zip,sex -k 5 --hierarchy 'zip=mask(digits=5)' \\
+      --reference people.csv --with safe-2025.csv
   discreet audit safe.csv --certificate certificate.json
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 

@@ -18,7 +18,7 @@ from discreet.runtime.integer_codes import add_up
 
 __all__ = ["Linkage", "LinkageAttack", "link"]
 
-_PAIRS = 400_000_000
+_PAIRS = 100_000_000
 """The most pairs of an original and a released class to compare; if there are more, people are sampled."""
 
 

@@ -34,7 +34,7 @@ _WITHHELD = (
 )
 _MOST_CLASSIFIED = 60_000
 """Most rows of a table for whose report classifiers are trained."""
-_MOST_ATTACKED = 60_000
+_MOST_ATTACKED = 50_000
 """Most rows of a table for whose report attacks are run."""
 _SHOWN = 10
 
