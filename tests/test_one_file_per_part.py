@@ -30,6 +30,7 @@ NEW = {
     "solvers": ("climb", "ClimbSolver"),
     "axes": ("unique-share", "UniqueShare"),
     "builders": ("split", "split"),
+    "attacks": ("largest-class", "LargestClass"),
 }
 PUBLIC = ("KEAnonymity", "GeneralizedValues", "PerMille", "split")
 CODE = """
@@ -153,6 +154,7 @@ def test_generated_files(copy: Copy) -> None:
         ("tests/problem/test_contracts.py", ("k-e", "generalized", "all-or-nothing", "per-mille", "unique-share")),
         ("tests/solve/test_contracts.py", ("climb",)),
         ("tests/schema/test_contracts.py", ("split",)),
+        ("tests/evaluate/test_attack_family.py", ("largest-class",)),
     ],
 )
 def test_contracts(tests: str, names: tuple[str, ...], copy: Copy) -> None:

@@ -43,6 +43,7 @@ from discreet.problem.privacy.average_risk import AverageRisk as AverageRisk
 from discreet.problem.privacy.beta_likeness import BetaLikeness as BetaLikeness
 from discreet.problem.privacy.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from discreet.problem.privacy.delta_presence import DeltaPresence as DeltaPresence
+from discreet.problem.privacy.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
 from discreet.problem.privacy.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
 from discreet.problem.privacy.k_anonymity import KAnonymity as KAnonymity
 from discreet.problem.privacy.k_map import KMap as KMap
@@ -103,6 +104,7 @@ __all__ = [
     "DataError",
     "DeltaDisclosure",
     "DeltaPresence",
+    "DifferentialPrivacy",
     "Discernibility",
     "DiscreetError",
     "EntropyLDiversity",

@@ -58,11 +58,22 @@ class CodedAttribute:
     """Whether there is a hierarchy. Without one, local recoding releases ranges and sets of values."""
     labels: Sequence[Sequence[str | None]] = ()
     """``labels[level][block]`` is the released label of a block, None for missing values; empty if there are none."""
+    grid: IntArray | None = None
+    """The cell of each leaf in a grid that the ends of local ranges are rounded to; None if they are not."""
 
     @property
     def leaves(self) -> int:
         """The number of leaves, whether they occur or not."""
         return int(self.ancestors.shape[1])
+
+    def rounded(self, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
+        """Return ranges of leaves extended to whole cells of the grid; single leaves and missing values stay."""
+        if self.grid is None or self.positions is None:
+            return low, high
+        first = np.searchsorted(self.grid, self.grid[low])
+        last = np.searchsorted(self.grid, self.grid[high], "right") - 1
+        several = (low < high) & ~np.isnan(self.positions[high])
+        return np.where(several, first, low), np.where(several, last, high)
 
     @property
     def height(self) -> int:

@@ -9,17 +9,19 @@ from discreet.runtime.parts import Family, Part, package_of
 
 __all__ = ["FAMILIES", "definition", "families", "list_parts"]
 
-FAMILIES = ("privacy", "costs", "suppression", "schemes", "solvers", "axes", "builders")
+FAMILIES = ("privacy", "costs", "suppression", "schemes", "solvers", "axes", "builders", "attacks")
 """The families by the names that ``discreet parts``, the studio and entry points use."""
 
 
 def families() -> dict[str, Family[Any]]:
     """Return all families by name."""
+    from discreet.evaluate.attacks import ATTACKS
     from discreet.problem import AXES, COSTS, PRIVACY, SCHEMES, SUPPRESSION
     from discreet.schema import BUILDERS
     from discreet.solve import SOLVERS
 
-    return dict(zip(FAMILIES, (PRIVACY, COSTS, SUPPRESSION, SCHEMES, SOLVERS, AXES, BUILDERS), strict=True))
+    every = (PRIVACY, COSTS, SUPPRESSION, SCHEMES, SOLVERS, AXES, BUILDERS, ATTACKS)
+    return dict(zip(FAMILIES, every, strict=True))
 
 
 def definition(member: type[Part]) -> str:

@@ -24,6 +24,16 @@ BEFORE = {
         "hierarchy make people.csv --column diagnosis -o diagnosis.csv",
         f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED} -l 3 --key discreet.key "
         "--certificate certificate.json",
+        f"anonymize people.csv -o safe-2025.csv -k 10 --qi zip,sex,education,city {MASKED} {IDENTIFIERS},birth_date "
+        "--sensitive diagnosis --suppression 'budget(10%)'",
+    ],
+    "attack": [
+        f"{SAFE} --qi birth_date,sex,zip {MASKED} --hierarchy 'birth_date=dates(year, decade)' --sensitive diagnosis "
+        "--mapping mapping.json --save-job job.yaml",
+        f"anonymize people.csv -o safe-2025.csv -k 9 --qi birth_date,sex,zip {MASKED} --sensitive diagnosis "
+        f"--hierarchy 'birth_date=dates(year, decade)' --suppression 'budget(10%)' {IDENTIFIERS}",
+        "sample -n 400 --seed 2 -o others.csv",
+        "sample -n 400 --seed 3 -o register.csv",
     ],
     "check": [
         f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED}",
@@ -57,8 +67,8 @@ BEFORE = {
     ],
 }
 """What makes the files that the examples of a command name."""
-MAY_SAY_NO = ("audit", "check")
-"""An audit that finds a promise broken ends with 5, and so does a check that finds a policy broken."""
+MAY_SAY_NO = ("attack", "audit", "check")
+"""An audit that finds a promise broken ends with 5, and so do checks and attacks that exceed a limit."""
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

@@ -207,7 +207,7 @@ def test_minimality_finds_what_the_release_hides():
     assert found.learnt
     assert found.confidence == pytest.approx(1 / 3)
     frame = attacks(original, released, privacy="distinct-l(2)", **asked).to_frame()
-    assert frame["attack"].to_list() == ["linkage", "linkage", "homogeneity", "minimality (place)"]
+    assert frame.filter(attack="minimality")["guessed"].to_list() == ["ill"]
     (nothing,) = attacks(original, released, privacy=["k(3)", "distinct-l(2)"], **asked).minimality["ill"]
     assert not nothing.learnt
     assert nothing.credibility == pytest.approx(1 / 3)
@@ -228,7 +228,7 @@ def test_minimality_says_why_it_is_not_tried():
     assert "rows were suppressed" in notes(coarse.head(3))[0]
     assert "made unknown" in notes(coarse.with_columns(ill=pl.Series(["x", "*", "x", "y"])))[0]
     overlapping = people.with_columns(age=pl.Series(["[21, 30]", "[21, 24]", "[21, 30]", "52"]))
-    assert "not global" in notes(overlapping)[0]
+    assert "which class people are in is not known" in notes(overlapping)[0]
     assert "level of its hierarchy" in notes(people)[0]
     both = {"sensitive": ["ill", "pay"], "privacy": ["distinct-l(2, ill)", "distinct-l(2, pay)"]}
     assert "another sensitive column" in notes(coarse, **both)[0]
@@ -261,7 +261,9 @@ def test_files_and_types(tmp_path):
     release.write(tmp_path / "safe.csv")
     asked = {"quasi_identifiers": tree, "sensitive": ["diagnosis"]}
     by_file = attacks(tmp_path / "people.csv", tmp_path / "safe.csv", **asked).to_dict()
-    assert by_file == attacks(people, release.frame, **asked).to_dict()
+    by_frame = attacks(people, release.frame, **asked).to_dict()
+    assert by_file["results"].pop("order") != by_frame["results"].pop("order")  # files are shuffled
+    assert by_file == by_frame
 
 
 def test_text():
@@ -271,7 +273,7 @@ def test_text():
     assert report.summary().startswith("Attack")
     assert repr(report).startswith("AttackReport(records=")
     json.dumps(report.to_dict(), allow_nan=False)
-    assert report.to_frame().columns == ["attack", "guessed", "success", "naive"]
+    assert report.to_frame().columns[:4] == ["attack", "guessed", "success", "naive"]
 
 
 def test_errors():

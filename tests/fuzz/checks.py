@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import random
 import re
@@ -125,6 +126,11 @@ def digest(ran: Ran) -> str:
 def check(case: Case, *, deep: bool = False) -> str:
     """Run the job and all checks; ``deep`` also repeats it in ways that must not change the result."""
     ran = run(case)
+    if any(part.name == "dp" for part in case.privacy):  # what follows compares with all rows
+        check_combination(case, ran)
+        if ran.release is not None:
+            check_drawn(case, ran)
+        return "no combination" if isinstance(ran.error, UnsupportedCombinationError) else ran.ended
     meanings = {name: meaning(case, name) for name in case.quasi}
     made = oracle.plain(case, meanings)
     check_combination(case, ran)
@@ -145,6 +151,20 @@ def check(case: Case, *, deep: bool = False) -> str:
         check_what_does_not_matter(case, ran)
         check_audit(case)
     return ran.ended
+
+
+def check_drawn(case: Case, ran: Ran) -> None:
+    """Only drawn rows are released, and all of them except those that are said to be suppressed."""
+    release, table = ran.release, table_of(case).to_dicts()
+    share = min(1 - math.exp(-part.arguments["epsilon"]) for part in case.privacy if part.name == "dp")
+    stream = hashlib.shake_256(f"discreet sampling {release.job['seed']}".encode()).digest(8 * len(table))
+    numbers = [int.from_bytes(stream[8 * i : 8 * i + 8], "little") / 2**64 for i in range(len(table))]
+    drawn = {int(row["rid"]) for row, number in zip(table, numbers, strict=True) if number < share}
+    released = {int(row["rid"]) for row in ran.rows}
+    _expect(release.audit.passed, "numbers", "the audit did not pass")
+    _expect(released <= drawn, "drawn", "a row was released that was not drawn")
+    gone = release.suppressed + release.dropped_missing
+    _expect(len(released) == len(drawn) - gone, "drawn", f"{len(drawn)} drawn, {gone} gone, {len(released)} released")
 
 
 def check_combination(case: Case, ran: Ran) -> None:

@@ -22,6 +22,7 @@ from discreet.cli._terminal import echo, wants_colour
 from discreet.cli._watch import Abandoned
 from discreet.cli.anonymize import anonymize
 from discreet.cli.apply import apply
+from discreet.cli.attack import attack
 from discreet.cli.audit import audit
 from discreet.cli.check import check
 from discreet.cli.compare import compare
@@ -198,7 +199,7 @@ def program() -> None:
 
 
 _COMMANDS = (
-    *(anonymize, pareto, audit, check, apply, risk, find, utility, run, compare, studio),
+    *(anonymize, pareto, audit, check, apply, risk, attack, find, utility, run, compare, studio),
     *(hierarchy, info, sample, parts, schema, explain, completion, warm_up),
 )
 for _command in _COMMANDS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli._answer import answer
+from discreet.cli._answer import answer, echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import (
     check_hierarchies,
@@ -24,6 +24,7 @@ from discreet.cli._options import (
 from discreet.errors import AuditError, UsageError
 
 if TYPE_CHECKING:
+    from discreet.evaluate import Together
     from discreet.pipeline.audit import Audit
     from discreet.pipeline.verify import Verification
 
@@ -41,6 +42,8 @@ Examples:
       --privacy 't(0.3, diagnosis, hierarchical)' --hierarchy diagnosis=diagnosis.csv
   discreet audit safe.csv --qi zip,sex --privacy 'k-map(20)' --population everybody.csv \\
       --hierarchy 'zip=mask(digits=5)'
+  discreet audit safe.csv --qi zip,sex -k 5 --hierarchy 'zip=mask(digits=5)' \\
+      --reference people.csv --with safe-2025.csv
   discreet audit safe.csv --certificate certificate.json
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
@@ -85,6 +88,14 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @option("--population", group="table", metavar="FILE", help="A table of the population, for the same models.")
 @option(
+    "--with",
+    "earlier",
+    group="table",
+    multiple=True,
+    metavar="FILE",
+    help="Another release of the same people: check what both keep together. Needs --reference. Repeatable.",
+)
+@option(
     "--certificate",
     group="table",
     metavar="FILE",
@@ -110,8 +121,12 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
 def audit(file: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
     verdict = _audit(file, options) if options["certificate"] is None else _verify(file, options)
-    answer(verdict, as_json=as_json, quiet=quiet)
-    if not verdict.passed:
+    joint = _together(file, options) if options["earlier"] else None
+    if joint is not None and as_json:
+        echo_json({**verdict.to_dict(), "together": joint.to_dict()})
+    else:
+        answer(verdict, *([] if joint is None else [joint.summary()]), as_json=as_json, quiet=quiet)
+    if not verdict.passed or (joint is not None and not joint.passed):
         click.get_current_context().exit(AuditError.exit_code)
 
 
@@ -145,6 +160,24 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
         privacy=models,
         sensitive={name: trees.get(name) for name in once("--sensitive", sensitive)},
         **{name: options[name] for name in same},
+    )
+
+
+def _together(file: str, options: Mapping[str, Any]) -> Together:
+    """Check what a file keeps together with other releases of the same people."""
+    if options["certificate"] is not None or options["reference"] is None:
+        raise UsageError("--with compares releases of the same people; name their original table with --reference.")
+    quasi, sensitive = columns(options["quasi_identifiers"]), columns(options["sensitive"])
+    trees = pairs("--hierarchy", options["forms"])
+
+    from discreet.evaluate import together
+
+    return together(
+        options["reference"],
+        [file, *options["earlier"]],
+        quasi_identifiers={name: trees.get(name) for name in once("--qi", quasi)},
+        privacy=privacy_models(options["k"], options["ell"], options["privacy"], sensitive),
+        sensitive={name: trees.get(name) for name in once("--sensitive", sensitive)},
     )
 
 

@@ -35,7 +35,7 @@ be loaded is listed with the reason, and does no harm to the others.""",
 )
 @json_option
 def parts(family: str | None, matrix: bool, as_json: bool) -> None:
-    """List privacy models, costs, suppression kinds, schemes, solvers, axes of fronts and hierarchy builders."""
+    """List privacy models, costs, suppression kinds, schemes, solvers, axes of fronts, builders and attacks."""
     if matrix:
         _show_combinations(family, as_json)
         return

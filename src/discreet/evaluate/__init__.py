@@ -1,7 +1,8 @@
 """Utility of a release, and what it discloses about people."""
 
-from discreet.evaluate.attacks import AttackReport, attacks
+from discreet.evaluate.attacks import AttackReport, AttackResult, attacks
 from discreet.evaluate.crowds import FoundPerson, find
+from discreet.evaluate.evidence import PROFILES, Evidence, Profile
 from discreet.evaluate.risk import (
     PopulationUniques,
     RiskReport,
@@ -9,16 +10,22 @@ from discreet.evaluate.risk import (
     identifier_warnings,
     risk,
 )
+from discreet.evaluate.together import Together, together
 from discreet.evaluate.utility.queries import QueryReport, queries
 from discreet.evaluate.utility.report import UtilityReport
 from discreet.evaluate.utility.utility import utility
 
 __all__ = [
+    "PROFILES",
     "AttackReport",
+    "AttackResult",
+    "Evidence",
     "FoundPerson",
     "PopulationUniques",
+    "Profile",
     "QueryReport",
     "RiskReport",
+    "Together",
     "UtilityReport",
     "attacks",
     "estimate_uniques",
@@ -26,5 +33,6 @@ __all__ = [
     "identifier_warnings",
     "queries",
     "risk",
+    "together",
     "utility",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +17,10 @@ from discreet.evaluate.spread import Spread
 from discreet.runtime.integer_codes import add_up, numbered
 from discreet.schema import Domain
 
-__all__ = ["Candidates", "ColumnMatch", "find_candidates"]
+__all__ = ["Candidates", "ColumnMatch", "find_candidates", "join_columns"]
 
+_KEPT = 5_000_000
+"""The most matching pairs to keep."""
 _AT_ONCE = 1 << 22
 """The most pairs of an original and a released class to compare at once."""
 
@@ -37,6 +39,7 @@ class Candidates:
     """The number of these."""
     order: IntArray
     """The released classes, sorted by the joined columns."""
+    _kept: list[tuple[IntArray, IntArray, IntArray]] | None = field(default=None, init=False, repr=False)
 
     @property
     def pairs(self) -> int:
@@ -46,8 +49,13 @@ class Candidates:
     def found(self, originals: IntArray | None = None) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield original classes in batches, with all matching pairs of an index into the batch and a released class.
 
-        Without ``originals`` all original classes are taken.
+        Without ``originals`` all original classes are taken; these pairs are kept for the next time unless they are
+        very many.
         """
+        if originals is None and self._kept is not None:
+            yield from self._kept
+            return
+        kept: list[tuple[IntArray, IntArray, IntArray]] | None = [] if originals is None else None
         chosen = np.arange(self.length.size) if originals is None else originals
         ends = np.cumsum(self.length[chosen])
         start = 0
@@ -55,8 +63,13 @@ class Candidates:
             done = int(ends[start - 1]) if start else 0
             stop = max(int(np.searchsorted(ends, done + _AT_ONCE, "right")), start + 1)
             some = chosen[start:stop]
-            yield some, *self._matching(some)
+            batch = (some, *self._matching(some))
+            if kept is not None:
+                kept = [*kept, batch] if sum(each[1].size for each in kept) + batch[1].size <= _KEPT else None
+            yield batch
             start = stop
+        if kept is not None:
+            object.__setattr__(self, "_kept", kept)
 
     def _matching(self, some: IntArray) -> tuple[IntArray, IntArray]:
         """Return the pairs of a batch that match in every column."""
@@ -133,18 +146,24 @@ def find_candidates(
         _match(original, released, i, hierarchies.get(column), types.get(column))
         for i, column in enumerate(original.columns)
     )
+    return join_columns(matches, original.sizes.size, released.sizes.size)
+
+
+def join_columns(matches: tuple[ColumnMatch, ...], originals: int, count: int) -> Candidates:
+    """Join the columns of so many original and released classes; a leaf of -1 matches nothing."""
     joined = [match for match in matches if match.single is not None]
-    count = released.sizes.size
+    known = np.logical_and.reduce([match.leaf >= 0 for match in matches])
     if not joined:
-        everyone = np.full(original.sizes.size, count, dtype=np.int64)
+        everyone = np.where(known, count, 0)
         return Candidates(matches, np.zeros_like(everyone), everyone, np.arange(count))
     both = (np.concatenate([match.value, _single(match)[match.leaf]]) + 1 for match in joined)
     widths = (match.spread.low.size + 1 for match in joined)
-    key, _ = numbered(count + original.sizes.size, zip(both, widths, strict=True))
+    key, _ = numbered(count + originals, zip(both, widths, strict=True))
     order = np.argsort(key[:count], kind="stable")
     there = key[:count][order]
     first = np.searchsorted(there, key[count:], "left")
-    return Candidates(matches, first, np.searchsorted(there, key[count:], "right") - first, order)
+    length = np.searchsorted(there, key[count:], "right") - first
+    return Candidates(matches, first, np.where(known, length, 0), order)
 
 
 def _single(match: ColumnMatch) -> IntArray:

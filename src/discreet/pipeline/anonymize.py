@@ -11,6 +11,7 @@ from discreet.job.settings import JobSettings
 from discreet.pipeline.make_release import make_release
 from discreet.pipeline.prepare import interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
+from discreet.pipeline.sampling import with_sampled_rows
 from discreet.pipeline.search import search
 from discreet.problem import PrivacyModel, Scheme
 
@@ -145,7 +146,7 @@ def anonymize(
     """
     arguments = dict(locals())
     with interruptible():
-        settings = JobSettings.make(arguments)
+        settings = with_sampled_rows(JobSettings.make(arguments))
         if settings.any_scheme:
             from discreet.pipeline.best_scheme import best_of_schemes
 

@@ -115,6 +115,11 @@ def pareto(
     if promises and way.name == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
     settings = JobSettings.make({**arguments, "privacy": promises})
+    drawing = next((model for model in settings.privacy if model.sampling < 1), None)
+    if drawing is not None:
+        raise UnsupportedCombinationError(
+            f"The privacy model {drawing.name}, which draws rows,", "a front", "promise k instead, or use anonymize"
+        )
     if settings.any_scheme:
         raise UsageError("A front has one scheme; name it, as in full-domain, and compare the fronts of several.")
     if settings.suppression.name not in ("none", "budget"):

@@ -33,9 +33,10 @@ from discreet.pipeline.output import Target, check_output
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
 from discreet.problem import Problem, Scheme, scheme_of_each
 from discreet.runtime.locations import without_password
-from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy
+from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy, rounding_grid
 
 if TYPE_CHECKING:
+    from discreet.counts import CountTable
     from discreet.problem import Cost, PrivacyModel
     from discreet.solve import Budget
 
@@ -167,7 +168,7 @@ def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> 
     """Return the problem of making a table keep some promises with the choices of the settings."""
     settings = prepared.settings
     return Problem.build(
-        prepared.counted.table,
+        _with_grids(prepared),
         privacy=privacy,
         cost=settings.cost,
         suppression=settings.suppression,
@@ -175,6 +176,19 @@ def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> 
         min_levels=settings.min_levels,
         max_levels=settings.highest_levels,
     )
+
+
+def _with_grids(prepared: Prepared) -> CountTable:
+    """Return the counted table, with a grid for each column whose ranges have rounded ends."""
+    table, domains = prepared.counted.table, prepared.counted.domains
+    if not any(getattr(scheme, "ends", "exact") == "rounded" for scheme in prepared.schemes.values()):
+        return table
+    attributes = []
+    for attribute in table.attributes:
+        rounds = getattr(prepared.schemes[attribute.name], "ends", "exact") == "rounded" and not attribute.tree
+        grid = rounding_grid(domains[attribute.name], attribute.rows) if rounds else None
+        attributes.append(attribute if grid is None else replace(attribute, grid=grid.cell))
+    return replace(table, attributes=tuple(attributes))
 
 
 def check_suppression(problem: Problem, prepared: Prepared) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OriginalTable",
     "Provenance",
+    "ReleasedPeople",
     "hiding",
     "job_hierarchies",
     "known_recoding",
@@ -183,6 +184,18 @@ def released_people(release: Release, columns: dict[str, Any], original: Any) ->
         for name, tree in columns["quasi_identifiers"].items()
     }
     return rows, recoded(release, original), {**columns, "quasi_identifiers": quasi}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedPeople:
+    """The rows of the released people in the order of the original table, to be attacked like the release itself."""
+
+    frame: pl.DataFrame
+    job: Mapping[str, Any]
+
+    def rows_of(self, data: pl.DataFrame) -> pl.Series:
+        """Return the number of the original row of each released row: both tables are in the same order."""
+        return pl.Series(range(data.height), dtype=pl.Int64)
 
 
 def known_recoding(release: Release) -> Recoding:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engines import UNKNOWN, ClassParts, Counted, GroupShares, Recoding, ValueMap, as_text
-from discreet.schema import Domain, Type, node_names, set_text
+from discreet.schema import Domain, Grid, Type, node_names, rounding_grid, set_text
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -139,7 +139,8 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
     shown, kept = {}, []
     for number, ((name, domain), cover) in enumerate(zip(domains.items(), groups.covers, strict=True)):
         if groups.show == "cover":
-            text = _cover_labels(domain, cover)
+            grid = rounding_grid(domain, table.attributes[number].rows) if cover.rounded else None
+            text = _cover_labels(domain, cover, grid)
         else:
             text = _representatives(domain, table.codes[number], groups)
         if text is None:
@@ -209,7 +210,7 @@ def _deal_rows(groups: LocalRecoding, size: int, shown: Sequence[pl.Series]) -> 
     return pl.Series(group), others.select("tuple", place, "group")
 
 
-def _cover_labels(domain: Domain, cover: GroupCovers) -> pl.Series | None:
+def _cover_labels(domain: Domain, cover: GroupCovers, grid: Grid | None = None) -> pl.Series | None:
     """Return the label of each class; None if every class shows a single value, so that the column stays unchanged.
 
     A column with several spellings of a value ("1.5" and "1.50") is never unchanged: they are released as one.
@@ -232,13 +233,16 @@ def _cover_labels(domain: Domain, cover: GroupCovers) -> pl.Series | None:
     pairs, number = np.unique(cover.first.astype(np.int64) * width + cover.second, return_inverse=True)
     first, second = pairs // width, pairs % width
     if cover.form == "range":
-        return _range_labels(domain, first, second).gather(number)
+        return _range_labels(domain, first, second, grid).gather(number)
     names = node_names(domain.labels, first.tolist(), second.tolist())
     return pl.Series(domain.name, names, dtype=pl.String).gather(number)
 
 
-def _range_labels(domain: Domain, first: IntArray, second: IntArray) -> pl.Series:
-    """Return ranges as :func:`range_name` writes them; ranges with missing values are the root."""
+def _range_labels(domain: Domain, first: IntArray, second: IntArray, grid: Grid | None) -> pl.Series:
+    """Return ranges as :func:`range_name` writes them; ranges with missing values are the root.
+
+    With a grid, ranges end at its lines.
+    """
     labels = pl.Series(domain.labels[0], dtype=pl.String)
     low, high = pl.col("low"), pl.col("high")
     ends = pl.DataFrame({"low": labels.gather(first), "high": labels.gather(second)})
@@ -246,7 +250,14 @@ def _range_labels(domain: Domain, first: IntArray, second: IntArray) -> pl.Serie
     missing = np.zeros(first.size, dtype=np.bool_)
     if domain.positions is not None:
         missing = np.isnan(domain.positions)[second] & (first < second)
-    return texts.to_series().alias(domain.name).set(pl.Series(missing), domain.labels[-1][0])
+    shown = texts.to_series().alias(domain.name)
+    if grid is not None:
+        lines = [
+            f"[{grid.low[grid.cell[a]]}, {grid.high[grid.cell[b]]})" if a < b and not lost else text
+            for a, b, lost, text in zip(first.tolist(), second.tolist(), missing.tolist(), shown, strict=True)
+        ]
+        shown = pl.Series(domain.name, lines, dtype=pl.String)
+    return shown.set(pl.Series(missing), domain.labels[-1][0])
 
 
 def _representatives(domain: Domain, codes: IntArray, groups: LocalRecoding) -> pl.Series:

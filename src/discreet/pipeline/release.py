@@ -28,6 +28,7 @@ from discreet.pipeline.pickling import pickled_release, unpickled
 from discreet.pipeline.provenance import (
     OriginalTable,
     Provenance,
+    ReleasedPeople,
     hiding,
     is_at_hand,
     known_recoding,
@@ -145,7 +146,7 @@ class Release:
     @property
     def drawn(self) -> bool:
         """Whether the release was drawn near the optimum, so that its distance from it stays with the owner."""
-        return "precaution" in self.stats
+        return "precaution" in self.stats or "robust" in self.stats
 
     @property
     def score(self) -> float | None:
@@ -332,17 +333,18 @@ class Release:
         return utility(table, released, **{**columns, **options})
 
     def attacks(self, original: Any = None, *, only_released: bool = False, **options: Any) -> AttackReport:
-        """Run linkage, homogeneity and minimality attacks against the release.
+        """Run the attacks of :func:`discreet.evaluate.attacks` against the release.
 
         With ``only_released`` only the released people are attacked, and the result may be handed over. ``options``
-        are those of :func:`discreet.evaluate.attacks`.
+        are those of :func:`discreet.evaluate.attacks`, such as ``control``, ``population`` and ``earlier``.
         """
         from discreet.evaluate import attacks
 
         table, columns = roles(self, original)
         released: Any = self
         if only_released and LeftOut.of(self).total:  # minimality is about releases that suppress nobody
-            table, released, columns = released_people(self, columns, table)
+            table, rows, columns = released_people(self, columns, table)
+            released = ReleasedPeople(rows, self.job)
         return attacks(table, released, **{**hiding(self), **columns, **options})
 
     def find(self, known: Mapping[str, Any] | None = None, *, original: Any = None, **columns: Any) -> FoundPerson:

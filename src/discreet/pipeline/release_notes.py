@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engines import index_of
+from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
 from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import LEAST, few
@@ -86,11 +87,14 @@ def notes(
             "No privacy model uses the population, so it has no effect; choose one that does, as in k-map(20) or "
             "delta-presence(0.1, 0.6)."
         )
+    yield from about_sampling(problem, schema, counted)
     yield from _about_population(schema, counted, solution, counted.table.weights if kept is None else kept)
     if solution.status == "feasible":
         yield "Optimality is not proven; the gap is the largest possible distance from the optimum."
     if "precaution" in solution.stats:
         yield Private(_about_precaution(solution.stats["precaution"], solution.cost))
+    if "robust" in solution.stats:
+        yield Private(_about_draw(solution.stats["robust"]))
     if solution.suppressed_rows == counted.table.n:
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
@@ -115,6 +119,17 @@ def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:
         f"As a precaution against minimality attacks {steps} {were} drawn: {made[0]} and {made[1]}, at {share:.1%} of "
         f"the least cost, which may be {most:.1%} at most."
     )
+
+
+def _about_draw(drawn: Mapping[str, Any]) -> str:
+    """Return among how many recodings a robust release was drawn, and what it costs more than the best."""
+    share = drawn["extra_cost"] / drawn["least_cost"] if drawn["least_cost"] else 0.0
+    words = (
+        f"The release was drawn among {amount(drawn['found'], 'recoding')} within {drawn['epsilon']:.1%} of the best"
+    )
+    if drawn["found"] == 1:
+        return f"{words}: there is no other, so that it is the best one; raise epsilon."
+    return f"{words}; it costs {share:.2%} more than that."
 
 
 def _is_free_text(domain: Domain, table: CountTable, kept: IntArray | None) -> bool:

@@ -7,6 +7,7 @@ from discreet.schema._blocks import node_names, range_name, set_text
 from discreet.schema._column import Column, numbers_of, plain, text_of
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, builder_name, hierarchy_for_reports, hierarchy_from_text
+from discreet.schema._grid import Grid, rounding_grid
 from discreet.schema._hierarchy import ROOT, Hierarchy
 from discreet.schema._naming import Naming
 from discreet.schema._parse import Interval, ValueSet, parse_block
@@ -34,6 +35,7 @@ __all__ = [
     "ColumnFacts",
     "Domain",
     "Finding",
+    "Grid",
     "Hierarchy",
     "Interval",
     "Leak",
@@ -64,6 +66,7 @@ __all__ = [
     "parts_of",
     "plain",
     "range_name",
+    "rounding_grid",
     "set_text",
     "sightings",
     "suggest_diversity",

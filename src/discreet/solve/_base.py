@@ -161,6 +161,8 @@ class GroupCovers:
     first: IntArray
     second: IntArray
     leaves: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rounded: bool = False
+    """Whether ranges show the ends of the attribute's grid rather than their leaves."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ Subclass a contract in a test file, give the part in a fixture, and pytest runs 
 The random tables have one sensitive attribute; leave yours unnamed and it is filled in.
 """
 
+from discreet.testing._attacks import AttackContract
 from discreet.testing._axes import AxisContract
 from discreet.testing._builders import BuilderContract
 from discreet.testing._costs import CostContract
@@ -28,6 +29,7 @@ from discreet.testing._solvers import SolverContract
 from discreet.testing._suppression import SuppressionContract
 
 __all__ = [
+    "AttackContract",
     "AxisContract",
     "BuilderContract",
     "CostContract",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
+from discreet.evaluate.attacks._target import AttackTarget
+from discreet.evaluate.attacks.linkage import link
 from discreet.evaluate.classes import CountedClasses
-from discreet.evaluate.sensitive import MatchedValues
+from discreet.evaluate.sensitive import MatchedValues, sensitive_groups
 from discreet.problem.hidden_values import HiddenValues, HidingClasses
 
-__all__ = ["Homogeneity", "homogeneity"]
+__all__ = ["Homogeneity", "HomogeneityAttack", "homogeneity"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,61 @@ class Homogeneity:
     """The share of released rows that have the most frequent value of the whole release."""
     hidden: HiddenValues | None = None
     """What the suppressed values can be; None if there are none."""
+
+
+@ATTACKS.register
+@dataclass(frozen=True)
+class HomogeneityAttack(Attack):
+    """Guesses that a person has the sensitive value that most people of the same class have.
+
+    The control group are people who are not in the release or, without a table of such people, the released people,
+    each guessed from the rest of the class.
+    """
+
+    name: ClassVar[str] = "homogeneity"
+    examples: ClassVar[tuple[str, ...]] = ("homogeneity",)
+    title: ClassVar[str] = "What do they have in common?"
+    summary: ClassVar[str] = "If most people who look the same share a secret, finding the row is not necessary."
+    term: ClassVar[str] = "homogeneity attack"
+    rank: ClassVar[int] = 20
+    goal: ClassVar[str] = "guess the value"
+    needs: ClassVar[str] = "the class of the person"
+
+    def run(self, target: AttackTarget) -> Sequence[AttackResult]:
+        """Guess the values of every sensitive column."""
+        if not target.values:
+            raise NotModelled("no sensitive column was named")
+        return [self._attack(target, matched) for matched in target.values.values()]
+
+    def _attack(self, target: AttackTarget, matched: MatchedValues) -> AttackResult:
+        column, hiding = target.columns[matched.column], None
+        if column.unknown is not None:
+            hiding = target.hiding.classes(sensitive_groups(target.after, column, target.original), column.name)
+        found = homogeneity(target.after, matched, hiding)
+        outsiders = target.control
+        if outsiders is not None and column.name in outsiders.values:
+            values = [outsiders.values[column.name]]
+            linked = link(outsiders.classes, target.after, outsiders.candidates, values, target.seed)
+            control = linked.values[column.name]
+        else:
+            control = _guessed_from_others(target.after, matched)
+        remark = f"{found.certain:.1%} of the released rows are in classes where all known values are the same."
+        return self.result(column.name, found.success, found.naive, target.after.rows, control=control, remark=remark)
+
+
+def _guessed_from_others(released: CountedClasses, matched: MatchedValues) -> float:
+    """Return the share of released rows that have the most frequent value among the others of their class."""
+    group, value, count = matched.released
+    order = np.lexsort([value, -count, group])
+    first = np.searchsorted(group[order], np.arange(released.sizes.size))
+    size = np.bincount(group, minlength=released.sizes.size)
+    best, second = np.full(released.sizes.size, -1), np.zeros(released.sizes.size, dtype=np.int64)
+    some = size > 0
+    best[some] = value[order[first[some]]]
+    more = size > 1
+    second[more] = count[order[first[more] + 1]]
+    right = (value == best[group]) & (count - 1 > second[group])
+    return float(count[right].sum() / released.rows)
 
 
 def homogeneity(released: CountedClasses, matched: MatchedValues, hiding: HidingClasses | None = None) -> Homogeneity:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.counts import IntArray
+from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult
+from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import Candidates
 from discreet.evaluate.classes import CountedClasses
 from discreet.evaluate.sensitive import MatchedValues
 from discreet.runtime.integer_codes import add_up
 
-__all__ = ["Linkage", "link"]
+__all__ = ["Linkage", "LinkageAttack", "link"]
 
-_PAIRS = 400_000_000
+_PAIRS = 100_000_000
 """The most pairs of an original and a released class to compare; if there are more, people are sampled."""
 
 
@@ -39,6 +42,34 @@ class Linkage:
     """The same for the most frequent value of the whole release."""
 
 
+@ATTACKS.register
+@dataclass(frozen=True)
+class LinkageAttack(Attack):
+    """Finds the released rows that cover what is known about a person, and picks one of them.
+
+    The control group shows how sure the attacker would be of people who are not in the release.
+    """
+
+    name: ClassVar[str] = "linkage"
+    examples: ClassVar[tuple[str, ...]] = ("linkage",)
+    title: ClassVar[str] = "Which row is hers?"
+    summary: ClassVar[str] = "Somebody looks for the rows that fit a person, and picks one."
+    term: ClassVar[str] = "record linkage"
+    rank: ClassVar[int] = 10
+    goal: ClassVar[str] = "pick the row of a person"
+    needs: ClassVar[str] = "the quasi-identifiers of the person"
+
+    def run(self, target: AttackTarget) -> Sequence[AttackResult]:
+        """Link every person."""
+        found = link(target.before, target.after, target.candidates, (), target.seed)
+        control = None
+        if target.control is not None:
+            outsiders = target.control
+            control = link(outsiders.classes, target.after, outsiders.candidates, (), target.seed).success
+        remark = f"{found.matched:.1%} of the people match a released row, {found.singled_out:.1%} exactly one."
+        return [self.result("row", found.success, found.naive, found.records, control=control, remark=remark)]
+
+
 def link(
     original: CountedClasses,
     released: CountedClasses,
@@ -54,7 +85,7 @@ def link(
     chosen = _chosen(original, candidates, seed)
     rows = np.zeros(original.sizes.size, dtype=np.int64)
     guesses = [np.zeros(original.sizes.size, dtype=np.int64) for _ in values]
-    for some, index, found in candidates.found(chosen):
+    for some, index, found in candidates.found(None if chosen.size == rows.size else chosen):
         rows[some] = add_up(index, released.sizes[found], some.size)
         for guess, matched in zip(guesses, values, strict=True):
             guess[some] = _most_frequent(matched, index, found, some.size)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, Histogram, IntArray
+from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
+from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._splits import attack_splits
+from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import Candidates, ColumnMatch
 from discreet.evaluate.classes import CountedClasses, Int64Array
 from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
 from discreet.problem import Classes, Groups, PrivacyModel
 from discreet.runtime.integer_codes import add_up, by_appearance, numbered
 
-__all__ = ["Minimality", "NotModelled", "minimality"]
+__all__ = ["Minimality", "MinimalityAttack", "NotModelled", "minimality", "try_minimality"]
 
 _DRAWS = 1_000
-_ROWS_DRAWN = 20_000_000
+_ROWS_DRAWN = 4_000_000
 """About the most rows of all draws together."""
-
-
-class NotModelled(Exception):  # noqa: N818 - a reason, not an error
-    """Why the attack cannot be run on a release."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,88 @@ class Minimality:
     draws: int
 
 
+@ATTACKS.register
+@dataclass(frozen=True)
+class MinimalityAttack(Attack):
+    """Asks why the release is not finer: each finer one broke a promise, which makes some sensitive values likelier."""
+
+    name: ClassVar[str] = "minimality"
+    examples: ClassVar[tuple[str, ...]] = ("minimality",)
+    title: ClassVar[str] = "Why is it not finer?"
+    summary: ClassVar[str] = "Knowing that the release is as fine as possible can reveal a secret."
+    term: ClassVar[str] = "minimality attack"
+    rank: ClassVar[int] = 40
+    goal: ClassVar[str] = "guess the value"
+    needs: ClassVar[str] = "everybody's quasi-identifiers, the promises, and that loss was minimized"
+
+    def run(self, target: AttackTarget) -> Sequence[AttackResult]:
+        """Guess the values of every sensitive column with a promise."""
+        if not target.columns:
+            raise NotModelled("no sensitive column was named")
+        found, reasons = [], []
+        for name in target.columns:
+            try:
+                best = max(try_minimality(target, name), key=lambda each: each.credibility)
+            except NotModelled as reason:
+                reasons.append(str(reason))
+                continue
+            remark = (
+                f"The attacker is up to {best.credibility:.1%} sure of a value; from the class alone, up to "
+                f"{best.confidence:.1%}."
+            )
+            naive = max(best.naive, best.without)
+            found.append(self.result(name, best.success, naive, target.before.rows, remark=remark))
+        if not found:
+            raise NotModelled(reasons[0])
+        return found
+
+
+def try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
+    """Run the attack on a sensitive column, once; raise NotModelled with the reason if it cannot be run."""
+    known: dict[str, list[Minimality]] = target.minimality
+    if column not in known:
+        known[column] = _try_minimality(target, column)
+    return known[column]
+
+
+def _try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
+    models, hiding = target.hiding.models, target.hiding
+    if not any(model.looks_at_sensitive for model in models):
+        raise NotModelled("no promise about it was named")
+    secret = target.columns[column]
+    suppressed = hiding.suppression is not None and hiding.suppression.name != "none"
+    if suppressed and (not target.overlapping or secret.unknown is not None):
+        raise NotModelled("rows or values may be suppressed, which the modelled attacker cannot use")
+    if not secret.missing_is_value and target.before.texts(column).null_count():
+        raise NotModelled("some sensitive values are missing, which the modelled attacker cannot use")
+    if target.overlapping:
+        return [_by_splits(target, secret)]
+    return minimality(target.before, target.after, target.candidates, secret, models, target.seed)
+
+
+def _by_splits(target: AttackTarget, column: SensitiveColumn) -> Minimality:
+    """Attack a local recoding, whose classes are split one by one."""
+    models = target.hiding.models
+    if any(model.looks_at_sensitive and getattr(model, "attribute", None) != column.name for model in models):
+        raise NotModelled("another sensitive column has a promise too, which may be why finer releases were rejected")
+    groups = sensitive_groups(target.before, SensitiveColumn(column.name, column.hierarchy, column.type))
+    if groups.whole.size != target.values[column.name].values:
+        raise NotModelled("sensitive values were changed or made unknown, which the modelled attacker cannot use")
+    if any(model.compares or isinstance(getattr(model, "theta", 0), Mapping) for model in models):
+        raise NotModelled("a promise treats sensitive values differently, which the modelled attacker cannot use")
+    found = attack_splits(target, _table(target.before, groups, column.name), column.name, models)
+    return Minimality(
+        attribute="classes",
+        success=found.right / found.people,
+        without=found.without / found.people,
+        naive=float(groups.whole.max() / groups.whole.sum()),
+        credibility=found.credibility,
+        confidence=found.confidence,
+        learnt=found.learnt,
+        draws=found.draws,
+    )
+
+
 def minimality(
     original: CountedClasses,
     released: CountedClasses,
@@ -55,7 +138,7 @@ def minimality(
     models: Sequence[PrivacyModel],
     seed: int,
 ) -> list[Minimality]:
-    """Run the attack for each column that was generalized to a level of its hierarchy, by Monte Carlo sampling.
+    """Run the attack for each column that was generalized by its hierarchy, by Monte Carlo sampling.
 
     The attacker knows the quasi-identifiers of all people and the hierarchies, sees the release, and knows its privacy
     models. The attacker also knows that the algorithm suppresses nothing, and that it releases a column one level finer
@@ -81,12 +164,12 @@ def minimality(
     found = []
     for name, match in zip(original.columns, candidates.matches, strict=True):
         level = _level(match)
-        if level:
-            finer = match.domain.ancestors[level - 1][match.leaf]
+        finer = match.domain.ancestors[level - 1][match.leaf] if level else _one_node_finer(match, released)
+        if finer is not None:
             sub, count = numbered(classes.size, [(classes, released.sizes.size), (finer, int(finer.max()) + 1)])
             found.append(sampling.attack(name, sub, count))
     if not found:
-        raise NotModelled("no column was generalized to a level of its hierarchy")
+        raise NotModelled("no column was generalized to a node or level of its hierarchy")
     return found
 
 
@@ -129,6 +212,15 @@ def _level(match: ColumnMatch) -> int:
         if np.array_equal(by_appearance(blocks[leaves]), shown):
             return level
     return 0
+
+
+def _one_node_finer(match: ColumnMatch, released: CountedClasses) -> IntArray | None:
+    """Return the child of each original class in the largest generalized node, 0 outside; None if there is none."""
+    cells = Cells(match, add_up(match.value, released.sizes, match.spread.low.size))
+    finer = [value for value in range(cells.values) if len(match.domain.ancestors) > 2 and cells.children(value).size]
+    if not finer:
+        return None
+    return np.asarray(cells.child_of_leaves(max(finer, key=lambda value: int(cells.rows[value])))[0][match.leaf] + 1)
 
 
 def _table(original: CountedClasses, groups: Groups, column: str) -> CountTable:

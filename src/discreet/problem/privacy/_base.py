@@ -113,6 +113,14 @@ class PrivacyModel(Part, ABC):
         return first if isinstance(first, Real) else None  # type: ignore[return-value]
 
     @property
+    def sampling(self) -> float:
+        """The probability with which each row of the table is drawn before anything else is done; 1 draws all.
+
+        If it is wrong, the release holds rows that the model assumes were left to chance.
+        """
+        return 1.0
+
+    @property
     def looks_at_population(self) -> bool:
         """It counts the people of the population who have the released values of a class.
 

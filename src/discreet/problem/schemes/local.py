@@ -28,12 +28,16 @@ class Local(Scheme):
     ``mean``, the ``median`` or the ``mode`` of numbers and dates, and always the mode of text. Of equally frequent
     values the first is the mode.
 
+    With ``ends=rounded`` the ends of ranges are rounded outward to a grid of round numbers or calendar units, so that
+    they are not values of people in the class; the cost is that of the rounded ranges. A class whose rows all have the
+    same value shows it.
+
     >>> Local().text, Local(show="mean").text
     ('local', 'local(show=mean)')
     """
 
     name = "local"
-    examples = ("local", "local(show=mean)", "local(show=median)", "local(show=mode)")
+    examples = ("local", "local(show=mean)", "local(show=median)", "local(show=mode)", "local(ends=rounded)")
     title = "Each group by itself"
     summary = "The same age may be a range in one group and exact in another. Keeps most; harder to analyse."
     rank = 70
@@ -41,9 +45,15 @@ class Local(Scheme):
     is_global = False
 
     show: str = "cover"
+    ends: str = "exact"
 
     def __post_init__(self) -> None:
         one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median", "mode"))
+        one_of(self.ends, "The ends of ranges under the scheme local", ("exact", "rounded"))
+        if self.ends == "rounded" and self.show != "cover":
+            raise UnsupportedCombinationError(
+                "Rounded ends of ranges", f"the scheme local(show={self.show}), which shows none", "choose one of both"
+            )
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the Bell number of the values: the global recodings among the local ones."""

@@ -17,6 +17,7 @@ from discreet.errors import DiscreetError
 from discreet.evaluate import AttackReport, RiskReport, UtilityReport
 from discreet.report.charts.evaluations import before_after_chart, grouped_bar_chart, neighbour_chart, share_chart
 from discreet.report.numbers import number_text, percent
+from discreet.report.sections.attacks import attack_section
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Figure, Reportable, Section, Text
 from discreet.report.small_counts import LeftOut, few
 
@@ -33,6 +34,8 @@ _WITHHELD = (
 )
 _MOST_CLASSIFIED = 60_000
 """Most rows of a table for whose report classifiers are trained."""
+_MOST_ATTACKED = 50_000
+"""Most rows of a table for whose report attacks are run."""
 _SHOWN = 10
 
 
@@ -44,19 +47,21 @@ def sections_of(item: Measured) -> Sequence[Section]:
         return [_risk_section(item)]
     if isinstance(item, UtilityReport):
         return [_utility_section(item)]
-    return [_attack_section(item)] if isinstance(item, AttackReport) else item.sections()
+    return [attack_section(item)] if isinstance(item, AttackReport) else item.sections()
 
 
 def evaluation_sections(release: Release, given: Sequence[Measured], *, evaluate: bool) -> list[Section]:
     """Return the sections on the evaluations that were ``given``; with ``evaluate`` those on others come first.
 
-    Those are the neighbours of a release, and its risk and utility unless they are given.
+    Those are the neighbours of a release, and its risk, utility and attacks unless they are given.
     """
     items = _own_evaluations(release, given) if evaluate else []
     for item in given:
         if _is_publishable(release, item):
             items.append(item)
-        elif not (evaluate and isinstance(item, RiskReport | UtilityReport) and release.original is not None):
+        elif not (
+            evaluate and isinstance(item, RiskReport | UtilityReport | AttackReport) and release.original is not None
+        ):
             items.append(Section(type(item).__name__.replace("Report", ""), [Text(_WITHHELD)]))
     return [section for item in items for section in sections_of(item)]
 
@@ -67,8 +72,10 @@ def _own_evaluations(release: Release, given: Sequence[Measured]) -> list[Measur
         found.append(neighbour_section(release.neighbours, release.least))
     if release.original is None or not release.audit.rows:
         return found
-    for kind in (RiskReport, UtilityReport):
-        if not any(isinstance(item, kind) and _is_publishable(release, item) for item in given):
+    for kind in (RiskReport, UtilityReport, AttackReport):
+        if kind.__name__ in release.measured and not any(
+            isinstance(item, kind) and _is_publishable(release, item) for item in given
+        ):
             found.append(release.measured[kind.__name__])
     return found
 
@@ -80,7 +87,7 @@ def _is_publishable(release: Release, item: Measured) -> bool:
 
 
 def measure_release(release: Release) -> dict[str, Measured]:
-    """Measure risk and utility for the people in the release; return each by the name of its report.
+    """Measure risk and utility and run attacks for the people in the release; return each by the name of its report.
 
     What cannot be measured becomes a section that says why: the release itself is written and audited by now.
     """
@@ -89,7 +96,10 @@ def measure_release(release: Release) -> dict[str, Measured]:
     measures: dict[str, Callable[[], Measured]] = {
         "RiskReport": lambda: release.risk(only_released=True),
         "UtilityReport": lambda: release.utility(only_released=True, models=models),
+        "AttackReport": lambda: release.attacks(only_released=True),
     }
+    if release.n > _MOST_ATTACKED:
+        del measures["AttackReport"]
     found: dict[str, Measured] = {}
     for name, measure in measures.items():
         try:
@@ -204,20 +214,6 @@ def _hidden_values(report: RiskReport) -> list[Block]:
     words = "What a hidden value can be for somebody who knows all values of the column and sees those of its class:"
     head = ["sensitive column", "hidden", "only one value", "fewest values", "guessed at most", "on average"]
     return [Text(words), DataTable(head, rows)] if rows else []
-
-
-def _attack_section(report: AttackReport) -> Section:
-    rows = [
-        [attack, guessed, percent(success), percent(naive)]
-        for attack, guessed, success, naive in report.to_frame().iter_rows()
-    ]
-    blocks: list[Block] = [
-        Text(
-            "How often somebody who knows the original quasi-identifiers guesses right, and how often a naive guess is."
-        ),
-        DataTable(["attack", "what is guessed", "right", "naive guess"], rows, words=2),
-    ]
-    return Section("Attacks", [*blocks, *([BulletList(report.notes)] if report.notes else [])])
 
 
 def _utility_section(report: UtilityReport) -> Section:

@@ -152,11 +152,13 @@ class _Column:
     def _range(self, low: IntArray, high: IntArray) -> _CoveredColumn:
         attribute = self.attribute
         assert attribute.positions is not None
+        low, high = attribute.rounded(low, high)
         mixed = np.isnan(attribute.positions[high]) & (low < high)
         leaves = np.where(mixed, attribute.leaves, high - low + 1)
         rows = np.where(mixed, self.before[-1], self.before[high + 1] - self.before[low])
         none = np.zeros(low.size, dtype=np.int64)
-        cover = GroupCovers("range", np.where(mixed, 0, low), high)  # ranges with missing values all show the root
+        first = np.where(mixed, 0, low)  # ranges with missing values all show the root
+        cover = GroupCovers("range", first, high, rounded=attribute.grid is not None)
         return _CoveredColumn(cover, low, high, leaves, rows, none, none)
 
     def _set(self, groups: int, group: IntArray, leaf: IntArray) -> _CoveredColumn:

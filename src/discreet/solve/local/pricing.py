@@ -43,7 +43,9 @@ def price(task: LocalTask, grouping: LocalGrouping) -> PricedGroups:
             cover = GroupCovers("node", levels[:, i], blocks[:, i])
             under[:, i] = _leaves_under(attribute, cover)
         elif attribute.positions is not None:
-            cover = GroupCovers("range", low[:, i].copy(), high[:, i].copy())
+            low[:, i], high[:, i] = attribute.rounded(low[:, i], high[:, i])
+            rounded = attribute.grid is not None
+            cover = GroupCovers("range", low[:, i].copy(), high[:, i].copy(), rounded=rounded)
             mixed = np.isnan(attribute.positions[cover.second]) & (cover.first < cover.second)
             under[:, i] = np.where(mixed, attribute.leaves, cover.second - cover.first + 1)
         else:

@@ -107,7 +107,9 @@ def _rates(problem: Problem, i: int, blocks: IntArray) -> tuple[int, FloatArray,
         position = range_rates(attribute, weight, by_value=certainty)
         if leaves > _TABLE_LEAVES:
             return RANGE, position, none
-        spread = position[None, :-1] - position[:-1, None]
+        each = np.arange(leaves)
+        low, high = attribute.rounded(each[:, None], each[None, :])
+        spread = position[high] - position[low]
         table = np.where(np.isnan(spread), weight, spread)
         np.fill_diagonal(table, 0.0)
         return TABLE, table.ravel(), none

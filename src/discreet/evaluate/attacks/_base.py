@@ -1,0 +1,146 @@
+"""What an attack is: something that is tried on a release, and how often it succeeds compared with a naive guess."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from discreet.runtime.parts import Family, Part
+
+if TYPE_CHECKING:
+    from discreet.evaluate.attacks._target import AttackTarget
+
+__all__ = ["ATTACKS", "Attack", "AttackResult", "NotModelled", "interval"]
+
+_NORMAL_95 = 1.959963984540054
+
+
+class NotModelled(Exception):  # noqa: N818 - a reason, not an error
+    """Why an attack cannot be run on a release: the end of a sentence, without values of the data."""
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How often an attack succeeds. It holds no value of the data."""
+
+    attack: str
+    guessed: str
+    """What is guessed: a sensitive column, or one of row, cell, person and membership."""
+    success: float | None
+    """The share of attempts that succeed; None if the attack was not run."""
+    naive: float | None = None
+    """The same for somebody who guesses without the attack."""
+    control: float | None = None
+    """The same attack on people who are not in the release; None if there is no control group."""
+    baseline: float | None = None
+    """What the success is compared with: the naive guess or, if that does better, the control group."""
+    attempts: int = 0
+    """How many people, cells or predicates were attacked."""
+    sentence: str = ""
+    """The result, or why the attack was not run, in one or two sentences."""
+
+    @property
+    def ran(self) -> bool:
+        """Whether the attack was run."""
+        return self.success is not None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the 95 % confidence interval of the success."""
+        return None if self.success is None else interval(self.success, self.attempts)[0]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the 95 % confidence interval of the success."""
+        return None if self.success is None else interval(self.success, self.attempts)[1]
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the success exceeds the baseline, as a share of what is left to gain; at most 1."""
+        if self.success is None or self.baseline is None:
+            return None
+        return (self.success - self.baseline) / max(1 - self.baseline, 1e-12)
+
+    @property
+    def better(self) -> bool:
+        """Whether the attack does better than its baseline, even at the lower end of its confidence interval."""
+        return self.low is not None and self.baseline is not None and self.low > self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON."""
+        derived = {"low": self.low, "high": self.high, "gain": self.gain, "better": self.better}
+        return {**asdict(self), **derived}
+
+
+class Attack(Part, ABC):
+    """An attack on a release. The original table is both what the attacker knows about people and the truth.
+
+    A result must not hold a value of the data, and a run takes seconds on a hundred thousand rows: draw a sample of
+    people, seeded by ``target.seed``, if it would take longer.
+    """
+
+    goal: ClassVar[str] = ""
+    """What an attempt tries, as in "pick the row of a person"."""
+    control_is_baseline: ClassVar[bool] = True
+    """What the attack achieves for the control group is no success.
+
+    If it is wrong, an attack on cells, which control groups of other classes have, looks better or worse than it is.
+    """
+    needs: ClassVar[str] = ""
+    """What the attacker has to know or to have, beside the release, in one phrase."""
+
+    @abstractmethod
+    def run(self, target: AttackTarget) -> Sequence[AttackResult]:
+        """Run the attack; return a result for each thing that is guessed, or raise NotModelled with the reason."""
+
+    def result(
+        self,
+        guessed: str,
+        success: float,
+        naive: float,
+        attempts: int,
+        *,
+        control: float | None = None,
+        remark: str = "",
+    ) -> AttackResult:
+        """Return a result with its sentence; a ``remark`` is a further sentence."""
+        success, naive = float(success), float(naive)
+        control = None if control is None else float(control)
+        baseline = max(naive, control) if control is not None and self.control_is_baseline else naive
+        found = AttackResult(self.name, guessed, success, naive, control, baseline, attempts)
+        low, high = interval(success, attempts)
+        what = "" if guessed in _NO_COLUMN else f" of '{guessed}'"
+        words = f"Attempts to {self.goal}{what} succeed in {success:.1%} ({low:.1%} to {high:.1%})"
+        words += f", naive guesses in {naive:.1%}"
+        words += "." if control is None else f", and the same for people who are not in the release in {control:.1%}."
+        words += "" if found.better else " That is no better than without the release's help."
+        return replace(found, sentence=f"{words} {remark}" if remark else words)
+
+    def not_run(self, reason: str) -> AttackResult:
+        """Return the result of an attack that was not run."""
+        return AttackResult(self.name, "", None, sentence=f"Not run: {reason}.")
+
+
+_NO_COLUMN = ("row", "cell", "person", "membership")
+
+
+def interval(share: float, attempts: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a share (Wilson 1927).
+
+    >>> [round(end, 3) for end in interval(0.5, 100)]
+    [0.404, 0.596]
+    >>> interval(1.0, 0)
+    (0.0, 1.0)
+    """
+    if attempts <= 0:
+        return 0.0, 1.0
+    square = _NORMAL_95**2 / attempts
+    middle = (share + square / 2) / (1 + square)
+    half = _NORMAL_95 * sqrt(share * (1 - share) / attempts + square / (4 * attempts)) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+ATTACKS: Family[Attack] = Family("attack", Attack, "discreet.evaluate.attacks", "discreet.attacks")  # type: ignore[type-abstract]

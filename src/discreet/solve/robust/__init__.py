@@ -1,0 +1,1 @@
+"""A release drawn at random near the best one."""

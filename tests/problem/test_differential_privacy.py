@@ -1,0 +1,152 @@
+"""``dp(epsilon, delta)``: its k by brute force, sampling, and which statement holds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, comb, exp, floor
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet as dc
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.pipeline.sampling import draw_rows
+from discreet.problem.privacy.differential_privacy import delta_of, least_k
+
+PAIRS = {
+    (2.0, 1e-5): 113,
+    (1.5, 1e-6): 99,
+    (1.0, 1e-6): 74,
+    (1.0, 1e-3): 34,
+    (0.5, 1e-6): 63,
+    (2.0, 0.05): 21,
+}
+"""k of pairs that ARX's examples and tests use, and of some others."""
+
+
+def brute_delta(k: int, epsilon: float, upto: int) -> float:
+    """The largest probability over n that more than γn of n rows are drawn, with exact sums of binomial terms."""
+    beta = 1 - exp(-epsilon)
+    gamma = (exp(epsilon) - 1 + beta) / exp(epsilon)
+    share, largest = Fraction(beta), 0.0
+    for n in range(max(ceil(k / gamma - 1), 1), upto):
+        tail = sum(comb(n, j) * share**j * (1 - share) ** (n - j) for j in range(floor(n * gamma) + 1, n + 1))
+        largest = max(largest, float(tail))
+    return largest
+
+
+def float_delta(k: int, epsilon: float, upto: int) -> float:
+    """The same in floating point, for more n."""
+    beta = 1 - exp(-epsilon)
+    gamma = (exp(epsilon) - 1 + beta) / exp(epsilon)
+    logs = np.append(0.0, np.cumsum(np.log(np.arange(1, upto + 1))))
+    largest = 0.0
+    for n in range(max(ceil(k / gamma - 1), 1), upto):
+        j = np.arange(floor(n * gamma) + 1, n + 1)
+        terms = logs[n] - logs[j] - logs[n - j] + j * np.log(beta) + (n - j) * np.log(1 - beta)
+        largest = max(largest, float(np.exp(terms).sum()))
+    return largest
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS)
+def test_k_by_brute_force(epsilon: float, delta: float) -> None:
+    k = least_k(epsilon, delta)
+    assert k == PAIRS[epsilon, delta]
+    assert float_delta(k, epsilon, 1200) <= delta < float_delta(k - 1, epsilon, 1200)
+    assert delta_of(k, epsilon) == pytest.approx(float_delta(k, epsilon, 1200), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
+def test_delta_by_exact_sums(epsilon: float) -> None:
+    for k in (1, 2, 5, 9):
+        assert delta_of(k, epsilon) == pytest.approx(brute_delta(k, epsilon, 60), rel=1e-9)
+
+
+def test_delta_falls_with_k() -> None:
+    found = [delta_of(k, 1.0) for k in range(1, 120)]
+    assert found == sorted(found, reverse=True)
+
+
+def test_rows_are_drawn_independently() -> None:
+    drawn = draw_rows(100_000, 0.632, 5)
+    assert drawn.mean() == pytest.approx(0.632, abs=0.01)
+    assert np.corrcoef(drawn[:-1], drawn[1:])[0, 1] == pytest.approx(0, abs=0.02)
+    assert (drawn == draw_rows(100_000, 0.632, 5)).all()
+    assert (drawn != draw_rows(100_000, 0.632, 6)).any()
+    assert draw_rows(10, 1.0, 1).all()
+
+
+def people(rows: int) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    return pl.DataFrame({"age": rng.integers(20, 60, rows), "sex": rng.choice(["f", "m"], rows)})
+
+
+FIXED = {
+    "quasi_identifiers": {"age": "intervals(10, 20)", "sex": dc.groups(["f", "m"])},
+    "min_levels": {"age": 1, "sex": 0},
+    "max_levels": {"age": 1, "sex": 0},
+    "suppression": "class-records",
+}
+
+
+def test_the_statement_holds_if_the_recoding_was_fixed() -> None:
+    table = people(3000)
+    release = dc.anonymize(table, **FIXED, privacy="dp(1, 1e-6)", seed=3)
+    assert release.audit.passed
+    assert release.audit.smallest_class >= 74
+    assert release.frame.height == pytest.approx(0.632 * 3000, abs=120)
+    assert any("so that dp(1, 1e-06) holds for the released table" in note for note in release.notes)
+    assert not any("does not hold" in note for note in release.warnings)
+    again = dc.anonymize(table, **FIXED, privacy="dp(1, 1e-6)", seed=3)
+    assert again.frame.equals(release.frame)
+    other = dc.anonymize(table, **FIXED, privacy="dp(1, 1e-6)", seed=4)
+    assert not other.frame.equals(release.frame)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"min_levels": {}}, "looking at the data"),
+        ({"suppression": "budget(0.1)"}, "without a limit"),
+        ({"quasi_identifiers": {"age": "intervals(10, 20)", "sex": None}}, "depends on the data"),
+        (
+            {
+                "quasi_identifiers": {"age": "intervals(10, 20)"},
+                "min_levels": {"age": 1},
+                "max_levels": {"age": 1},
+                "keep": ["sex"],
+            },
+            "released unchanged",
+        ),
+    ],
+)
+def test_it_is_said_if_the_statement_does_not_hold(change: dict[str, object], reason: str) -> None:
+    release = dc.anonymize(people(3000), **{**FIXED, **change}, privacy="dp(1, 1e-6)", seed=3)
+    assert release.audit.passed
+    (warning,) = [note for note in release.warnings if "does not hold" in note]
+    assert reason in warning
+
+
+def test_files_and_other_frames(tmp_path: Path) -> None:
+    table = people(2000)
+    table.write_csv(tmp_path / "people.csv")
+    by_file = dc.anonymize(
+        tmp_path / "people.csv", **FIXED, privacy="dp(2, 0.05)", seed=1, output=tmp_path / "safe.csv"
+    )
+    by_frame = dc.anonymize(table, **FIXED, privacy="dp(2, 0.05)", seed=1)
+    assert by_file.n == by_frame.n < 2000
+    by_pandas = dc.anonymize(table.to_pandas(), **FIXED, privacy="dp(2, 0.05)", seed=1)
+    assert type(by_pandas.frame).__module__.startswith("pandas")
+    assert len(by_pandas.frame) == by_frame.frame.height
+    with pytest.raises(dc.DiscreetError):
+        dc.anonymize(tmp_path / "people.csv", **FIXED, privacy="dp(2, 0.05)", output=tmp_path / "people.csv")
+
+
+def test_what_does_not_fit() -> None:
+    for text in ("dp(0, 1e-6)", "dp(1, 0)", "dp(1, 1)", "dp(true, 0.1)", "dp(99, 0.1)"):
+        with pytest.raises(UsageError):
+            dc.anonymize(people(10), **FIXED, privacy=text)
+    with pytest.raises(UnsupportedCombinationError, match="a front"):
+        dc.pareto(people(100), quasi_identifiers=["age"], privacy=["k", "dp(1, 1e-6)"])
