@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import answer, echo_json
+from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import AuditError
@@ -15,6 +16,7 @@ __all__ = ["attack"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet attack people.csv safe.csv --mapping mapping.json
@@ -31,26 +33,59 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
 @job_options("quasi_identifiers", "sensitive")
-@click.option("--control", metavar="FILE", help="People who are not in the release, with the columns of ORIGINAL.")
-@click.option("--population", metavar="FILE", help="The people ORIGINAL was drawn from.")
-@click.option("--earlier", multiple=True, metavar="FILE", help="An earlier release of the same people. Repeatable.")
-@click.option("--only", multiple=True, metavar="ATTACK", help="An attack to run, instead of all. Repeatable.")
-@click.option(
-    "--privacy", multiple=True, metavar="MODEL", help="What the release promises, for minimality. Repeatable."
+@option(
+    "--control", group="table", metavar="FILE", help="People who are not in the release, with the columns of ORIGINAL."
 )
-@click.option("--suppression", metavar="KIND", help="How rows or values were suppressed, such as violating-values.")
-@click.option(
-    "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How a column was generalized. Repeatable."
+@option("--population", group="table", metavar="FILE", help="The people ORIGINAL was drawn from.")
+@option(
+    "--earlier", group="table", multiple=True, metavar="FILE", help="An earlier release of the same people. Repeatable."
+)
+@option(
+    "--only", group="quality", multiple=True, metavar="ATTACK", help="An attack to run, instead of all. Repeatable."
+)
+@option(
+    "--privacy",
+    group="privacy",
+    multiple=True,
+    metavar="MODEL",
+    help="What the release promises, for minimality. Repeatable.",
+)
+@option(
+    "--suppression",
+    group="privacy",
+    metavar="KIND",
+    help="How rows or values were suppressed, such as violating-values.",
+)
+@option(
+    "--hierarchy",
+    "forms",
+    group="table",
+    multiple=True,
+    metavar="NAME=FORM",
+    help="How a column was generalized. Repeatable.",
 )
 @job_options("types")
 @release_options
-@click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value [default: * if it occurs].")
-@click.option(
+@option(
+    "--unknown",
+    group="roles",
+    metavar="TEXT",
+    help="The mark of a suppressed sensitive value [default: * if it occurs].",
+)
+@option(
     "--profile",
+    group="privacy",
     metavar="NAME",
     help="Limits: ema-0070, hipaa-expert, public-use-file or research-use. Exit code 5 if one is exceeded.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For what is drawn at random.")
+@option(
+    "--seed",
+    group="quality",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="For what is drawn at random.",
+)
 @json_option
 def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
     """Run attacks on the table RELEASED, which was made from ORIGINAL."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet.cli._help import Command, option
 from discreet.cli._options import columns, job_options, once, privacy_models, privacy_options, quiet_option
 from discreet.errors import AuditError
 
@@ -18,6 +19,7 @@ __all__ = ["check"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet check people.csv
@@ -31,22 +33,36 @@ Without a policy no column may name people or single them out. docs/policies.md 
 The exit code is 0 if no rule ends in an error, and 5 if one does.""",
 )
 @click.argument("tables", metavar="TABLE...", nargs=-1, required=True)
-@click.option("--policy", metavar="FILE", help="The rules, as YAML or JSON; options below replace those of the file.")
+@option(
+    "--policy",
+    group="privacy",
+    metavar="FILE",
+    help="The rules, as YAML or JSON; options below replace those of the file.",
+)
 @job_options("quasi_identifiers", "sensitive")
 @privacy_options
-@click.option("--forbid", multiple=True, metavar="NAME", help="A column that must not be there; *_id is a pattern.")
-@click.option("--allow", multiple=True, metavar="NAME", help="A column that may be there although it could identify.")
-@click.option("--unknown", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
-@click.option("--strict", is_flag=True, help="Warnings fail too.")
-@click.option(
+@option(
+    "--forbid", group="roles", multiple=True, metavar="NAME", help="A column that must not be there; *_id is a pattern."
+)
+@option(
+    "--allow",
+    group="roles",
+    multiple=True,
+    metavar="NAME",
+    help="A column that may be there although it could identify.",
+)
+@option("--unknown", group="roles", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
+@option("--strict", group="output", is_flag=True, help="Warnings fail too.")
+@option(
     "--format",
     "layout",
+    group="output",
     type=click.Choice(["text", "json", "junit", "sarif"]),
     default="text",
     show_default=True,
     help="What to print or write: for people, programs, test runners or code scanners.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of printing it.")
+@option("-o", "--output", group="output", metavar="FILE", help="Write the result to a file instead of printing it.")
 @quiet_option
 def check(tables: tuple[str, ...], layout: str, output: str | None, strict: bool, quiet: bool, **options: Any) -> None:
     """Check whether each TABLE keeps to a policy: a file, a folder of tables or a table of a database."""

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli._answer import echo_json
+from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import UsageError
@@ -15,6 +16,7 @@ __all__ = ["find"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   discreet find safe.csv sex=female zip=15101 --mapping mapping.json --original people.csv
@@ -27,15 +29,23 @@ With --original the result is for the owner of the data: do not hand it over."""
 )
 @click.argument("file", metavar="FILE")
 @click.argument("known", metavar="COLUMN=VALUE...", nargs=-1)
-@click.option("--original", metavar="FILE", help="The table the release was made from, to see the crowd before.")
+@option(
+    "--original", group="table", metavar="FILE", help="The table the release was made from, to see the crowd before."
+)
 @job_options("quasi_identifiers", "sensitive")
-@click.option(
-    "--hierarchy", "forms", multiple=True, metavar="NAME=FORM", help="How a column was generalized. Repeatable."
+@option(
+    "--hierarchy",
+    "forms",
+    group="table",
+    multiple=True,
+    metavar="NAME=FORM",
+    help="How a column was generalized. Repeatable.",
 )
 @job_options("types")
 @release_options
-@click.option(
+@option(
     "--unknown",
+    group="table",
     metavar="TEXT",
     help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
 )
