@@ -55,6 +55,24 @@ verbose_option = click.option(
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
+class OnceOption(click.Option):
+    """An option that may be given once; click alone would silently take the last."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser refuse a second value."""
+        super().add_to_parser(parser, ctx)
+        known = {**parser._short_opt, **parser._long_opt}
+        option = known[self.opts[0]]
+        process, shown = option.process, self.opts[0]
+
+        def process_once(value: Any, state: Any) -> None:
+            if self.name in state.opts:
+                raise UsageError(f"{shown} is given twice; give it once.")
+            process(value, state)
+
+        option.process = process_once
+
+
 def job_option(name: str, **changes: Any) -> Decorator[Any]:
     """Return the option of a parameter of a job, with changes for a command that uses it differently."""
     parameter = PARAMETERS[name]
@@ -70,7 +88,9 @@ def job_option(name: str, **changes: Any) -> Decorator[Any]:
         settings["type"] = click.IntRange(min=0)
     if parameter.default is not None:
         settings |= {"default": parameter.default, "show_default": True}
-    return click.option(option_of(name), *more, name, **{**settings, **changes})
+    settings |= changes
+    kind = click.Option if settings.get("multiple") or settings.get("is_flag") else OnceOption
+    return click.option(option_of(name), *more, name, cls=kind, **settings)
 
 
 def job_options(*options: str | Decorator[Any]) -> Decorator[Any]:

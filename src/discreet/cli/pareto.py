@@ -60,7 +60,11 @@ Examples:
 )
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="How deep poka searches.")
 @click.option(
-    "--start", multiple=True, metavar="NAME=N", help="The level of a column where poka starts; the highest if left out."
+    "--start",
+    multiple=True,
+    metavar="NAME=N",
+    help="Where poka starts: the level of a column in its first node, from which it looks for points with less "
+    "privacy. Columns not named start at their highest level. Repeatable.",
 )
 @click.option("--explain", is_flag=True, help="Say what each step along the front gains and loses.")
 @click.option(
