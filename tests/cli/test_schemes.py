@@ -226,5 +226,5 @@ def test_a_plan_of_local_recoding(run: Run, folder: Path) -> None:
 def test_best_is_known_where_schemes_are(run: Run) -> None:
     assert "  best" in run("parts", "schemes").stdout
     assert run("warm-up", "best").exit_code == 0
-    result = run("anonymize", "people.csv", "--qi", "sex", "-k", "5", "--scheme", "bset", "-o", "safe.csv")
+    result = run("anonymize", "people.csv", "--qi", "sex", "-k", "5", "--scheme", "bst", "-o", "safe.csv")
     assert "did you mean 'best'" in result.stderr
