@@ -86,7 +86,8 @@ class ViolatingValues(Suppression):
                 raise UnsupportedCombinationError(
                     f"The suppression {self.name}",
                     f"the privacy model {model.name}",
-                    "choose l+ or the suppression class-values",
+                    "it says that a class is not ok, but not which of its values is too frequent; choose l+ or the "
+                    "suppression class-values",
                 )
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
