@@ -83,3 +83,11 @@ def test_missing_sensitive_values(run: Run) -> None:
     risky = ("risk", "t.csv", "--qi", "a", "--sensitive", "s", "--json")
     assert json.loads(run(*risky).stdout)["disclosure"]["s"]["distinct_l"] == 1
     assert json.loads(run(*risky, "--missing-sensitive", "value").stdout)["disclosure"]["s"]["distinct_l"] == 2
+
+
+def test_a_mark_of_suppressed_values_that_nobody_named(run: Run) -> None:
+    pl.DataFrame({"a": ["x", "x", "y", "y"], "s": ["flu", "*", "*", "*"]}).write_csv("t.csv")
+    options = ("audit", "t.csv", "--qi", "a", "--privacy", "l+(0.5, s)")
+    assert "'*' in the sensitive column 's' was counted as a value" in run(*options).stdout
+    assert "--unknown '*'" in json.loads(run(*options, "--json").stdout)["notes"][0]
+    assert "counted as a value" not in run(*options, "--unknown", "*").stdout

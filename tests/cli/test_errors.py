@@ -186,3 +186,10 @@ def test_the_unexpected_in_full(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     result = run(*INPUT, *OK)
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--cost", "--suppression", "--solver", "--seed", "--time-limit"])
+def test_an_option_given_twice(run: Run, option: str) -> None:
+    result = run("anonymize", "people.csv", "--qi", "sex", "-k", "5", option, "1", option, "2", "-o", "safe.csv")
+    assert result.exit_code == 2
+    assert f"{option} is given twice" in result.stderr

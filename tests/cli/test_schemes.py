@@ -136,10 +136,11 @@ def test_errors(schemes: tuple[str, ...], message: str, run: Run, few: Path) -> 
 
 
 LOCAL = (
-    "anonymize", "people.csv", "-k", "5", "-l", "2", "--sensitive", "diagnosis", "--cost", "NCP", "--seed", "1",
+    "anonymize", "people.csv", "-k", "5", "-l", "2", "--sensitive", "diagnosis", "--seed", "1",
     "--qi", "birth_date,sex,zip,education", "--hierarchy", "zip=mask(digits=5)",
     "--identifiers", "person_id,name,city,occupation,marital_status,children,income",
 )  # fmt: skip
+NCP = ("--cost", "NCP")
 
 
 def test_local(run: Run, folder: Path) -> None:
@@ -154,7 +155,7 @@ def test_local(run: Run, folder: Path) -> None:
         "report.json",
         "--keep-order",
     )
-    result = run(*LOCAL, *settings)
+    result = run(*LOCAL, *NCP, *settings)
     assert result.exit_code == 0, result.output
     assert "scheme" in result.stdout
     assert "gap at most" in result.stdout
@@ -178,7 +179,7 @@ def test_local(run: Run, folder: Path) -> None:
 )
 def test_local_solvers(solver: str, run: Run, folder: Path) -> None:
     scheme = ("--scheme", "local(show=median)", "--suppression", "budget(2%)")
-    result = run(*LOCAL, *scheme, "--solver", solver, "-o", "safe.parquet", "--json")
+    result = run(*LOCAL, *NCP, *scheme, "--solver", solver, "-o", "safe.parquet", "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     assert data["audit"]["passed"]
@@ -192,7 +193,7 @@ def test_local_with_node_weights(run: Run, folder: Path) -> None:
     assert result.exit_code == 0, result.output
     heavy = json.loads(result.stdout)
     assert heavy["job"]["cost"] == "NCP(node_weights={zip: {1 value}}, weights={sex: 2})"
-    assert heavy["cost"] > json.loads(run(*LOCAL, *settings, "--json").stdout)["cost"]
+    assert heavy["cost"] > json.loads(run(*LOCAL, *NCP, *settings, "--json").stdout)["cost"]
     result = run(*LOCAL, *settings, "--cost", "NCP(node_weights={zip: {'30+': 3}})")
     assert result.exit_code == 2
     assert "has a weight for '30+', but the hierarchy of 'zip' has no such node" in " ".join(result.stderr.split())
@@ -220,3 +221,10 @@ def test_a_plan_of_local_recoding(run: Run, folder: Path) -> None:
     data = json.loads(result.stdout)
     assert (data["solver"], data["nodes"]) == ("local", None)
     assert "possible recodings" not in run(*LOCAL, "--scheme", "local", "--dry-run").stdout
+
+
+def test_best_is_known_where_schemes_are(run: Run) -> None:
+    assert "  best" in run("parts", "schemes").stdout
+    assert run("warm-up", "best").exit_code == 0
+    result = run("anonymize", "people.csv", "--qi", "sex", "-k", "5", "--scheme", "bst", "-o", "safe.csv")
+    assert "did you mean 'best'" in result.stderr

@@ -208,3 +208,14 @@ def test_values_of_people_left_out_by_pre_sampling_are_not_counted() -> None:
     )
     assert release.suppressed == 1
     assert release.released_values == {name: release.frame[name].n_unique() for name in ("age", "q")}
+
+
+def test_the_note_on_alphabetical_order_is_about_released_values() -> None:
+    """People who were left out had the third value."""
+    table = pl.DataFrame({"q": ["a"] * 5 + ["b"] * 5 + ["c"] * 1})
+    settings: dict[str, Any] = {"quasi_identifiers": ["q"], "privacy": "k(5)", "scheme": "ordered", "seed": 1}
+    release = dc.anonymize(table, **settings, suppression="budget(0.2)")
+    assert set(release.frame["q"]) == {"a", "b"}
+    assert not any("alphabetical" in note for note in release.notes)
+    more = pl.concat([table, pl.DataFrame({"q": ["c"] * 4})])
+    assert any("alphabetical" in note for note in dc.anonymize(more, **settings, suppression="budget(0.2)").notes)

@@ -131,25 +131,35 @@ def check_against_all(rng, scheme, kind, direction, *, most=400, **shape):
     return True, True
 
 
-def check_consistent(problem, found, context):
-    """What is released is valid, allowed by the schemes and costs what is said."""
+def check_recoding(problem, found, context):
+    """The recoding is allowed by the schemes and suppresses what is said; returns it evaluated again."""
     again = evaluate_blocks(problem, found.blocks)
-    assert found.cost == pytest.approx(again.cost, rel=1e-12, abs=1e-12), context
     assert found.suppressed_rows == again.suppressed_rows <= problem.limit, context
     assert (found.suppressed == again.suppressed).all(), context
     for blocks, scheme, attribute in zip(found.blocks, problem.schemes, problem.table.attributes, strict=True):
         assert scheme.allows(attribute, sets_of(blocks)), context
+    return again
+
+
+def check_consistent(problem, found, context):
+    """What is released is valid, allowed by the schemes and costs what is said."""
+    again = check_recoding(problem, found, context)
+    assert found.cost == pytest.approx(again.cost, rel=1e-12, abs=1e-12), context
     full = all(scheme.name == "full-domain" for scheme in problem.schemes)
     assert (found.levels is not None) == full, context
+
+
+def search_in_small_portions(monkeypatch):
+    monkeypatch.setattr(_partition_search, "_DIVE", 2)
+    monkeypatch.setattr(_partition_search, "_ROUNDS", 1)
+    monkeypatch.setattr(_sets, "_AT_ONCE", 3)
 
 
 @pytest.fixture(params=["as it is", "in small portions"])
 def portions(request, monkeypatch):
     """Let the search look at few nodes, sets and classes at a time, so that small tables exercise all of it."""
     if request.param == "in small portions":
-        monkeypatch.setattr(_partition_search, "_DIVE", 2)
-        monkeypatch.setattr(_partition_search, "_ROUNDS", 1)
-        monkeypatch.setattr(_sets, "_AT_ONCE", 3)
+        search_in_small_portions(monkeypatch)
         monkeypatch.setattr(_partition_bounds, "_CLASSES", 2)
     return request.param
 

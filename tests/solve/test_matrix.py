@@ -98,6 +98,10 @@ def test_two_families_alone(combined):
     assert dc.combinations("costs", "schemes") == [
         each for each in combined if (each.first_family, each.second_family) == ("costs", "schemes")
     ]
+    assert dc.combinations("suppression", "costs") == dc.combinations("costs", "suppression")
+    assert {(each.first_family, each.second_family) for each in dc.combinations("schemes", "schemes")} == {
+        ("schemes", "schemes")
+    }
     with pytest.raises(UsageError, match="are not combined"):
         dc.combinations("costs", "builders")
 

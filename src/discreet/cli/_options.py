@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from discreet.cli._help import option
+from discreet.cli._help import Option, option
 from discreet.errors import Argument, UsageError
 from discreet.job.parameters import PARAMETERS, option_of
 from discreet.runtime.locations import TableLocation, without_password
@@ -59,6 +59,24 @@ verbose_option = option(
 quiet_option = option("--quiet", "-q", group="output", is_flag=True, help="Print nothing but errors.")
 
 
+class OnceOption(Option):
+    """An option that may be given once; click alone would silently take the last."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser refuse a second value."""
+        super().add_to_parser(parser, ctx)
+        known = {**parser._short_opt, **parser._long_opt}
+        parsed = known[self.opts[0]]
+        process, shown = parsed.process, self.opts[0]
+
+        def process_once(value: Any, state: Any) -> None:
+            if self.name in state.opts:
+                raise UsageError(f"{shown} is given twice; give it once.")
+            process(value, state)
+
+        parsed.process = process_once
+
+
 def job_option(name: str, **changes: Any) -> Decorator[Any]:
     """Return the option of a parameter of a job, with changes for a command that uses it differently."""
     parameter = PARAMETERS[name]
@@ -78,7 +96,9 @@ def job_option(name: str, **changes: Any) -> Decorator[Any]:
         settings["type"] = click.IntRange(min=0)
     if parameter.default is not None:
         settings |= {"default": parameter.default, "show_default": True}
-    return option(option_of(name), *more, name, **{**settings, **changes})
+    settings |= changes
+    kind = Option if settings.get("multiple") or settings.get("is_flag") else OnceOption
+    return click.option(option_of(name), *more, name, cls=kind, **settings)
 
 
 def job_options(*options: str | Decorator[Any]) -> Decorator[Any]:

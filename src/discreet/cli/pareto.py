@@ -72,7 +72,8 @@ Examples:
     group="quality",
     multiple=True,
     metavar="NAME=N",
-    help="The level of a column where poka starts; the highest if left out.",
+    help="Where poka starts: the level of a column in its first node, from which it looks for points with less "
+    "privacy. Columns not named start at their highest level. Repeatable.",
 )
 @option("--explain", group="output", is_flag=True, help="Say what each step along the front gains and loses.")
 @option(

@@ -15,6 +15,12 @@ __all__ = ["parts"]
 
 
 _WIDEST_FORM = 32
+_BEST = {
+    "name": "best",
+    "form": "best",
+    "about": "Tries full-domain, subtree and local, and takes the release that costs least.",
+}
+"""What ``--scheme`` takes besides the schemes."""
 
 
 @click.command(
@@ -42,6 +48,8 @@ def parts(family: str | None, matrix: bool, as_json: bool) -> None:
     from discreet.vocabulary import families, list_parts
 
     listed = {name: list_parts(found) for name, found in families().items() if family in (None, name)}
+    if "schemes" in listed:
+        listed["schemes"].insert(0, _BEST)
     if as_json:
         echo_json(listed)
         return

@@ -26,15 +26,21 @@ Examples:
 def warm_up(kinds: tuple[str, ...], jobs: int, native: bool, quiet: bool) -> None:
     """Compile searches now rather than at their first job.
 
-    A KIND is a scheme (full-domain, subtree, local, ...), a solver, or pareto; without one all searches are compiled.
+    A KIND is a scheme (full-domain, subtree, local, ..., or best for those it tries), a solver, or pareto; without one
+    all searches are compiled.
     What is compiled already, or came with the installation, is only loaded. The compiled code goes to the folder
     ~/.cache/discreet, or where XDG_CACHE_HOME says.
     """
     from discreet.cli._watch import Watch
+    from discreet.job.settings import is_best
+    from discreet.pipeline.best_scheme import CANDIDATES
     from discreet.solve import compile_ahead
 
+    searches: list[str] = []
+    for kind in kinds:
+        searches += CANDIDATES if is_best(kind) else [kind]
     began = time.monotonic()
     with Watch(quiet) as watch, watch.budget.paused():
-        compile_ahead(kinds, jobs=jobs, native=native)
+        compile_ahead(searches, jobs=jobs, native=native)
     if not quiet:
         click.echo(f"ready in {time.monotonic() - began:.1f} s: {', '.join(kinds) if kinds else 'all searches'}")

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, get_args
 from discreet.engines import Engine, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import Argument, UsageError, did_you_mean
 from discreet.job.owner_key import draw_seed
-from discreet.problem import COSTS, PRIVACY, SUPPRESSION, Cost, PrivacyModel, Scheme, Suppression, make_schemes
+from discreet.problem import (
+    COSTS,
+    PRIVACY,
+    SCHEMES,
+    SUPPRESSION,
+    Cost,
+    PrivacyModel,
+    Scheme,
+    Suppression,
+    make_schemes,
+)
 from discreet.runtime.arguments import levels_by_column, whole_number
 from discreet.runtime.read_options import check_missing_sensitive
 
@@ -79,7 +89,7 @@ class JobSettings:
         highest_levels(given["max_levels"], given["keep_at_least"])
         Shuffle.of(given.get("order", "random"))
         given["any_scheme"] = is_best(given["scheme"])
-        given["scheme"] = make_schemes("full-domain" if given["any_scheme"] else given["scheme"])
+        given["scheme"] = make_schemes("full-domain") if given["any_scheme"] else _schemes(given["scheme"])
         given["suppression"] = SUPPRESSION.make(given["suppression"])
         if given["missing"] not in get_args(Missing):
             raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{given['missing']}'.")
@@ -120,6 +130,19 @@ class JobSettings:
 def is_best(scheme: Any) -> bool:
     """Return whether several schemes are to be tried, instead of one or one per column."""
     return isinstance(scheme, str) and scheme.strip().lower() == "best"
+
+
+def _schemes(choice: Any) -> Scheme | dict[str, Scheme]:
+    """Return the schemes of a choice; a misspelled ``best`` is recognized too."""
+    try:
+        return make_schemes(choice)
+    except UsageError as error:
+        aliases = [alias for scheme in SCHEMES.members().values() for alias in scheme.aliases]
+        if isinstance(choice, str) and error.topic == "unknown-name":
+            hint = did_you_mean(choice, [*SCHEMES.members(), *aliases, "best"])
+            if "'best'" in hint:
+                raise UsageError(f"There is no scheme '{choice}'; {hint}", topic="unknown-name") from None
+        raise
 
 
 def as_list(choices: Any) -> list[Any]:

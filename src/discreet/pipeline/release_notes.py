@@ -62,7 +62,7 @@ def notes(
     sorted_text = [
         f"'{name}'"
         for name, domain in counted.domains.items()
-        if schemes[name].uses_order and not domain.text and domain.positions is None and len(domain.labels[0]) > 2
+        if schemes[name].uses_order and not domain.text and domain.positions is None and _released_values(domain) > 2
     ]
     if sorted_text:
         yield (
@@ -99,6 +99,12 @@ def notes(
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
         yield "The index of the frame was not written."
+
+
+def _released_values(domain: Domain) -> int:
+    """Return how many values of a column occur in released rows."""
+    leaves = domain.released_leaves
+    return len(domain.labels[0]) if leaves is None else int(leaves.sum())
 
 
 def _about_precaution(drawn: Mapping[str, Any], cost: float) -> str:

@@ -26,7 +26,7 @@ def search(prepared: Prepared, progress: ProgressCallback | None, budget: Budget
 
 
 def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | None, budget: Budget) -> Solution:
-    from discreet.solve import choose_solver  # compiled code is loaded from here on, and not before
+    from discreet.solve import choose_solver, redraw_hidden  # compiled code is loaded from here on, and not before
 
     settings = prepared.settings
     budget = search_budget(budget, settings.time_limit)
@@ -36,4 +36,4 @@ def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | No
     solution = solver.solve(problem, budget, progress)
     if solution.status == "infeasible":
         raise infeasible(problem, solution)
-    return solution
+    return redraw_hidden(problem, solution, budget.random)

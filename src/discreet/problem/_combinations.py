@@ -58,15 +58,23 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
         name = model.name if model.of_table else model.shown
         if model.of_table:
             scheme = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
-            way_out = "choose full-domain"
+            reason = (
+                "it depends on all classes together, which only searches of full-domain look at; choose full-domain"
+            )
         else:
             scheme = None if all(scheme.is_global for scheme in schemes) else "local"
-            way_out = "choose full-domain, or subtree by annealing"
+            reason = (
+                "what groups show may overlap, so that nobody of the population belongs to one group alone; choose "
+                "full-domain, or subtree by annealing"
+            )
         if scheme is not None:
-            raise UnsupportedCombinationError(f"The privacy model {name}", f"the scheme {scheme}", way_out)
+            raise UnsupportedCombinationError(f"The privacy model {name}", f"the scheme {scheme}", reason)
         if not kind.whole_classes or kind.hides_values:
             raise UnsupportedCombinationError(
-                f"The privacy model {name}", f"the suppression {kind.name}", "choose none, a budget or class-records"
+                f"The privacy model {name}",
+                f"the suppression {kind.name}",
+                "it counts rows or people, which suppressing values does not change; choose none, a budget or "
+                "class-records",
             )
 
 
@@ -74,12 +82,17 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
     """Refuse costs and schemes that are not defined if records are suppressed before the search."""
     if not cost.counts_values:
         raise UnsupportedCombinationError(
-            f"The suppression {kind.name}", f"the cost {cost.name}", "choose the cost score, or the suppression budget"
+            f"The suppression {kind.name}",
+            f"the cost {cost.name}",
+            "only a score, which counts released values, is defined if records are suppressed before the search; "
+            "choose the cost score, or the suppression budget",
         )
     for scheme in schemes:
         if scheme.name not in ("full-domain", "local"):
             raise UnsupportedCombinationError(
-                f"The suppression {kind.name}", f"the scheme {scheme.name}", "choose full-domain or local"
+                f"The suppression {kind.name}",
+                f"the scheme {scheme.name}",
+                "it belongs to a mechanism that recodes by levels; choose full-domain or local",
             )
 
 

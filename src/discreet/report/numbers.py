@@ -45,10 +45,12 @@ def percent(share: float) -> str:
 
     >>> percent(0.0), percent(0.00975), percent(0.4909), percent(1.0)
     ('0 %', '0.97 %', '49.1 %', '100 %')
-    >>> percent(0.00001), percent(0.9996), percent(0.99999)
-    ('under 0.01 %', '99.96 %', 'over 99.99 %')
+    >>> percent(0.00001), percent(0.9996), percent(0.99999), percent(-1e-18)
+    ('under 0.01 %', '99.96 %', 'over 99.99 %', '0 %')
     """
     value = 100 * share
+    if -0.005 < value < 0:  # a rounding error
+        value = 0.0
     if 0 < value < 0.005:
         return "under 0.01 %"
     if 99.995 <= value < 100:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
     from discreet.solve._matrix import Combination, combinations
     from discreet.solve._recoding import EvaluatedRecoding, Recoder
+    from discreet.solve._redrawn import redraw_hidden
 
 __all__ = [
     "SOLVERS",
@@ -59,6 +60,7 @@ __all__ = [
     "kinds",
     "listening",
     "nothing_found",
+    "redraw_hidden",
     "solve",
 ]
 
@@ -68,6 +70,7 @@ _LAZY = {
     "Recoder": "discreet.solve._recoding",
     "Released": "discreet.solve._class_arrays",
     "combinations": "discreet.solve._matrix",
+    "redraw_hidden": "discreet.solve._redrawn",
 }
 
 

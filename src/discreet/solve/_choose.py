@@ -78,11 +78,16 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
             )
         if problem.looks_at_population and not any(member.sees_population for member in searching):
             return UnsupportedCombinationError(
-                f"The scheme {name}", _counting(problem), "choose full-domain, or subtree with the solver annealing"
+                f"The scheme {name}",
+                _counting(problem),
+                "its solvers count rows alone; choose full-domain, or subtree with the solver annealing",
             )
     first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
+    reason = "no solver searches both"
+    if len({scheme.is_global for scheme in problem.schemes}) > 1:
+        reason = "groups of rows show covers of their own in all columns"
     return UnsupportedCombinationError(
-        f"The scheme {first}", f"the scheme {others[0]} of another attribute", "choose one scheme for all"
+        f"The scheme {first}", f"the scheme {others[0]} of another attribute", f"{reason}; choose one scheme for all"
     )
 
 
@@ -111,18 +116,25 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
         return UnsupportedCombinationError(
             f"The solver {solver.name}",
             _counting(problem),
-            "choose full-domain with lattice, or subtree with annealing",
+            "it counts rows alone; choose full-domain with lattice, or subtree with annealing",
         )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:
         return UnsupportedCombinationError(
             f"The solver {solver.name}",
             f"the privacy model {whole.name}, which looks at the whole table",
-            "choose the solver auto or lattice",
+            "it decides class by class; choose the solver auto or lattice",
         )
     if not solver.takes(problem.cost):
+        reason = (
+            "it counts released values, which the solver does not"
+            if problem.cost.counts_values
+            else "the solver searches for other costs"
+        )
         return UnsupportedCombinationError(
-            f"The solver {solver.name}", f"the cost {problem.cost.name}", "choose the solver auto or another cost"
+            f"The solver {solver.name}",
+            f"the cost {problem.cost.name}",
+            f"{reason}; choose the solver auto or another cost",
         )
     try:
         solver.check(problem)

@@ -107,14 +107,15 @@ class Combination:
 
 
 def combinations(first: str | None = None, second: str | None = None) -> list[Combination]:
-    """Return for each pair of parts whether a solver takes it; ``first`` and ``second`` limit it to two families.
+    """Return for each pair of parts whether a solver takes it; names of families limit it to them, in either order.
 
     A pair is tried with a default from each other family, then with other partners, as few as possible. It is refused
     if it goes with none of them; the reason is that of the partners nearest to the defaults.
 
     Parts of other packages are included. All solvers are loaded, which takes a second.
     """
-    pairs = [pair for pair in PAIRS if first in (None, pair[0]) and second in (None, pair[1])]
+    wanted = [family for family in (first, second) if family is not None]
+    pairs = [pair for pair in PAIRS if all(wanted.count(family) <= pair.count(family) for family in wanted)]
     if not pairs:
         raise UsageError(
             f"The families {first} and {second} are not combined; the pairs are "

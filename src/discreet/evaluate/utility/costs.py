@@ -22,6 +22,8 @@ __all__ = ["ReleasedCosts"]
 
 _OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "set_sizes", "moments"})
 """What is only defined if released values cover the original ones."""
+_ROUNDED = 1e-9
+"""Costs that are less than 0 by this share of the worst are 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ class ReleasedCosts:
             total = self.total(resolved)
             if total is not None:
                 worst = resolved.worst(self.classes.table)
+                total = 0.0 if -_ROUNDED * worst < total < 0 else total
                 found.append((cost.shown, total, total / worst if worst else 0.0))
         return pl.DataFrame(found, {"cost": pl.String, "total": pl.Float64, "normalized": pl.Float64}, orient="row")
 

@@ -29,6 +29,8 @@ from discreet.schema import parts_of
 
 __all__ = ["AuditRequest", "audit"]
 
+_MARK = "*"
+"""How suppressed sensitive values are usually written."""
 _TELLING = 0.1
 """By how much the share of a value in a class exceeds that in the whole release where the class tells something."""
 Models = str | PrivacyModel | Sequence[str | PrivacyModel]
@@ -87,6 +89,7 @@ def audit(
         weights=weights,
         population=population,
         engine=EngineChoice(engine, memory_limit, spark),
+        notices_marks=True,
     ).check(data)
 
 
@@ -119,6 +122,8 @@ class AuditRequest:
     """The file format whose limits are already applied to the ``reference``."""
     suppression: Suppression | None = None
     """How values were hidden, if that is known; see :mod:`discreet.problem.hidden_values`."""
+    notices_marks: bool = False
+    """Whether to note what looks like the mark of suppressed values, if none is given."""
 
     def check(self, data: Any) -> Audit:
         """Audit a table of any kind, including one that was written and has no name yet."""
@@ -165,6 +170,20 @@ class AuditRequest:
             singled_out=together,
             certainties=certainties,
             hidden=hidden,
+            notes=self._marks(attributes, classes),
+        )
+
+    def _marks(self, attributes: Mapping[str, Sequence[str]], classes: ReleasedClasses) -> tuple[str, ...]:
+        """Return a note for each sensitive attribute with values that look like the mark of suppressed ones."""
+        if not self.notices_marks or self.unknown is not None:
+            return ()
+        found = [
+            column for column, parts in attributes.items() if not _not_suppressed(classes.attribute(parts), _MARK).all()
+        ]
+        return tuple(
+            f"'{_MARK}' in the sensitive column '{column}' was counted as a value; if it marks suppressed values, say "
+            f"so with unknown=\"{_MARK}\", on the command line --unknown '{_MARK}'."
+            for column in found
         )
 
     def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> Certainty:

@@ -62,6 +62,8 @@ class Audit:
     """What the classes give away about sensitive columns."""
     hidden: Mapping[str, HiddenValues] = field(default_factory=dict, repr=False)
     """For each sensitive column with suppressed values, what these can be."""
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    """What may have been meant otherwise."""
 
     @property
     def passed(self) -> bool:
@@ -87,6 +89,7 @@ class Audit:
             mark = "ok    " if check.passed else "BROKEN"
             reached = "" if check.model in hidden else f"reached {number_text(check.reached)}"
             lines.append(f"  {mark}  {check.model:<{width}}  {reached}".rstrip())
+        lines += self.notes
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -109,4 +112,5 @@ class Audit:
                 }
                 for check in self.checks
             ],
+            **({"notes": list(self.notes)} if self.notes else {}),
         }

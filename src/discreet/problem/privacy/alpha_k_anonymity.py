@@ -99,8 +99,8 @@ class AlphaKAnonymity(ThresholdModel):
     def fits(self, table: CountTable) -> None:
         """Raise a UsageError: called without :meth:`check` only if values may be suppressed."""
         raise UsageError(
-            f"'{self.text}' does not work with a suppression that hides values; give k({self.k}) and "
-            f"l+({self.alpha:g}) instead.",
+            f"'{self.text}' does not work with a suppression that hides values, which can mend its share but not its "
+            f"size; give k({self.k}) and l+({self.alpha:g}) instead.",
             column=self.column,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import ClassVar
 
 import numpy as np
@@ -89,6 +90,19 @@ class Suppression(Part, ABC):
     @abstractmethod
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return what to suppress in each class so that the rest is ok."""
+
+    def redrawn(
+        self,
+        classes: Classes,
+        models: Sequence[PrivacyModel],
+        hidden: NDArray[np.bool_],
+        random: Callable[[], Random],
+    ) -> NDArray[np.bool_]:
+        """Return the values of each class to hide, (c, v): those given, or others drawn among equally good ones.
+
+        Called after the search if ``keeps_ambiguous`` is set. The cost must stay the same.
+        """
+        return hidden
 
     def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
         """Return a lower bound on the values suppressed in the rows of each class, however it may be divided.

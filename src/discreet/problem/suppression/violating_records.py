@@ -49,7 +49,9 @@ class ViolatingRecords(Suppression):
         for model in models:
             if not (model.limits_values or model.favors_even):
                 raise UnsupportedCombinationError(
-                    f"The suppression {self.name}", f"the privacy model {model.name}", "choose class-records"
+                    f"The suppression {self.name}",
+                    f"the privacy model {model.name}",
+                    "the fewest records to suppress are not known for it; choose class-records",
                 )
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,9 @@ class ViolatingValues(Suppression):
     show and that may be the frequent one: h > θ_i · s. The class is ambiguous if a guess among them is within every
     threshold: 1 / candidates ≤ θ_i for each candidate i. Until it is, all occurrences of the least frequent value it
     shows (of equally frequent ones, the first) are suppressed too; if nothing helps, in the end all values are. Above,
-    ``b`` goes, and ``* * * * * c`` may have either ``a`` or ``b`` four times.
+    ``b`` or ``c`` goes, and ``* * * * * c`` may have either ``a`` or ``b`` four times. Which of equally frequent values
+    is suppressed is drawn again once the search is over, with the seed of the job, because whoever knows the order
+    could rule out candidates; unless the class would become clear by that.
 
     Among what is suppressed, a too frequent value is always more frequent than its threshold allows, as it is in the
     whole class. So it is the number of candidates that protects, not their shares, which nobody sees.
@@ -84,7 +87,8 @@ class ViolatingValues(Suppression):
                 raise UnsupportedCombinationError(
                     f"The suppression {self.name}",
                     f"the privacy model {model.name}",
-                    "choose l+ or the suppression class-values",
+                    "it says that a class is not ok, but not which of its values is too frequent; choose l+ or the "
+                    "suppression class-values",
                 )
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
@@ -102,6 +106,29 @@ class ViolatingValues(Suppression):
             hidden[bad] = _ambiguous(classes, attribute, limits, counts[bad], hidden[bad])
         removed = np.where(hidden, counts, 0)
         return Suppressed(nothing(classes), removed.sum(axis=1), feasible, removed)
+
+    def redrawn(
+        self,
+        classes: Classes,
+        models: Sequence[PrivacyModel],
+        hidden: NDArray[np.bool_],
+        random: Callable[[], Random],
+    ) -> NDArray[np.bool_]:
+        """Return the same number of values, drawn among those that are as frequent as the last ones hidden."""
+        attribute = one_attribute(self.name, models)
+        if attribute is None:
+            return hidden
+        counts, limits = classes.sensitive[attribute].astype(np.int64), [m for m in models if m.limits_values]
+        further = (counts > 0) & (counts <= _caps(limits, classes, counts.sum(axis=1)))
+        last = np.where(further & hidden, counts, 0).max(axis=1, initial=0)
+        ties = further & (counts == last[:, np.newaxis])
+        open_ = np.flatnonzero((ties & hidden).any(axis=1) & (ties & ~hidden).any(axis=1))
+        drawn = hidden.copy()
+        for c in open_.tolist():
+            drawn[c, ties[c]] = False
+            drawn[c, random().sample(np.flatnonzero(ties[c]).tolist(), int((ties[c] & hidden[c]).sum()))] = True
+        same = _ambiguous(classes, attribute, limits, counts, drawn) == drawn
+        return np.where(same.all(axis=1)[:, np.newaxis], drawn, hidden)
 
     def fewest_values(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
         """Return by how much each value exceeds its cap: the parts in which it stays are within their caps together."""

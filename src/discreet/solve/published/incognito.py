@@ -65,7 +65,9 @@ class IncognitoSolver(Solver):
         for model in problem.privacy:
             if not model.union_closed:
                 raise UnsupportedCombinationError(
-                    f"The solver {self.name}", f"the privacy model {model.name}", "choose the solver lattice"
+                    f"The solver {self.name}",
+                    f"the privacy model {model.name}",
+                    "it may be broken above a node that satisfies it; choose the solver lattice",
                 )
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:

@@ -72,7 +72,9 @@ class UserOrientedSolver(Solver):
         """Refuse ``local`` for some attributes only: partial-domain steps lower all of them."""
         if len({scheme.is_global for scheme in problem.schemes}) > 1:
             raise UnsupportedCombinationError(
-                "The scheme local", "the scheme full-domain of another attribute", "choose one scheme for all"
+                "The scheme local",
+                "the scheme full-domain of another attribute",
+                "partial-domain steps lower all attributes; choose one scheme for all",
             )
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
