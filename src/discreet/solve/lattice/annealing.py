@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem import Problem, Separable
+from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve._requirements import make_counted_requirement
 from discreet.solve.kernels.classes import Lattice
 from discreet.solve.kernels.pricing import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES
@@ -20,9 +23,10 @@ from discreet.solve.lattice.kernels.annealing import (
     anneal,
     start_walk,
 )
-from discreet.solve.lattice.pricing import base_costs
+from discreet.solve.lattice.layout import lay_out
+from discreet.solve.lattice.pricing import base_costs, leaf_rates
 
-__all__ = ["Annealer", "can_anneal"]
+__all__ = ["Annealer", "can_anneal", "compile_ahead"]
 
 _KNOWN = 1 << 15
 """Nodes remembered, twice over."""
@@ -45,6 +49,20 @@ def can_anneal(problem: Problem, separable: Separable | None) -> bool:
     return make_counted_requirement(problem)[0].complete
 
 
+@cache
+def compile_ahead() -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+
+    def walk_over_two_rows() -> None:
+        problem = Problem.build(two_rows(), privacy="k(2)", cost="LM")
+        separable = problem.cost.separable(problem.table)
+        annealer = Annealer(problem, lay_out(problem), separable, leaf_rates(problem.table, separable))
+        annealer.start(np.array(problem.highest), 2)
+        annealer.run(2)
+
+    warm_up("annealing over levels", walk_over_two_rows)
+
+
 class Annealer:
     """A walk over the nodes of a problem that ends in good ones, run after run."""
 
@@ -55,9 +73,7 @@ class Annealer:
         self.table = _make_table(problem, lattice, separable, rates)
         self.tally = _make_tally(problem, self.table)
         self.walk = Walk(
-            state=record(
-                WalkState, best=np.inf, cost=np.inf, limit=limit, firm=_FIRM * worst / (1.0 + _FIRM * limit)
-            ),
+            state=record(WalkState, best=np.inf, cost=np.inf, limit=limit, firm=_FIRM * worst / (1.0 + _FIRM * limit)),
             random=np.array([_SEED], dtype=np.uint64),
             limits=lattice.limits,
             published=_published(problem, lattice, separable, rates),
