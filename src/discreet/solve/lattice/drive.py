@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import numpy as np
 
 from discreet.problem import Problem, Separable
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._parallel import Workers
 from discreet.solve.lattice.evaluate import NodeEvaluator
-from discreet.solve.lattice.incumbents import Incumbents
+from discreet.solve.lattice.incumbents import HUGE, Incumbents
 from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, lower_bound, open_root
 from discreet.solve.lattice.kernels.state import INFINITE
 from discreet.solve.lattice.layout import lay_out
 from discreet.solve.lattice.nodes import ALONE, CompiledNodes, PlainNodes
 from discreet.solve.lattice.pricing import has_compiled_form, leaf_rates
+from discreet.solve.lattice.projections import Projections, can_project
 from discreet.solve.lattice.set_up import grow, make_search
 
 __all__ = ["LatticeDrive"]
@@ -37,6 +40,8 @@ class LatticeDrive:
         else:
             self.nodes = PlainNodes(NodeEvaluator(problem))
         self.incumbents = Incumbents(problem, lattice, separable, rates)
+        self.projections: Projections | None = None
+        self._projecting: Future[None] | None = None
         self.outcome = EVALUATE
         self.trace: list[Progress] = []
 
@@ -49,7 +54,8 @@ class LatticeDrive:
     @property
     def bound(self) -> float:
         """What every release costs at least."""
-        return float(lower_bound(self.search))
+        found = float(lower_bound(self.search))
+        return found if self.projections is None else max(found, min(self.projections.bound, self.best))
 
     @property
     def done(self) -> bool:
@@ -74,6 +80,7 @@ class LatticeDrive:
                 while not self.done:
                     try:
                         self.advance(workers)
+                        self._project(workers)
                     except KeyboardInterrupt:
                         self.budget.stop.set()
                     if self._is_over(progress):
@@ -81,8 +88,28 @@ class LatticeDrive:
             finally:
                 self.close()
 
+    def _project(self, workers: Workers) -> None:
+        """Search smaller problems for a bound: on another thread, or for a while here if there is only one."""
+        if self.projections is None:
+            if self.incumbents.space < HUGE or self.separable is None or self.nodes.work < ALONE:
+                return
+            if not can_project(self.problem, self.separable):
+                return
+            self.projections = Projections(self.problem, self.separable, self.budget, _search_part)
+        executor = workers.start()
+        if self.projections.done or (self._projecting is not None and not self._projecting.done()):
+            return
+        if executor is None:
+            self.projections.advance()
+            return
+        if self._projecting is not None:
+            self._projecting.result()
+        self._projecting = executor.submit(self.projections.advance)
+
     def close(self) -> None:
         """Wait for what other threads are doing."""
+        if self._projecting is not None:
+            self._projecting.result()
         self.incumbents.close()
         self.nodes.close()
 
@@ -99,3 +126,7 @@ class LatticeDrive:
         if budget.stop.is_set() and np.isinf(now.best):
             raise nothing_found(budget)
         return budget.exhausted and bool(np.isfinite(now.best))
+
+
+def _search_part(problem: Problem, separable: Separable, budget: Budget) -> LatticeDrive:
+    return LatticeDrive(problem, separable, budget)

@@ -18,7 +18,7 @@ from discreet.solve._base import Budget
 from discreet.solve.kernels.classes import Lattice
 from discreet.solve.lattice.annealing import Annealer, can_anneal, compile_ahead
 
-__all__ = ["Incumbents"]
+__all__ = ["HUGE", "Incumbents"]
 
 _DESCENT, _RUN = 4, 6
 """Evaluations of the first run, which only descends, and of the others, for each level of the lattice."""
@@ -26,9 +26,9 @@ _FIRST_RUNS, _FIRST_RUNS_OF_HUGE = 2, 4
 """Runs before the proof goes on."""
 _LONGER = 1.5
 """How much longer each further run is than the one before."""
-_PROOF = 3
+_PROOF = 10
 """How much more work than annealing the proof gets, once the first runs are over."""
-_HUGE = 10**9
+HUGE = 10**9
 """Lattices from here on are annealed at once; smaller ones might be searched through in no time."""
 _WAIT = 2
 """Smaller lattices are annealed after so many times the work that the first runs take: most are searched by then."""
@@ -46,10 +46,10 @@ class Incumbents:
         self._annealer: Annealer | None = None
         self._tuples = problem.table.tuples
         self._steps = sum(problem.highest) - sum(problem.lowest)
-        space = prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True))
-        self._first_runs = _FIRST_RUNS_OF_HUGE if space >= _HUGE else _FIRST_RUNS
+        self.space = prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True))
+        self._first_runs = _FIRST_RUNS_OF_HUGE if self.space >= HUGE else _FIRST_RUNS
         first = self._tuples * self._steps * (_DESCENT + (self._first_runs - 1) * _RUN)
-        self._due = 0.0 if space >= _HUGE else _WAIT * first
+        self._due = 0.0 if self.space >= HUGE else _WAIT * first
         self._runs = 0
         self._running: Future[None] | None = None
         self.possible = can_anneal(problem, separable)

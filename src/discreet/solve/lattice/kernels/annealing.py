@@ -215,7 +215,7 @@ def _tag_of(digest: np.uint64) -> np.uint64:
 
 
 @inner_kernel
-def _find_cell(cell: NDArray[np.uint64], digest: np.uint64, shift: np.uint64) -> int:
+def _find_cell(cell: NDArray[np.uint64], digest: np.uint64, shift: np.uint64) -> np.int64:
     """The cell of a hash, which may be empty."""
     tag, mask = _tag_of(digest), cell.size - 1
     x = np.int64(digest >> shift)
@@ -390,7 +390,7 @@ def _find(walk: Walk, digest: int) -> int:
 
 
 @inner_kernel
-def _digest_of(walk: Walk) -> int:
+def _digest_of(walk: Walk) -> np.int64:
     digest = np.int64(0)
     for i in range(walk.node.size):
         digest ^= walk.digest[i, walk.node[i]]
