@@ -37,7 +37,7 @@ table_options = job_options(
     click.option(
         "--weight", "cost_weights", multiple=True, metavar="NAME=X", help="How much a column counts in the cost."
     ),
-    *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive", "time_limit"),
+    *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive", "time_limit", "threads"),
     *("engine", "memory_limit", "spark"),
 )
 """What the table is, and how its values may be generalized."""

@@ -29,7 +29,7 @@ __all__ = ["Job"]
 
 _PATHS = ("input", "output", "population", "report", "certificate", "mapping", "key")
 _ROLES = ("quasi_identifiers", "sensitive")
-_OPTIONAL = ("seed", "weights", "population", "key", "keep")
+_OPTIONAL = ("seed", "threads", "weights", "population", "key", "keep")
 """Keys a release only shows where they were used."""
 
 HierarchyForm = Any
@@ -94,6 +94,7 @@ class Job(BaseModel):
     missing_sensitive: str = "unknown"
     order: str = "random"
     time_limit: float | None = Field(default=None, gt=0)
+    threads: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
     engine: str = "auto"
     memory_limit: str | None = None

@@ -12,7 +12,7 @@ from typing import Literal
 
 __all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "Parameter", "option_of"]
 
-Kind = Literal["text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed"]
+Kind = Literal["text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "count"]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
 
 
@@ -63,6 +63,7 @@ PARAMETERS: dict[str, Parameter] = {
         default="unknown",
     ),
     "time_limit": Parameter("End the search then.", "seconds", "SECONDS"),
+    "threads": Parameter("How many cores a long search may use; by default all there are.", "count", "N"),
     "engine": Parameter(
         "Who works on the file: polars by itself, or DuckDB or Spark.",
         "choice",
