@@ -12,7 +12,9 @@ from typing import Literal
 
 __all__ = ["NOT_OF_FRONTS", "PARAMETERS", "TARGETS", "Parameter", "option_of"]
 
-Kind = Literal["text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "count"]
+Kind = Literal[
+    "text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "count"
+]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
 
 
