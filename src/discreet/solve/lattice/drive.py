@@ -24,6 +24,9 @@ __all__ = ["LatticeDrive"]
 _AT_LEAST = 8
 """Nodes evaluated before an exhausted budget is heeded."""
 
+_PROJECTED = 3
+"""How much more time smaller problems get than a lattice that is too large to search, on one thread."""
+
 
 class LatticeDrive:
     """One search through a lattice: its state, and what is known so far."""
@@ -41,7 +44,7 @@ class LatticeDrive:
             self.nodes = PlainNodes(NodeEvaluator(problem))
         self.incumbents = Incumbents(problem, lattice, separable, rates)
         self.projections: Projections | None = None
-        self._projecting: Future[None] | None = None
+        self._projecting: list[Future[None]] = []
         self.outcome = EVALUATE
         self.trace: list[Progress] = []
 
@@ -97,19 +100,22 @@ class LatticeDrive:
                 return
             self.projections = Projections(self.problem, self.separable, self.budget, _search_part)
         executor = workers.start()
-        if self.projections.done or (self._projecting is not None and not self._projecting.done()):
-            return
         if executor is None:
-            self.projections.advance()
+            for _ in range(_PROJECTED):
+                self.projections.advance()
             return
-        if self._projecting is not None:
-            self._projecting.result()
-        self._projecting = executor.submit(self.projections.advance)
+        for future in (running := self._projecting):
+            if future.done():
+                future.result()
+        self._projecting = [future for future in running if not future.done()]
+        while len(self._projecting) < self.budget.cores and not self.projections.done:
+            self._projecting.append(executor.submit(self.projections.advance))
 
     def close(self) -> None:
         """Wait for what other threads are doing."""
-        if self._projecting is not None:
-            self._projecting.result()
+        for future in self._projecting:
+            if not future.cancel():
+                future.result()
         self.incumbents.close()
         self.nodes.close()
 

@@ -52,6 +52,7 @@ class Incumbents:
         self._due = 0.0 if self.space >= HUGE else _WAIT * first
         self._runs = 0
         self._running: Future[None] | None = None
+        self._closed = False
         self.possible = can_anneal(problem, separable)
 
     @property
@@ -69,9 +70,8 @@ class Incumbents:
             with budget.paused():
                 compile_ahead()
             self._annealer = Annealer(*self._parts)
-            for run in range(self._first_runs):
-                self._start(run, incumbent if run == 0 else self._annealer.node)
-                self._run(budget)
+            self._start(0, incumbent)
+            self._run(budget)
         elif self._running is not None:
             self._running.result()
             self._running = None
@@ -79,17 +79,19 @@ class Incumbents:
             self._run(budget)
         node = self._annealer.node if np.isfinite(self._annealer.best) else None
         self._runs += 1
-        planned = self._start(self._first_runs + self._runs, incumbent if node is None else node)
+        planned = self._start(self._runs, incumbent if node is None else node)
+        if self._runs < self._first_runs:
+            return node
         self._due = work + _PROOF * planned * self._tuples
         if executor is not None:
             self._running = executor.submit(self._run, budget)
         return node
 
     def close(self) -> None:
-        """Wait for what is running."""
-        if self._running is not None:
-            self._running.cancel()
-            self._running.exception() if not self._running.cancelled() else None
+        """End what is running."""
+        self._closed = True
+        if self._running is not None and not self._running.cancel():
+            self._running.result()
 
     def _start(self, run: int, node: NDArray[np.int64]) -> int:
         """Begin a run; return how many evaluations it has."""
@@ -103,5 +105,6 @@ class Incumbents:
         """Finish a run, or stop when the time is over."""
         assert self._annealer is not None
         at_once = max(1, _AT_ONCE // self._tuples)
-        while not self._annealer.run(at_once) and not (budget.exhausted and np.isfinite(self._annealer.best)):
-            pass
+        over = False
+        while not over and not self._closed and not (budget.exhausted and np.isfinite(self._annealer.best)):
+            over = self._annealer.run(at_once)

@@ -12,9 +12,11 @@ The larger the sets, the better the bound and the longer the searches: one famil
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil, log2
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -75,27 +77,40 @@ class Projections:
         self._families = families(problem)
         self._rounding = _ROUNDING * abs(problem.cost.worst(problem.table))
         self._searches: list[ProjectedSearch] = []
+        self._bounds: list[float] = []
+        self._waiting: deque[int] = deque()
+        self._busy = 0
         self._beside = 0.0
-        self._turn = 0
+        self._lock = Lock()
         self.done = False
 
     def advance(self) -> None:
-        """Search one of the smaller problems for a while."""
-        if all(search.done for search in self._searches):
-            family = next(self._families, None)
-            if family is None:
-                self.done = True
+        """Search one of the smaller problems for a while; several threads may call this at a time."""
+        with self._lock:
+            if not self._waiting and not self._busy:
+                self._open(next(self._families, None))
+            if not self._waiting:
                 return
-            self._open(family)
-        waiting = [search for search in self._searches if not search.done]
-        self._turn += 1
-        waiting[self._turn % len(waiting)].advance()
-        total = self._beside + sum(search.bound for search in self._searches)
-        if total < INFINITE:
-            self.bound = max(self.bound, total - self._rounding)
+            number = self._waiting.popleft()
+            self._busy += 1
+        search = self._searches[number]
+        try:
+            search.advance()
+        finally:
+            with self._lock:
+                self._busy -= 1
+                if not search.done:
+                    self._waiting.append(number)
+                self._bounds[number] = max(self._bounds[number], search.bound)
+                total = self._beside + sum(self._bounds)
+                if total < INFINITE:
+                    self.bound = max(self.bound, total - self._rounding)
 
-    def _open(self, family: Sequence[Sequence[int]]) -> None:
+    def _open(self, family: Sequence[Sequence[int]] | None) -> None:
         """Begin to search the problems of a family of sets."""
+        if family is None:
+            self.done = True
+            return
         table, separable = self.problem.table, self.separable
         covers = np.bincount([i for members in family for i in members], minlength=len(table.attributes))
         costs = base_costs(table, separable, leaf_rates(table, separable))
@@ -106,6 +121,8 @@ class Projections:
             part = projected(self.problem, members)
             shares = [1.0 / covers[i] for i in members]
             self._searches.append(self.make(part, shared(separable, members, shares), self.budget))
+        self._bounds = [search.bound for search in self._searches]
+        self._waiting = deque(range(len(family)))
 
 
 def families(problem: Problem) -> Iterator[list[list[int]]]:
