@@ -26,6 +26,7 @@ def long(monkeypatch):
     monkeypatch.setattr(nodes, "ALONE", 0)
     monkeypatch.setattr(drive, "ALONE", 0)
     monkeypatch.setattr(nodes, "_WORK", 1)
+    monkeypatch.setattr(incumbents, "LARGE", 0)
     monkeypatch.setattr(incumbents, "HUGE", 0)
     monkeypatch.setattr(drive, "HUGE", 0)
     monkeypatch.setattr(projections, "_FIRST_BITS", 2.0)

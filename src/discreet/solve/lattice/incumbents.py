@@ -28,8 +28,8 @@ _LONGER = 1.5
 """How much longer each further run is than the one before."""
 _PROOF = 10
 """How much more work than annealing the proof gets, once the first runs are over."""
-HUGE = 10**9
-"""Lattices from here on are annealed at once; smaller ones might be searched through in no time."""
+LARGE, HUGE = 10**7, 10**9
+"""Lattices from here on are annealed at once, and more often; smaller ones might be searched through in no time."""
 _WAIT = 2
 """Smaller lattices are annealed after so many times the work that the first runs take: most are searched by then."""
 _AT_ONCE = 4_000_000
@@ -49,7 +49,7 @@ class Incumbents:
         self.space = prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True))
         self._first_runs = _FIRST_RUNS_OF_HUGE if self.space >= HUGE else _FIRST_RUNS
         first = self._tuples * self._steps * (_DESCENT + (self._first_runs - 1) * _RUN)
-        self._due = 0.0 if self.space >= HUGE else _WAIT * first
+        self._due = 0.0 if self.space >= LARGE else _WAIT * first
         self._runs = 0
         self._running: Future[None] | None = None
         self._closed = False
