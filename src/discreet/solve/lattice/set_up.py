@@ -31,6 +31,8 @@ __all__ = ["grow", "make_search"]
 
 _FIRST = 1 << 10
 """Evaluated nodes and open boxes there is room for at first."""
+_EQUAL = 1e-15
+"""Rates closer than this, relatively, are equal but for rounding."""
 _EXPLORERS = 4
 """Boxes that are explored at a time in a long search, and so the most threads that it uses."""
 _MOST_BOXES = 1 << 20
@@ -45,10 +47,14 @@ def make_search(
     worst = problem.cost.worst(problem.table)
     level = records(LevelCosts, lattice.level.shape)
     level["entropy"][:] = lattice.level["entropy"]
+    rising = False
     if separable is not None:
         bases = base_costs(problem.table, separable, rates)
+        rising = True
         for i, base in enumerate(bases):
             per_leaf = rates[i] * separable.moment[i] + separable.offset[i]
+            upwards = np.vstack([per_leaf, separable.penalty[i]])
+            rising &= bool((np.diff(upwards, axis=0) >= -_EQUAL * np.abs(upwards).max(initial=0.0)).all())
             level["published"][i, : len(base)] = base
             level["margin"][i, : len(base)] = np.maximum((separable.penalty[i] - per_leaf).min(axis=1), 0.0)
     weights = np.zeros((2, m + 1))  # what is assumed before anything was evaluated
@@ -63,6 +69,7 @@ def make_search(
         facts=record(
             SearchFacts,
             separable=separable is not None,
+            rising=rising,
             limit=problem.limit,
             rows=problem.table.n,
             worst=worst,

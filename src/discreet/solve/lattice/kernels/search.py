@@ -175,7 +175,7 @@ def open_root(search: LatticeSearch) -> None:
     state.wait = 1
     state.chain_low = 0
     state.chain_high = _chain(search, np.int64(0), search.trial)
-    add_box(search, 0.0, 0.0, 0.0)
+    add_box(search, 0.0, 0.0, 0.0, 0.0)
 
 
 @inner_kernel

@@ -55,6 +55,8 @@ class SearchFacts:
 
     separable: int
     """Whether the published costs add up to the exact lower part of every node."""
+    rising: int
+    """Whether, beside that, no row ever gets cheaper at a higher level or when it is suppressed."""
     limit: float
     """How many rows may be suppressed."""
     rows: float
@@ -83,9 +85,11 @@ class OpenBox:
     low: float
     """The greatest lower part of a node below the low corner."""
     up: float
-    """The greatest upper part of a node above the high corner."""
+    """The greatest upper part of a node above the high corner ..."""
+    removed: float
+    """... and the most rows that such a node removes."""
     margin: float
-    """What suppressing a row adds at least, in any of its nodes."""
+    """What a suppressed row adds at least to the lower part of the low corner, in any of its nodes."""
     seen: int
     """How many evaluated nodes its bound takes into account."""
 
