@@ -137,3 +137,23 @@ def test_both_evaluators_agree(cost):
             for field in ("value", "extra"):
                 np.testing.assert_allclose(a.profile[field], b.profile[field], rtol=1e-9, atol=1e-9)
             np.testing.assert_array_equal(a.worse, b.worse)
+
+
+@pytest.mark.parametrize("cost", ["LM", "DM", "CM", "HDM", "entropy", "C_AVG"])
+def test_what_an_approximate_front_calls_proven_is_true(cost, monkeypatch):
+    monkeypatch.setattr("discreet.solve.front.set_up._MOST_NODES", 0)
+    rng = np.random.default_rng([len(cost), 17])
+    proven = 0
+    for round_ in range(12):
+        suppression = SUPPRESSIONS[round_ % 6]
+        sample, problem, vectors = drawn(rng, cost, suppression, rows=(4, 14), attributes=(1, 3), height=(0, 3))
+        want = [(point[0], point[1]) for point in map(whole, expected(sample, problem, vectors, cost, "k"))]
+        found = exact_front(problem, [AXES.make("k")], Budget(threads=1 + round_ % 2))
+        assert not found.complete
+        for point in map(whole, found.points):
+            assert any(value >= point[0] and loss <= point[1] + 1e-9 for value, loss in want), suppression
+        for point in found.points:
+            if point.proven:
+                proven += 1
+                assert whole(point)[:2] in want, suppression
+    assert proven or cost == "C_AVG"

@@ -49,8 +49,8 @@ table_options = job_options(
         metavar="NAME=X",
         help="How much a column counts in the cost.",
     ),
-    *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive", "time_limit"),
-    *("engine", "memory_limit", "spark"),
+    *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive"),
+    *("time_limit", "threads", "engine", "memory_limit", "spark"),
 )
 """What the table is, and how its values may be generalized."""
 

@@ -94,6 +94,8 @@ def job_option(name: str, **changes: Any) -> Decorator[Any]:
         settings["type"] = click.FloatRange(min=0, min_open=True)
     elif parameter.kind == "seed":
         settings["type"] = click.IntRange(min=0)
+    elif parameter.kind == "count":
+        settings["type"] = click.IntRange(min=1)
     if parameter.default is not None:
         settings |= {"default": parameter.default, "show_default": True}
     settings |= changes

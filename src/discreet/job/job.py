@@ -32,6 +32,7 @@ _PATHS = (
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
     "seed": None,
+    "threads": None,
     "weights": None,
     "population": None,
     "key": None,
@@ -85,6 +86,7 @@ class Job(BaseModel):
     missing_sensitive: str = "unknown"
     order: str = "random"
     time_limit: float | None = Field(default=None, gt=0)
+    threads: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
     engine: str = "auto"
     memory_limit: str | None = None

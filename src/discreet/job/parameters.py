@@ -13,7 +13,17 @@ from typing import Literal
 __all__ = ["NOT_OF_FRONTS", "PAGES", "PARAMETERS", "TARGETS", "OptionGroup", "Parameter", "option_of"]
 
 Kind = Literal[
-    "text", "texts", "columns", "roles", "texts by column", "levels by column", "choice", "seconds", "seed", "flag"
+    "text",
+    "texts",
+    "columns",
+    "roles",
+    "texts by column",
+    "levels by column",
+    "choice",
+    "seconds",
+    "seed",
+    "count",
+    "flag",
 ]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
 
@@ -82,6 +92,9 @@ PARAMETERS: dict[str, Parameter] = {
         default="unknown",
     ),
     "time_limit": Parameter("End the search then.", "seconds", "SECONDS", group="quality"),
+    "threads": Parameter(
+        "How many cores a long search may use; by default all there are.", "count", "N", group="quality"
+    ),
     "engine": Parameter(
         "Who works on the file: polars by itself, or DuckDB or Spark.",
         "choice",

@@ -63,6 +63,7 @@ class JobSettings:
     missing_sensitive: MissingSensitive = "unknown"
     order: Order = "random"
     time_limit: float | None = None
+    threads: int | None = None
     seed: int
     engine: Engine = field(default_factory=Engine)
     output: str | PathLike[str] | None = None
@@ -79,6 +80,7 @@ class JobSettings:
         time_limit, seed = given.get("time_limit"), given.get("seed")
         _check_time_limit(time_limit)
         _check_seed(seed)
+        _check_threads(given.get("threads"))
         given["seed"] = draw_seed() if seed is None else seed
         given["privacy"] = tuple(PRIVACY.make(model) for model in as_list(given.get("privacy", ())))
         given["given_cost"] = given.get("cost")
@@ -122,6 +124,7 @@ class JobSettings:
             "min_levels": self.min_levels,
             "max_levels": self.max_levels,
             "time_limit": self.time_limit,
+            **({} if self.threads is None else {"threads": self.threads}),
             **({} if self.order == "random" else {"order": self.order}),
             "seed": self.seed,
         }
@@ -215,3 +218,8 @@ def _check_time_limit(time_limit: Any) -> None:
 def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise UsageError("The seed is a whole number of at least 0.", topic="parameter")
+
+
+def _check_threads(threads: Any) -> None:
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+        raise UsageError("The number of threads is a whole number of at least 1.", topic="parameter")

@@ -39,6 +39,7 @@ def anonymize(
     scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
     solver: str | Solver = "auto",
     time_limit: float | None = None,
+    threads: int | None = None,
     seed: int | None = None,
     missing: Missing = "value",
     missing_sensitive: MissingSensitive = "unknown",
@@ -98,6 +99,9 @@ def anonymize(
         among them, and takes the release that costs least; ``release.stats["schemes"]`` has all of them.
     time_limit
         Seconds the search may take; the best release found by then is returned with its proven gap.
+    threads
+        How many cores a long search may use; by default all that this process may use. A search that is not stopped
+        makes the same release on any number.
     seed
         For anything random, the order of rows too. Without one a seed is drawn from the system's secure source and kept
         in the ``job`` of the release, with which the same release can be made again. Keep it as safe as the data.

@@ -50,6 +50,7 @@ def pareto(
     depth: int | None = None,
     start: Mapping[str, int] | None = None,
     time_limit: float | None = None,
+    threads: int | None = None,
     missing: Missing = "value",
     missing_sensitive: MissingSensitive = "unknown",
     priorities: Mapping[str, int] | None = None,
@@ -94,6 +95,8 @@ def pareto(
         part of the method: ``poka(depth=2, start={age: 1})``.
     time_limit
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
+    threads
+        How many cores a long search may use; by default all that this process may use.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
@@ -129,6 +132,7 @@ def pareto(
     with interruptible():
         prepared = prepare(settings, for_front=True)
         budget = search_budget(budget, time_limit)
+        budget.threads = threads
         schemes = prepared.schemes.values()
         if not all(choice.is_global for choice in schemes):
             raise UnsupportedCombinationError("A front", "the scheme local", "choose full-domain or another global one")

@@ -32,7 +32,7 @@ def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | No
     budget = search_budget(budget, settings.time_limit)
     with budget.paused():
         solver = choose_solver(problem, settings.solver)
-    budget.seed = settings.seed
+    budget.seed, budget.threads = settings.seed, settings.threads
     solution = solver.solve(problem, budget, progress)
     if solution.status == "infeasible":
         raise infeasible(problem, solution)

@@ -21,6 +21,7 @@ from discreet.errors import InterruptedRun
 from discreet.problem import Cost, Problem
 from discreet.problem.schemes import Scheme
 from discreet.problem.suppression import Suppression
+from discreet.runtime.machine_limits import usable_cores
 from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import amount
 from discreet.solve.kernels.compiler.programs import CompilingStopped, stopped_by
@@ -63,6 +64,8 @@ class Budget:
     started: float = field(default_factory=time.monotonic)
     seed: int | None = None
     """For solvers that draw random numbers; None uses the operating system's secure source."""
+    threads: int | None = None
+    """The most threads that search at a time; None uses every core that this process may use."""
     while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
     """Context in which paused work is done."""
     drawn: bool = field(default=False, init=False)
@@ -93,6 +96,11 @@ class Budget:
         """Return the source of random numbers."""
         self.drawn = True
         return SystemRandom() if self.seed is None else Random(self.seed)
+
+    @property
+    def cores(self) -> int:
+        """How many threads may search at a time: as many as asked for, or as there are usable cores."""
+        return self.threads or usable_cores()
 
     @property
     def exhausted(self) -> bool:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import IntArray
 from discreet.problem import Axis, Problem
 from discreet.problem.axes.k import K
 from discreet.solve._base import Budget
 from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve.front.evaluate import CompiledFrontEvaluator, FrontEvaluator, has_compiled_front
+from discreet.solve.front.found import FoundFront, FoundPoint, FrontCallback, FrontProgress
 from discreet.solve.front.kernels.prediction import FrontPredictor, choose_node, learn
 from discreet.solve.front.kernels.run import DONE, FULL, MORE, run_front
 from discreet.solve.front.kernels.state import OPEN, FrontSearch, add_node, slack
@@ -23,6 +22,7 @@ from discreet.solve.front.set_up import (
     grid_of_classes,
     grid_of_sizes,
     grow,
+    is_large,
     known_totals,
     make_predictor,
     make_search,
@@ -35,51 +35,17 @@ _AT_ONCE = 64
 """Nodes evaluated between two checks of the clock."""
 
 
-@dataclass(frozen=True)
-class FrontProgress:
-    """How far the search for a front is."""
-
-    seconds: float
-    evaluated: int
-    open: int
-    points: int
-
-
-FrontCallback = Callable[[FrontProgress], None]
-
-
-@dataclass(frozen=True, eq=False)
-class FoundPoint:
-    """One point of a front; ``values`` are those of the axes, more is better."""
-
-    values: tuple[float, ...]
-    loss: float
-    levels: tuple[int, ...]
-    suppressed: int
-    classes: int
-    also: int
-    """How many other nodes have the same values and the same loss."""
-    proven: bool
-
-
-@dataclass(frozen=True, eq=False)
-class FoundFront:
-    """What a search for a front found."""
-
-    points: tuple[FoundPoint, ...]
-    """By falling value of the first axis."""
-    space: int
-    examined: int
-    complete: bool
-    cloud: FloatArray
-    """(examined, axes + 1): values and loss of every node that was evaluated."""
-    stats: dict[str, Any] = field(default_factory=dict)
-
-
 def exact_front(
     problem: Problem, axes: Sequence[Axis], budget: Budget, progress: FrontCallback | None = None
 ) -> FoundFront:
-    """Find all points no other node is better than, for one axis; stopped early, say which of them are proven."""
+    """Find all points no other node is better than, for one axis; stopped early, say which of them are proven.
+
+    Over a lattice too large to list the front of k is an approximate one.
+    """
+    if is_large(problem) and type(axes[0]) is K:
+        from discreet.solve.front.large import approximate_front
+
+        return approximate_front(problem, axes[0], budget, progress)
     with budget.paused():
         _load_kernels(compiled=has_compiled_front(problem, axes))
     return _exact_front(problem, axes[0], budget, progress)

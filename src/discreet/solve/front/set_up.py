@@ -39,6 +39,7 @@ __all__ = [
     "grid_of_classes",
     "grid_of_sizes",
     "grow",
+    "is_large",
     "known_totals",
     "make_predictor",
     "make_search",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 _MOST_NODES = 1 << 24
-"""Lattices larger than this are refused: each node takes 33 bytes."""
+"""Larger lattices are not listed: each node takes 33 bytes."""
 _FIRST = 1 << 12
 """Evaluated nodes there is room for at first."""
 _FIRST_POINTS = 64
@@ -54,14 +55,19 @@ _EQUAL = 1e-11
 """Losses closer than this, relatively, count as equal where they are not whole numbers."""
 
 
+def is_large(problem: Problem) -> bool:
+    """Return whether a lattice has too many nodes to list them."""
+    return prod(high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True)) > _MOST_NODES
+
+
 def space_of(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest level of each attribute, and the number of levels that may be used."""
     lowest = np.array(problem.lowest, dtype=np.int64)
     span = np.array(problem.highest, dtype=np.int64) - lowest + 1
     size = prod(span.tolist())
-    if size > _MOST_NODES:
+    if is_large(problem):
         raise UsageError(
-            f"The lattice has {size:,} nodes, more than the {_MOST_NODES:,} a front is searched in; set ",
+            f"The lattice has {size:,} nodes, more than the {_MOST_NODES:,} that such a front is searched in; set ",
             Argument("min_levels"),
             " and ",
             Argument("max_levels"),

@@ -31,6 +31,7 @@ __all__ = [
     "Lattice",
     "LevelRange",
     "ListUse",
+    "adopt_list",
     "class_ids",
     "group",
     "intermediate_node",
@@ -533,22 +534,41 @@ def keep_list(pool: ClassPool, source: int, node: NDArray[np.int64], count: int)
     end = lists.used.entries
     if lists.used.lists == lists.span.size or end + count + room > lists.rep.size:
         fresh = lists.span[0].first + lists.span[0].count
-        for j in range(count):
-            lists.rep[fresh + j] = lists.rep[end + j]
-            lists.size[fresh + j] = lists.size[end + j]
-            for a in range(lists.packed.shape[0]):
-                lists.packed[a, fresh + j] = lists.packed[a, end + j]
-            for a in range(lists.wide.shape[0]):
-                lists.wide[a, fresh + j] = lists.wide[a, end + j]
-            for a in range(lists.sums.shape[1]):
-                lists.sums[fresh + j, a] = lists.sums[end + j, a]
+        _copy_entries(lists, end, fresh, count)
         lists.used.lists = 1
         end = fresh
+    return _register(lists, node, end, count)
+
+
+@inner_kernel
+def _copy_entries(lists: ClassLists, begin: int, to: int, count: int) -> None:
+    """Copy classes to entries of the pool further down."""
+    for j in range(count):
+        lists.rep[to + j] = lists.rep[begin + j]
+        lists.size[to + j] = lists.size[begin + j]
+        for a in range(lists.packed.shape[0]):
+            lists.packed[a, to + j] = lists.packed[a, begin + j]
+        for a in range(lists.wide.shape[0]):
+            lists.wide[a, to + j] = lists.wide[a, begin + j]
+        for a in range(lists.sums.shape[1]):
+            lists.sums[to + j, a] = lists.sums[begin + j, a]
+
+
+@inner_kernel
+def _register(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int) -> int:
+    """Make the next entries of the pool a list; return its number."""
     q = lists.used.lists
     for i in range(node.size):
         lists.node[q, i] = node[i]
-    lists.span[q].first = end
+    lists.span[q].first = begin
     lists.span[q].count = count
     lists.used.lists = q + 1
-    lists.used.entries = end + count
+    lists.used.entries = begin + count
     return q
+
+
+@inner_kernel
+def adopt_list(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int) -> None:
+    """Keep classes that were grouped somewhere else in the pool; there must be room for them."""
+    _copy_entries(lists, begin, lists.used.entries, count)
+    _register(lists, node, lists.used.entries, count)

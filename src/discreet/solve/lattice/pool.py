@@ -24,7 +24,7 @@ from discreet.solve.kernels.classes import (
 )
 from discreet.solve.kernels.records import record, records
 
-__all__ = ["borrow_pool", "make_pool", "return_pool"]
+__all__ = ["borrow_pool", "make_pool", "make_scratch", "return_pool"]
 
 _KEPT_LISTS = 4096
 _DIRECT = 1 << 16
@@ -66,7 +66,7 @@ def make_pool(table: CountTable, lattice: Lattice, sums: FloatArray | None = Non
     """Return a pool whose list 0 is the tuples, with ``sums`` as their further additive numbers."""
     if sums is None:
         sums = np.zeros((table.tuples, 0))
-    pool = ClassPool(lattice, _make_lists(table, lattice, sums), _make_scratch(lattice))
+    pool = ClassPool(lattice, _make_lists(table, lattice, sums), make_scratch(lattice))
     _unlearn(pool)
     return pool
 
@@ -93,7 +93,8 @@ def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassL
     return lists
 
 
-def _make_scratch(lattice: Lattice) -> GroupingScratch:
+def make_scratch(lattice: Lattice) -> GroupingScratch:
+    """Return scratch space for grouping any list of a lattice."""
     tuples = lattice.codes.shape[1]
     cells = 64
     while cells < 2 * tuples:

@@ -16,6 +16,7 @@ from discreet.solve.lattice.kernels.state import (
     UP,
     BoxQueues,
     Draft,
+    Explorer,
     LatticeSearch,
     LevelCosts,
     NodeResult,
@@ -30,6 +31,10 @@ __all__ = ["grow", "make_search"]
 
 _FIRST = 1 << 10
 """Evaluated nodes and open boxes there is room for at first."""
+_EQUAL = 1e-15
+"""Rates closer than this, relatively, are equal but for rounding."""
+_EXPLORERS = 4
+"""Boxes that are explored at a time in a long search, and so the most threads that it uses."""
 _MOST_BOXES = 1 << 20
 """Open boxes kept before the search turns depth first."""
 
@@ -42,10 +47,14 @@ def make_search(
     worst = problem.cost.worst(problem.table)
     level = records(LevelCosts, lattice.level.shape)
     level["entropy"][:] = lattice.level["entropy"]
+    rising = False
     if separable is not None:
         bases = base_costs(problem.table, separable, rates)
+        rising = True
         for i, base in enumerate(bases):
             per_leaf = rates[i] * separable.moment[i] + separable.offset[i]
+            upwards = np.vstack([per_leaf, separable.penalty[i]])
+            rising &= bool((np.diff(upwards, axis=0) >= -_EQUAL * np.abs(upwards).max(initial=0.0)).all())
             level["published"][i, : len(base)] = base
             level["margin"][i, : len(base)] = np.maximum((separable.penalty[i] - per_leaf).min(axis=1), 0.0)
     weights = np.zeros((2, m + 1))  # what is assumed before anything was evaluated
@@ -60,12 +69,15 @@ def make_search(
         facts=record(
             SearchFacts,
             separable=separable is not None,
+            rising=rising,
             limit=problem.limit,
             rows=problem.table.n,
             worst=worst,
             per_row=worst / problem.table.n,
         ),
         state=record(SearchState, best=INFINITE, free=_FIRST),
+        explorer=records(Explorer, _EXPLORERS),
+        explored=np.zeros((_EXPLORERS, m), dtype=np.int64),
         node=np.zeros((_FIRST, m), dtype=np.int16),
         steps=np.zeros((_FIRST + SCRATCH_ROWS, 1 + steps // 64), dtype=np.uint64),
         result=records(NodeResult, _FIRST),
@@ -85,19 +97,19 @@ def make_search(
 def grow(search: LatticeSearch) -> LatticeSearch:
     """Double whatever is full; once there are very many boxes, go on depth first in what is left."""
     state, (room, m) = search.state, search.node.shape
-    if state.evaluated >= room:
+    if state.evaluated + _EXPLORERS > room:
         search = search._replace(
             node=extended(search.node, room),
             steps=extended(search.steps, room),
             result=extended(search.result, room),
         )
     free, size = int(state.free), len(search.box)
-    if free < 2 * m + 4:
+    if free < 2 * m + 4 + _EXPLORERS:
         extra = size
         if size >= _MOST_BOXES:
             go_deep(search)
             # A path to the bottom of the tree has one box per step at most, and siblings for each attribute.
-            extra = m * (int((search.limits["highest"] - search.limits["lowest"]).sum()) + 4)
+            extra = _EXPLORERS * m * (int((search.limits["highest"] - search.limits["lowest"]).sum()) + 4)
         queue = extended(search.queue, extra)
         queue["free"][free : free + extra] = np.arange(size + extra - 1, size - 1, -1)
         state.free += extra

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
@@ -13,29 +12,15 @@ import numpy as np
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.suppression.class_records import ClassRecords
-from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
+from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve._recoding import Recoder
-from discreet.solve.kernels.classes import Lattice
-from discreet.solve.lattice.evaluate import NodeEvaluator
-from discreet.solve.lattice.kernels.run import run_search
-from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, add_result, choose_node, lower_bound, open_root
-from discreet.solve.lattice.kernels.state import INFINITE, LatticeSearch
-from discreet.solve.lattice.layout import lay_out
-from discreet.solve.lattice.pool import borrow_pool, return_pool
-from discreet.solve.lattice.pricing import has_compiled_form, leaf_rates, make_prices
-from discreet.solve.lattice.set_up import grow, make_search
+from discreet.solve.lattice.drive import LatticeDrive
+from discreet.solve.lattice.pool import return_pool
+from discreet.solve.lattice.pricing import has_compiled_form
 
 __all__ = ["LatticeSolver", "RowsLost", "compile_ahead"]
-
-_WORK = 2_000_000
-"""Class entries read between two checks of the clock."""
-_AT_LEAST = 8
-"""Nodes evaluated before an exhausted budget is heeded."""
-
-Step = Callable[[LatticeSearch], int]
-"""Search for a while; returns DONE, EVALUATE (time to check the clock) or GROW."""
 
 
 @SOLVERS.register
@@ -89,19 +74,10 @@ class LatticeSolver(Solver):
 def _solve(
     problem: Problem, separable: Separable | None, budget: Budget, progress: ProgressCallback | None = None
 ) -> Solution:
-    lattice = lay_out(problem)
-    rates = leaf_rates(problem.table, separable)
-    search = make_search(problem, lattice, separable, rates)
-    open_root(search)
-    if has_compiled_form(problem, separable):
-        step, evaluator = _compiled_step(problem, lattice, separable, rates)
-    else:
-        evaluator = NodeEvaluator(problem)
-        step = _plain_step(evaluator)
-    trace: list[Progress] = []
-    search, outcome = _drive(search, step, budget, progress, trace)
-    solution = _solution(evaluator, search, outcome, trace, budget)
-    return_pool(problem.table, evaluator.pool)
+    drive = LatticeDrive(problem, separable, budget)
+    drive.run(progress)
+    solution = _solution(drive)
+    return_pool(problem.table, drive.nodes.evaluator.pool)
     return solution
 
 
@@ -112,7 +88,11 @@ def _load_kernels(compiled: bool) -> None:
 
     def solve_two_rows() -> None:
         problem = Problem.build(two_rows(), privacy=privacy, cost=cost)
-        _solve(problem, problem.cost.separable(problem.table), Budget())
+        separable = problem.cost.separable(problem.table)
+        drive = LatticeDrive(problem, separable, Budget())
+        drive.run()
+        drive.nodes.rehearse(drive.search)
+        _solution(drive)
 
     warm_up("lattice search" if compiled else "lattice search through arrays", solve_two_rows)
 
@@ -121,64 +101,6 @@ def compile_ahead() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
     _load_kernels(compiled=True)
     _load_kernels(compiled=False)
-
-
-def _drive(
-    search: LatticeSearch, step: Step, budget: Budget, progress: ProgressCallback | None, trace: list[Progress]
-) -> tuple[LatticeSearch, int]:
-    """Search until the proof is complete or the budget is exhausted."""
-    outcome = EVALUATE
-    while True:
-        try:
-            outcome = step(search)
-        except KeyboardInterrupt:
-            budget.stop.set()
-        if outcome == GROW:
-            search = grow(search)
-        now = Progress(budget.seconds, _best(search), float(lower_bound(search)), int(search.state.evaluated))
-        if not trace or now.best < trace[-1].best or now.bound > trace[-1].bound:
-            trace.append(now)
-        if progress is not None:
-            progress(now)
-        if outcome == DONE:
-            return search, outcome
-        if budget.stop.is_set() and np.isinf(now.best) and now.examined > _AT_LEAST:
-            raise nothing_found(budget)
-        if budget.exhausted and np.isfinite(now.best) and now.examined > _AT_LEAST:
-            return search, EVALUATE
-
-
-def _best(search: LatticeSearch) -> float:
-    best = float(search.state.best)
-    return best if best < INFINITE else float("inf")
-
-
-def _compiled_step(
-    problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
-) -> tuple[Step, NodeEvaluator]:
-    """The search as one kernel, and an evaluator that uses the same pool once it is over."""
-    prices, sums = make_prices(problem, lattice, separable, rates)
-    pool = borrow_pool(problem.table, lattice, sums)
-    node = np.zeros(len(problem.table.attributes), dtype=np.int64)
-
-    def step(search: LatticeSearch) -> int:
-        return int(run_search(pool, prices, search, node, _WORK))
-
-    return step, NodeEvaluator(problem, pool)
-
-
-def _plain_step(evaluator: NodeEvaluator) -> Step:
-    """The search with models and cost called through their arrays, one node at a time."""
-    node = np.zeros(len(evaluator.table.attributes), dtype=np.int64)
-
-    def step(search: LatticeSearch) -> int:
-        outcome = int(choose_node(search, node))
-        if outcome == EVALUATE:
-            found = evaluator.evaluate(node)
-            add_result(search, node, found.removed, found.lower, found.upper, min(found.cost, INFINITE))
-        return outcome
-
-    return step
 
 
 def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
@@ -222,11 +144,10 @@ def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
     return solution.suppressed_rows if solution.status == "optimal" else None
 
 
-def _solution(
-    evaluator: NodeEvaluator, search: LatticeSearch, outcome: int, trace: list[Progress], budget: Budget
-) -> Solution:
+def _solution(drive: LatticeDrive) -> Solution:
     """Evaluate the incumbent afresh, through the plain arrays, and state what is proven about it."""
-    problem, state = evaluator.problem, search.state
+    problem, evaluator, search, trace = drive.problem, drive.nodes.evaluator, drive.search, drive.trace
+    state = search.state
     stats = {
         "space": prod(h - low + 1 for low, h in zip(problem.lowest, problem.highest, strict=True)),
         "examined": int(state.evaluated),
@@ -237,9 +158,9 @@ def _solution(
             "boxes halved": int(state.halved),
         },
     }
-    if np.isinf(_best(search)):
+    if np.isinf(drive.best):
         by_records = problem.limit < problem.table.n and not problem.suppression.hides_values
-        smallest = _smallest_budget(problem, budget) if by_records else None
+        smallest = _smallest_budget(problem, drive.budget) if by_records else None
         return Solution("infeasible", np.inf, np.inf, smallest_budget=smallest, stats=stats, trace=tuple(trace))
     node: IntArray = search.incumbent
     found = evaluator.evaluate(node, tuples=True)
@@ -248,13 +169,14 @@ def _solution(
         alike = evaluator.evaluate(lower, tuples=True)
         if alike.cost <= found.cost:
             node, found = lower, alike
-    bound = found.cost if outcome == DONE else min(found.cost, float(lower_bound(search)))
+    bound = found.cost if drive.done else min(found.cost, drive.bound)
+    status: Status = "optimal" if drive.done else "feasible"
     if not evaluator.whole_classes:
         recoded = Recoder(problem).evaluate(Released.by_levels(problem.table, node))
-        return recoded.solution("optimal" if outcome == DONE else "feasible", bound, stats, trace)
+        return recoded.solution(status, bound, stats, trace)
     levels = tuple(int(level) for level in node)
     return Solution(
-        status="optimal" if outcome == DONE else "feasible",
+        status=status,
         cost=found.cost,
         lower_bound=bound,
         blocks=tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, levels, strict=True)),

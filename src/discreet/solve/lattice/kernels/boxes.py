@@ -186,24 +186,24 @@ def update_bound(search: LatticeSearch, box: int) -> None:
     steps, result, it = search.steps, search.result, search.box[box]
     low_corner = encode(search, search.corner[box, 0], steps.shape[0] - _LOW_CORNER)
     high_corner = encode(search, search.corner[box, 1], steps.shape[0] - _HIGH_CORNER)
-    low, up, margin = it.low, it.up, it.margin
+    low, up, removed = it.low, it.up, it.removed
     last = search.state.evaluated
     exact = search.facts.separable == 1
     for e in range(it.seen, last):
-        # Removed rows cost at least the margin each, which may be more than what they cost at node e itself.
-        upper = max(result[e].upper, result[e].removed * margin)
-        if upper > up and _below(steps, high_corner, e):
-            up = upper
+        if (result[e].upper > up or result[e].removed > removed) and _below(steps, high_corner, e):
+            up = max(up, result[e].upper)
+            removed = max(removed, result[e].removed)
         if not exact and result[e].lower > low and _below(steps, e, low_corner):
             low = result[e].lower
     it.seen = last
-    it.low, it.up = low, up
+    it.low, it.up, it.removed = low, up, removed
+    # Removed rows cost at least the margin each, which may be more than what they cost at the node that removes them.
     # The bound of the box this one was part of holds too, and may be greater than the sum.
-    it.bound = max(it.bound, low + up)
+    it.bound = max(it.bound, low + max(up, removed * it.margin))
 
 
 @inner_kernel
-def add_box(search: LatticeSearch, low: float, up: float, bound: float) -> None:
+def add_box(search: LatticeSearch, low: float, up: float, removed: float, bound: float) -> None:
     """Open the drafted box unless it is ruled out already; the bounds are those of the box it was part of.
 
     Where costs add up over attributes its high corner is pulled in first: attribute i cannot be at a level whose cost,
@@ -217,7 +217,7 @@ def add_box(search: LatticeSearch, low: float, up: float, bound: float) -> None:
         search.corner[box, 0, i] = draft[i].low
         high_corner[i] = draft[i].high
     # seen = 0: the corners are new, so that every evaluated node may raise the bound again.
-    it.low, it.up, it.bound, it.seen = low, up, bound, 0
+    it.low, it.up, it.removed, it.bound, it.seen = low, up, removed, bound, 0
     threshold = threshold_of(search)
     if search.facts.separable:
         base = 0.0
@@ -229,10 +229,12 @@ def add_box(search: LatticeSearch, low: float, up: float, bound: float) -> None:
             fixed = base - search.level[i, draft[i].low].published + up
             while high_corner[i] > draft[i].low and fixed + search.level[i, high_corner[i]].published >= threshold:
                 high_corner[i] -= 1
-    # Margins fall with the level, so that the high corner has the least.
+    # All rows cost at least what they do at the low corner, and what a suppressed row costs more is measured there. If
+    # rows may get cheaper further up, it is measured at the high corner: margins fall with the level.
     it.margin = 0.0
     for i in range(draft.size):
-        it.margin += search.level[i, high_corner[i]].margin
+        corner = draft[i].low if search.facts.rising else high_corner[i]
+        it.margin += search.level[i, corner].margin
     update_bound(search, box)
     if it.bound >= threshold:
         state.closed += 1
@@ -274,7 +276,7 @@ def _split(search: LatticeSearch, box: int, below: bool) -> None:
     rest goes on without it. The piece with the greatest gain goes first and is the largest.
     """
     draft, it = search.draft, search.box[box]
-    low, up, bound = it.low, it.up, it.bound
+    low, up, removed, bound = it.low, it.up, it.removed, it.bound
     for _ in range(draft.size):
         pick, best = -1, -INFINITE
         for i in range(draft.size):
@@ -290,12 +292,12 @@ def _split(search: LatticeSearch, box: int, below: bool) -> None:
             # The piece above the corner in this attribute becomes a box; the draft keeps the piece at or below it.
             kept = part.low
             part.low = part.corner + 1
-            add_box(search, low, up, bound)
+            add_box(search, low, up, removed, bound)
             part.low, part.high = kept, part.corner
         else:
             kept = part.high
             part.high = part.corner - 1
-            add_box(search, low, up, bound)
+            add_box(search, low, up, removed, bound)
             part.high, part.low = kept, part.corner
 
 
@@ -318,7 +320,7 @@ def cut_box(search: LatticeSearch, box: int, threshold: float) -> bool:
     enough = threshold - search.box[box].up
     for i in range(m):
         most_margin += level[i, low[i]].margin
-    exact = search.facts.separable == 1
+    exact, rising = search.facts.separable == 1, search.facts.rising == 1
     for e in range(search.state.evaluated - 1, -1, -1):
         # The cheap test comes first: with the margin of the low corner, which is the greatest in the box.
         upper, removed = result[e].upper, result[e].removed
@@ -327,8 +329,8 @@ def cut_box(search: LatticeSearch, box: int, threshold: float) -> bool:
             for i in range(m):
                 reach = min(nodes[e, i], high[i])
                 volume *= reach - low[i] + 1
-                # All nodes that would be cut are at or below ``reach``, so that its margin holds for each of them.
-                margin += level[i, reach].margin
+                # All nodes that would be cut are at or below ``reach``; see :func:`add_box`.
+                margin += level[i, low[i] if rising else reach].margin
             if volume > most and (upper >= needed or removed * margin >= needed):
                 most, which, below = volume, e, np.bool_(True)
         # Where published costs add up the box knows its own lower part exactly.
@@ -364,9 +366,9 @@ def halve_box(search: LatticeSearch, box: int) -> None:
         return
     search.state.halved += 1
     it, side = search.box[box], search.draft[longest]
-    low, up, bound = it.low, it.up, it.bound
+    low, up, removed, bound = it.low, it.up, it.removed, it.bound
     last = side.high
     side.high = (side.low + last) // 2
-    add_box(search, low, up, bound)
+    add_box(search, low, up, removed, bound)
     side.low, side.high = side.high + 1, last
-    add_box(search, low, up, bound)
+    add_box(search, low, up, removed, bound)

@@ -18,21 +18,21 @@ from discreet.solve.kernels.pricing import (
 from discreet.solve.lattice.kernels.search import EVALUATE, add_result, choose_node
 from discreet.solve.lattice.kernels.state import INFINITE, LatticeSearch
 
-__all__ = ["run_search"]
+__all__ = ["add_priced", "evaluate_node", "price_node", "run_search"]
 
 _OVERHEAD = 2000
 """What choosing a node takes, in class entries."""
 
 
 @inner_kernel
-def _price_node(
+def price_node(
     pool: ClassPool, prices: ClassPrices, search: LatticeSearch, node: NDArray[np.int64], classes: int
-) -> None:
-    """Price the classes just grouped and add the result to the search."""
-    limit, begin = search.facts.limit, pool.lists.used.entries
+) -> tuple[float, float, float]:
+    """Price the classes just grouped: the rows that are removed, the lower and the upper part."""
+    begin = pool.lists.used.entries
     size = pool.lists.size[begin : begin + classes]
     if prices.form <= SEPARABLE_SUMS:
-        removed, upper = separable_extra(pool, prices, node, classes, limit)
+        removed, upper = separable_extra(pool, prices, node, classes, search.facts.limit)
         lower = 0.0
         for i in range(node.size):
             lower += search.level[i, node[i]].published
@@ -40,9 +40,30 @@ def _price_node(
         removed, lower, upper = minority_parts(size, pool.lists.sums[begin:], prices.smallest, prices.penalty)
     else:
         removed, lower, upper = square_parts(size, prices.smallest, prices.penalty)
-    # At the node itself the two parts add up to the exact cost.
-    cost = lower + upper if removed <= limit else INFINITE
-    add_result(search, node, removed, lower, upper, cost)
+    return float(removed), lower, upper
+
+
+@inner_kernel
+def add_priced(
+    search: LatticeSearch, explorer: int, node: NDArray[np.int64], removed: float, lower: float, upper: float
+) -> None:
+    """Add what pricing a node gave; at the node itself the two parts add up to the exact cost."""
+    cost = lower + upper if removed <= search.facts.limit else INFINITE
+    add_result(search, explorer, node, removed, lower, upper, cost)
+
+
+@inner_kernel
+def evaluate_node(pool: ClassPool, prices: ClassPrices, search: LatticeSearch, node: NDArray[np.int64]) -> int:
+    """Evaluate a node and add the result to the search; return how many class entries were read."""
+    source, entries = shortest_source(pool, node)
+    entries += pool.lists.span[source].count
+    classes = group(pool, source, node)
+    removed, lower, upper = price_node(pool, prices, search, node, classes)
+    add_priced(search, 0, node, removed, lower, upper)
+    # After pricing: keeping may move the classes within the pool.
+    keep_list(pool, source, node, classes)
+    learn_levels(pool.scratch, node)
+    return entries
 
 
 @inner_kernel
@@ -51,14 +72,8 @@ def run_search(
 ) -> int:  # node OUT
     """Search until done, until the arrays are full, or until about ``work`` class entries were read."""
     while work > 0:
-        step = choose_node(search, node)
+        step = choose_node(search, 0, node)
         if step != EVALUATE:
             return step
-        source, entries = shortest_source(pool, node)
-        work -= entries + pool.lists.span[source].count + _OVERHEAD
-        classes = group(pool, source, node)
-        _price_node(pool, prices, search, node, classes)
-        # After pricing: keeping may move the classes within the pool.
-        keep_list(pool, source, node, classes)
-        learn_levels(pool.scratch, node)
+        work -= evaluate_node(pool, prices, search, node) + _OVERHEAD
     return EVALUATE

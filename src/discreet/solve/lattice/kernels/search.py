@@ -33,10 +33,10 @@ from discreet.solve.lattice.kernels.prediction import (
 )
 from discreet.solve.lattice.kernels.state import DOWN, INFINITE, UP, LatticeSearch
 
-__all__ = ["DONE", "EVALUATE", "GROW", "add_result", "choose_node", "go_deep", "lower_bound", "open_root"]
+__all__ = ["DONE", "EVALUATE", "GROW", "IDLE", "add_result", "choose_node", "go_deep", "lower_bound", "open_root"]
 
-DONE, EVALUATE, GROW = 0, 1, 2
-"""What :func:`choose_node` says: the proof is complete; evaluate the node; the arrays are full."""
+DONE, EVALUATE, GROW, IDLE = 0, 1, 2, 3
+"""What :func:`choose_node` says: the proof is complete; evaluate the node; the arrays are full; wait for others."""
 
 _MOST_TRIES = 6
 """How many evaluations in a row one box may ask for."""
@@ -45,9 +45,24 @@ _PATIENCE = 64
 
 
 @inner_kernel
-def _explore(search: LatticeSearch, box: int, threshold: float, node: NDArray[np.int64]) -> bool:  # node OUT
+def _taken(search: LatticeSearch, node: NDArray[np.int64]) -> bool:
+    """Whether a node is evaluated, or just being evaluated."""
+    for s in range(search.explorer.size):
+        if search.explorer[s].pending == 1:
+            i = 0
+            while i < node.size and search.explored[s, i] == node[i]:
+                i += 1
+            if i == node.size:
+                return True
+    return index_of(search, node) >= 0
+
+
+@inner_kernel
+def _explore(
+    search: LatticeSearch, explorer: int, box: int, threshold: float, node: NDArray[np.int64]
+) -> bool:  # node OUT
     """Choose the node whose evaluation is predicted to remove most of the box; say whether there is one left."""
-    state, other = search.state, search.trial
+    own, other = search.explorer[explorer], search.trial
     search.correction[UP], search.correction[DOWN] = 0.0, 0.0
     most, chosen = -1.0, np.int64(UP)
     # Where costs add up the lower part of every node is known, and only evaluations above can cut.
@@ -63,32 +78,33 @@ def _explore(search: LatticeSearch, box: int, threshold: float, node: NDArray[np
     if chosen == DOWN:
         for i in range(node.size):
             node[i] = other[i]
-    if index_of(search, node) >= 0:
+    if _taken(search, node):
         # Nothing new was found: try the far corner, then the near one; a box with both evaluated must be halved.
         for corner in range(2):
             for i in range(node.size):
                 node[i] = search.corner[box, 0, i] if corner == chosen else search.corner[box, 1, i]
+            # Not if it is only being evaluated: a box of this node alone must stay open until that is known.
             if index_of(search, node) < 0:
                 break
         else:
             return False
-    state.active, state.tries, state.direction, state.hit = box, 0, chosen, 0
+    own.active, own.tries, own.direction, own.hit = box, 0, chosen, 0
     return True
 
 
 @inner_kernel
-def _follow(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # node OUT
-    """Name the next node for the active box, or queue the box again and say that there is none.
+def _follow(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -> bool:  # node OUT
+    """Name the next node for the active box of an explorer, or queue the box again and say that there is none.
 
     If the last node cut the box, a node further in the same direction may cut more of it. If not, a nearer one is
     tried, unless an earlier one has cut it already: then the edge is found.
     """
-    state = search.state
-    box, direction, e = state.active, state.direction, state.last
+    own = search.explorer[explorer]
+    box, direction, e = own.active, own.direction, own.last
     it, result = search.box[box], search.result[e]
     threshold = threshold_of(search)
-    state.tries += 1
-    go_on = state.tries < _MOST_TRIES
+    own.tries += 1
+    go_on = own.tries < _MOST_TRIES
     if go_on:
         # The whole error at the last node is carried over: the next one is close to it.
         search.correction[direction] = error_at(search, e, direction)
@@ -98,7 +114,7 @@ def _follow(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # node OUT
         else:
             cut = result.lower + it.up
         if cut >= threshold:
-            state.hit = 1
+            own.hit = 1
             outside = False
             for i in range(node.size):
                 node[i] = search.node[e, i]
@@ -110,13 +126,13 @@ def _follow(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # node OUT
                 go_on = False
             else:
                 advance(search, box, node, cutoff, direction)
-        elif state.hit == 1:
+        elif own.hit == 1:
             go_on = False
         else:
             furthest_from_corner(search, box, node, cutoff, direction)
-    if go_on and index_of(search, node) < 0:
+    if go_on and not _taken(search, node):
         return True
-    state.active = -1
+    own.active = -1
     enqueue(search, box)
     return False
 
@@ -154,11 +170,12 @@ def open_root(search: LatticeSearch) -> None:
     for i in range(search.draft.size):
         search.draft[i].low, search.draft[i].high = search.limits[i].lowest, search.limits[i].highest
         search.incumbent[i] = search.limits[i].highest
-    state.active = -1
+    for s in range(search.explorer.size):
+        search.explorer[s].active = -1
     state.wait = 1
     state.chain_low = 0
     state.chain_high = _chain(search, np.int64(0), search.trial)
-    add_box(search, 0.0, 0.0, 0.0)
+    add_box(search, 0.0, 0.0, 0.0, 0.0)
 
 
 @inner_kernel
@@ -186,28 +203,28 @@ def _first_nodes(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # nod
 
 
 @inner_kernel
-def choose_node(search: LatticeSearch, node: NDArray[np.int64]) -> int:  # node OUT
-    """Say what comes next: evaluate a node, grow the arrays, or stop because the proof is complete."""
+def choose_node(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -> int:  # node OUT
+    """Say what comes next for an explorer: evaluate a node, grow the arrays, wait, or stop as the proof is complete."""
     state, boxes, queue = search.state, search.box, search.queue
-    if state.evaluated >= search.node.shape[0]:
+    if state.evaluated + search.explorer.size > search.node.shape[0]:
         return GROW
     if _first_nodes(search, node):
         return EVALUATE
-    if state.active >= 0 and _follow(search, node):
+    if search.explorer[explorer].active >= 0 and _follow(search, explorer, node):
         return EVALUATE
     # Look for a better incumbent: often after an improvement, ever more rarely while nothing is found.
     state.pause += 1
     if state.pause >= state.wait:
         state.pause = 0
         state.wait = min(2 * state.wait, _PATIENCE)
-        if suggest(search, node) < threshold_of(search):
+        if suggest(search, node) < threshold_of(search) and not _taken(search, node):
             return EVALUATE
     while state.stack + state.heap > 0:
         threshold = threshold_of(search)
         # The heap is ordered by bound: if its first box is ruled out, all are.
         if state.stack == 0 and boxes[queue[0].heap].bound >= threshold:
             break
-        if state.free < 2 * node.size + 4 and state.deep == 0:
+        if state.free < 2 * node.size + 4 + search.explorer.size and state.deep == 0:
             return GROW  # a split opens a box per attribute at most
         # Bounds are updated when a box is taken, not when a node is evaluated: most boxes are never taken.
         box = pop_box(search)
@@ -220,17 +237,26 @@ def choose_node(search: LatticeSearch, node: NDArray[np.int64]) -> int:  # node 
             push_box(search, box)  # its bound has risen, and it is not the first any more
         elif cut_box(search, box, threshold):
             free_box(search, box)
-        elif _explore(search, box, threshold, node):
+        elif _explore(search, explorer, box, threshold, node):
             return EVALUATE
         else:
             halve_box(search, box)
             free_box(search, box)
+    for s in range(search.explorer.size):
+        if search.explorer[s].active >= 0 or search.explorer[s].pending == 1:
+            return IDLE
     return DONE
 
 
 @inner_kernel
 def add_result(
-    search: LatticeSearch, node: NDArray[np.int64], removed: float, lower: float, upper: float, cost: float
+    search: LatticeSearch,
+    explorer: int,
+    node: NDArray[np.int64],
+    removed: float,
+    lower: float,
+    upper: float,
+    cost: float,
 ) -> None:
     """Take in what the evaluation of a node gave; ``cost`` is infinite where the node itself is not allowed.
 
@@ -239,7 +265,7 @@ def add_result(
     state = search.state
     e = state.evaluated
     state.evaluated += 1
-    state.last = e
+    search.explorer[explorer].last = e
     for i in range(node.size):
         search.node[e, i] = node[i]
     encode(search, node, e)
@@ -271,7 +297,8 @@ def lower_bound(search: LatticeSearch) -> float:
         bound = min(bound, boxes[queue[0].heap].bound)
     for s in range(state.stack):
         bound = min(bound, boxes[queue[s].stack].bound)
-    # The active box is in no queue while it is explored.
-    if state.active >= 0:
-        bound = min(bound, boxes[state.active].bound)
+    # A box is in no queue while it is explored.
+    for s in range(search.explorer.size):
+        if search.explorer[s].active >= 0:
+            bound = min(bound, boxes[search.explorer[s].active].bound)
     return bound

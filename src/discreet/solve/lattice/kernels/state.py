@@ -17,6 +17,7 @@ __all__ = [
     "UP",
     "BoxQueues",
     "Draft",
+    "Explorer",
     "LatticeSearch",
     "LevelCosts",
     "NodeResult",
@@ -54,6 +55,8 @@ class SearchFacts:
 
     separable: int
     """Whether the published costs add up to the exact lower part of every node."""
+    rising: int
+    """Whether, beside that, no row ever gets cheaper at a higher level or when it is suppressed."""
     limit: float
     """How many rows may be suppressed."""
     rows: float
@@ -82,9 +85,11 @@ class OpenBox:
     low: float
     """The greatest lower part of a node below the low corner."""
     up: float
-    """The greatest upper part of a node above the high corner."""
+    """The greatest upper part of a node above the high corner ..."""
+    removed: float
+    """... and the most rows that such a node removes."""
     margin: float
-    """What suppressing a row adds at least, in any of its nodes."""
+    """What a suppressed row adds at least to the lower part of the low corner, in any of its nodes."""
     seen: int
     """How many evaluated nodes its bound takes into account."""
 
@@ -118,6 +123,23 @@ class Regressor:
     gain: float
 
 
+class Explorer:
+    """One of the boxes that are explored at a time."""
+
+    active: int
+    """The box, or -1 ..."""
+    tries: int
+    """... how many nodes were evaluated for it ..."""
+    direction: int
+    """... in which direction, UP or DOWN ..."""
+    hit: int
+    """... whether one of them cut the box ..."""
+    last: int
+    """... and the node evaluated last."""
+    pending: int
+    """Whether its node is being evaluated."""
+
+
 class SearchState:
     """All that changes from step to step and is a single number."""
 
@@ -127,16 +149,6 @@ class SearchState:
     heap: int
     stack: int
     free: int
-    active: int
-    """The box that is being explored, or -1 ..."""
-    tries: int
-    """... how many nodes were evaluated for it ..."""
-    direction: int
-    """... in which direction, UP or DOWN ..."""
-    hit: int
-    """... whether one of them cut the box ..."""
-    last: int
-    """... and the node evaluated last."""
     wait: int
     """Evaluations between two attempts to improve the incumbent ..."""
     pause: int
@@ -163,6 +175,10 @@ class LatticeSearch(NamedTuple):
     """(m,)"""
     facts: SearchFacts
     state: SearchState
+    explorer: Records[Explorer]
+    """(explorers,) the first one works alone until the search turns out to be long."""
+    explored: NDArray[np.int64]
+    """(explorers, m) the node that each of them has named."""
     node: NDArray[np.int16]
     """(evaluated, m) the nodes evaluated so far."""
     steps: NDArray[np.uint64]

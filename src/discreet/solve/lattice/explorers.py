@@ -1,0 +1,102 @@
+"""A long search on several threads: the explorers' places in the pool, and their turns."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.solve.kernels.classes import ClassList, ClassPool, ListUse
+from discreet.solve.kernels.pricing import ClassPrices
+from discreet.solve.kernels.records import record, records
+from discreet.solve.lattice.kernels.explorers import FULL, Place, PlaceState, evaluate_apart, take_turn
+from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW
+from discreet.solve.lattice.kernels.state import LatticeSearch
+from discreet.solve.lattice.pool import make_scratch
+
+__all__ = ["Explorers", "first_nodes_done"]
+
+_FOR_LISTS = 6
+"""The least room for lists that all explorers share, in lists as long as the tuples."""
+_OVERHEAD = 2000
+"""What a turn takes, in class entries."""
+
+
+def first_nodes_done(search: LatticeSearch) -> bool:
+    """Return whether the first incumbent is known, from where on nodes may be evaluated in any order."""
+    return bool(search.state.evaluated > 2 and search.state.chain_high - search.state.chain_low <= 1)
+
+
+@dataclass(eq=False)
+class Explorers:
+    """The explorers of one search, whose turn it is, and what is being evaluated."""
+
+    pool: ClassPool
+    places: list[Place]
+    most: int
+    """Entries of the pool that may be used for lists."""
+    running: list[Future[None] | None]
+    turn: int = 0
+
+    @classmethod
+    def make(cls, pool: ClassPool, prices: ClassPrices, search: LatticeSearch) -> Explorers | None:
+        """Return the explorers of a search; None if there is no room for them."""
+        tuples, size, number = pool.lattice.codes.shape[1], pool.lists.rep.size, search.explorer.size
+        most = size - (2 * number + 1) * tuples
+        if most < _FOR_LISTS * tuples:
+            return None
+        begins = [size - 2 * (e + 1) * tuples for e in range(number)]
+        explorers = cls(pool, [_make_place(pool, prices, begin) for begin in begins], most, [None] * number)
+        explorers.forget_lists()
+        return explorers
+
+    def search(self, search: LatticeSearch, executor: Executor | None, work: int) -> int:
+        """Take turns until about so many class entries were read; returns DONE, EVALUATE or GROW."""
+        while work > 0:
+            e = self.turn
+            place, running = self.places[e], self.running[e]
+            if running is not None:
+                running.result()
+                self.running[e] = None
+            outcome = int(take_turn(self.pool, place, search, e, self.most))
+            if outcome == FULL:
+                self.forget_lists()
+                continue
+            if outcome in (DONE, GROW):
+                return outcome
+            if outcome == EVALUATE:
+                work -= int(place.pool.lists.span[0].count) + _OVERHEAD
+                if executor is None:
+                    evaluate_apart(place, search, search.explored[e])
+                else:
+                    self.running[e] = executor.submit(evaluate_apart, place, search, search.explored[e])
+            self.turn = (e + 1) % len(self.places)
+        return EVALUATE
+
+    def rehearse(self, search: LatticeSearch) -> None:
+        """Call the kernels once, on a search that is over."""
+        take_turn(self.pool, self.places[0], search, 0, self.most)
+        evaluate_apart(self.places[0], search, search.explored[0])
+
+    def wait(self) -> None:
+        """Wait for everything that is being evaluated; the results are taken in when it is their turn."""
+        for running in self.running:
+            if running is not None:
+                running.result()
+
+    def forget_lists(self) -> None:
+        """Drop all class lists but the tuples; nobody may be reading them."""
+        self.wait()
+        self.pool.lists.used.lists, self.pool.lists.used.entries = 1, self.pool.lattice.codes.shape[1]
+
+
+def _make_place(pool: ClassPool, prices: ClassPrices, begin: int) -> Place:
+    """Return a place whose entries begin there, with scratch space of its own."""
+    m = pool.lattice.codes.shape[0]
+    lists = pool.lists._replace(
+        node=np.zeros((2, m), dtype=np.int64), span=records(ClassList, 2), used=record(ListUse, lists=2, entries=begin)
+    )
+    scratch = make_scratch(pool.lattice)._replace(reduction=pool.scratch.reduction)
+    own_prices = prices._replace(pack_rate=np.empty_like(prices.pack_rate))
+    return Place(ClassPool(pool.lattice, lists, scratch), own_prices, record(PlaceState, begin=begin))
