@@ -132,6 +132,7 @@ def handed_over(release: Any, folder: Path, *, cost: bool) -> dict[str, str]:
     }
     for suffix in ("md", "html", "txt"):
         documents[suffix] = release.report(folder / f"report.{suffix}").read_text("utf-8")
+    documents["protection page"] = release.protection_page(folder / "page.md").read_text("utf-8")
     return documents if cost else {name: _without_cost(text, release) for name, text in documents.items()}
 
 

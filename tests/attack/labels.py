@@ -151,6 +151,7 @@ def search(release: Release, values: list[Any], folder: Path, output: str) -> di
     contents = {name: text.encode() for name, text in texts.items()}
     for suffix in ("html", "md", "txt", "json"):
         contents[suffix] = release.report(folder / f"report.{suffix}", evaluate=False).read_bytes()
+    contents["protection page"] = release.protection_page(folder / "page.md").read_bytes()
     if (folder / output).exists():
         contents["output"] = (folder / output).read_bytes()
         contents["certificate"] = release.certificate(folder / "certificate.json").read_bytes()

@@ -109,6 +109,7 @@ def guess_the_input(rng: random.Random, table: pl.DataFrame, folder: Path) -> Ou
     release = dc.anonymize(source, **options, output=output)
     handed = [release.certificate(folder / "certificate.json")]
     handed += [release.report(folder / f"report{ending}", evaluate=False) for ending in rng.sample(REPORTS, 2)]
+    handed.append(release.protection_page(folder / "page.md"))
     texts = [file.read_text(encoding="utf-8") for file in handed] + [json.dumps(release.to_dict()), release.summary()]
     digests_found = {found for text in texts for found in re.findall(r"[0-9a-f]{64}", text)}
     target = rng.randrange(table.height)

@@ -156,6 +156,9 @@ def test_errors_name_the_column_and_suggest_released_values_only():
     with pytest.raises(UsageError, match="'city' has no such value; did you mean 'Bonn'") as close:
         dc.find(safe, {"city": "Bon"}, original=people)
     assert close.value.column == "city"
+    sets = pl.DataFrame({"city": ["{Bonn, Essen}", "{Bonn, Essen}"]})
+    with pytest.raises(UsageError, match="did you mean 'Essen'"):
+        dc.find(sets, {"city": "Esen"})
     with pytest.raises(UsageError, match="'city' has no such value") as rare:
         dc.find(safe, {"city": "Oberamergau"}, original=people)
     assert "Oberammergau" not in str(rare.value)

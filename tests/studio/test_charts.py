@@ -136,6 +136,9 @@ def test_data_protection_pages_are_downloads(done: tuple[Any, str, str]) -> None
     external = visitor.get(f"/jobs/{job}/files/protection-page.md", purpose="a study", recipient="Bonn")
     assert "**purpose**: a study" in external.text
     assert "trial attack" in external.text
+    assert re.search(r"people-released.csv, SHA-256 [0-9a-f]{64}", external.text)
+    assert "HMAC-SHA256" in external.text
+    assert not Path("discreet.key").exists()  # the key is in the folder of the run
     assert "For the owner alone" not in external.text
     internal = visitor.get(f"/jobs/{job}/files/internal-page.html")
     assert "For the owner alone" in internal.text

@@ -16,16 +16,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from discreet.errors import UsageError
 from discreet.job import Job
 from discreet.job.owner_key import KEY_FILE
 from discreet.pipeline.ledger import LEDGER_FILE
-from discreet.report.protection_page import Handover, write_protection_page
+from discreet.report.protection_page import Handover, ProtectionPage
 from discreet.runtime.atomic_write import replacing
 from discreet.schema import Hierarchy
 from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Run
 from discreet.studio._script import FRONT_JOB, JOB, hierarchy_files, released_name, script
-from discreet.studio._worker import RELEASE
+from discreet.studio._worker import PAGES_FILE
 from discreet.studio._workspace import RELEASED
 
 __all__ = ["HANDED_OVER", "Download", "download"]
@@ -95,11 +96,13 @@ def download(
 
 
 def _protection_page(run: Run, name: str, handover: Handover) -> Path:
-    """Write a data protection page of a finished release."""
-    with (run.folder / RELEASE).open("rb") as stream:
-        release = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
-    job = Job.load(run.folder / JOB)
-    return write_protection_page(release, run.folder / name, handover, job.located_input())
+    """Write a data protection page, which was made when the release was evaluated."""
+    if not (run.folder / PAGES_FILE).is_file():
+        raise UsageError("The data protection page is made once risk and utility are measured; try again in a moment.")
+    with (run.folder / PAGES_FILE).open("rb") as stream:
+        pages = pickle.load(stream)  # written by a worker of this studio, in a folder only its user can write
+    page: ProtectionPage = pages[handover.internal]
+    return page.handed_to(handover.purpose, handover.recipient).write(run.folder / name)
 
 
 def _content(run: Run, file: Path, name: str, handovers: Handovers) -> Path | bytes | None:

@@ -12,20 +12,22 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from discreet.studio._workspace import RELEASED
 
-__all__ = ["FRONT", "RELEASE", "work"]
+__all__ = ["FRONT", "PAGES_FILE", "RELEASE", "work"]
 
 _PAUSE = 0.1
 """Least seconds between two progress messages."""
 _MOST_ATTACKED = 200_000
 """Most rows of a release on which attacks are run."""
 RELEASE, FRONT = "release.pickle", "front.pickle"
+PAGES_FILE = "pages.pickle"
+"""The data protection pages: whether they are internal, and the page."""
 
 
 class _Reporter:
@@ -254,6 +256,8 @@ def _evaluate(report: _Reporter, job: Any, release: Any, stop: threading.Event) 
         if stop.is_set():
             return
         report(evaluation=name, state="running")
+        if name == "utility":
+            _make_pages(job, release)
         try:
             section, result = measure(job, release)
             sections.append(section)
@@ -264,6 +268,16 @@ def _evaluate(report: _Reporter, job: Any, release: Any, stop: threading.Event) 
             report(evaluation=name, state="failed", message=error_message(error))
         except Exception as error:
             report(evaluation=name, state="failed", message=f"It failed with an unexpected {type(error).__name__}.")
+
+
+def _make_pages(job: Any, release: Any) -> None:
+    """Make the data protection pages for the owner and for others, to be downloaded later."""
+    from discreet.errors import DiscreetError
+    from discreet.report.protection_page import Handover, make_protection_page
+
+    with suppress(DiscreetError):  # without them, the release is still complete
+        pages = {flag: make_protection_page(release, Handover(internal=flag), job.input) for flag in (False, True)}
+        _save(pages, PAGES_FILE)
 
 
 def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:

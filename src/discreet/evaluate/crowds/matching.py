@@ -173,7 +173,9 @@ def _is_number(text: str) -> bool:
 def _no_such_value(fact: Fact, released: pl.Series) -> UsageError:
     """Return the error for a value that no table has; it suggests released values only."""
     labels = released_texts(fact.column, released).drop_nulls().to_list()
-    hint = did_you_mean(fact.text, labels)
+    blocks = [parse_block(label) for label in labels]
+    members = sorted({value for block in blocks if isinstance(block, ValueSet) for value in block.values})
+    hint = did_you_mean(fact.text, [*labels, *members])
     if not hint:
         hint = f"its {amount(len(labels), 'released value')} and the nodes of its hierarchy can be given."
     return UsageError(f"Column '{fact.column}' has no such value; {hint}", column=fact.column, topic="find")

@@ -104,10 +104,11 @@ def _size_parts(
         place = min(centre, width - text_width(name, 11) / 2)
         yield text_at(place, frame.bottom + 15 + lower, name, _C.ink, anchor="middle", size=11)
         risk = "1" if edges[i] == 1 else f"1/{_thousands(edges[i])}"
-        yield text_at(centre, frame.bottom + 45, risk, _C.soft, anchor="middle", size=11 if slot > 28 else 9.5)
+        below, size = 45 if staggered else 33, 11 if slot > 28 else 9.5
+        yield text_at(centre, frame.bottom + below, risk, _C.soft, anchor="middle", size=size)
     yield f'<path d="M{frame.left:g} {frame.bottom:g}H{frame.right:g}" stroke="{_C.soft}"/>'
     words = "people who look the same; the highest risk" if width > 400 else "people who look the same; risk"
-    yield text_at(4, frame.bottom + 68, words, _C.ink)
+    yield text_at(4, frame.bottom + (68 if staggered else 56), words, _C.ink)
     yield text_at(4, 18, "↑ share of the people", _C.ink)
 
 

@@ -261,7 +261,8 @@ def _associations(report: UtilityReport) -> Iterator[Block]:
     """Yield the strongest associations, before and after."""
     if report.association_difference is None:
         return
-    strongest = report.associations.sort(pl.col("original").abs(), descending=True, nulls_last=True).head(_SHOWN)
+    ordered = report.associations.sort(pl.col("original").abs(), descending=True, nulls_last=True)
+    strongest = ordered.unique(["first", "second"], keep="first", maintain_order=True).head(_SHOWN)
     pairs = [
         (f"{first}, {second}", original, released)
         for first, second, _, original, released, _ in strongest.iter_rows()

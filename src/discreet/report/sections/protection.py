@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.evaluate.attacks.linkage import Linkage
     from discreet.pipeline.release import Release
 
-__all__ = ["Handover", "protection_footer", "protection_sections", "protection_title"]
+__all__ = ["Handover", "first_section", "protection_footer", "protection_sections", "protection_title"]
 
 _MOST_ATTACKED = 250_000
 """Most rows of a table on which attacks are run for the page."""
@@ -74,6 +74,14 @@ def protection_sections(release: Release, handover: Handover, original: Any = No
         Section("How to repeat and check it", [Facts(list(_repeat(release)))]),
         Section("", [Signatures([("Prepared by", handover.prepared_by), ("Data protection officer", "")])]),
     ]
+
+
+def first_section(section: Section, purpose: str, recipient: str) -> Section:
+    """Return the first section with another purpose and recipient."""
+    facts, *others = section.blocks
+    assert isinstance(facts, Facts)
+    changed = {"purpose": purpose or _BLANK, "recipient": recipient or _BLANK}
+    return Section(section.title, [Facts([(name, changed.get(name, words)) for name, words in facts.facts]), *others])
 
 
 def _handover(release: Release, handover: Handover) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import { count } from "../format.js";
 import { texts } from "../texts.js";
 
 const words = texts.find;
+const FEW = 5;
 const WIDE = 760; // where two charts fit beside each other
 
 export function Find({ id }) {
@@ -51,7 +52,7 @@ function Form({ id, result }) {
 function Found({ found }) {
   const certain = found.learnt.filter((each) => each.certainty >= 0.9);
   return html`<div class="stats"><${Stat} label=${words.before} value=${count(found.before)} of=${words.beforeText} /><${Stat} label=${words.after} value=${count(found.after)} of=${words.afterText(found.after)} /></div>
-    <${Notice} kind=${found.found || certain.length ? "bad" : "good"}>${found.sentences.map((each) => html`<p>${each}</p>`)}</${Notice}>
+    <${Notice} kind=${found.found || certain.length ? "bad" : found.after && found.after < FEW ? "warn" : "good"}>${found.sentences.map((each) => html`<p>${each}</p>`)}</${Notice}>
     ${found.after > 0 && html`<div class="columns two">${found.learnt.map((each) => html`<section key=${each.column}><h3>${each.column} ${each.sensitive && html`<span class="chip secret">${words.sensitive}</span>`}</h3><${Svg} markup=${found.charts[each.column]} />
       ${each.values.length > words.most && html`<p class="small quiet">${words.others(each.values.length - words.most)}</p>`}</section>`)}</div>`}
     ${found.notes.map((each) => html`<p class="small quiet">${each}</p>`)}`;
