@@ -31,6 +31,7 @@ from discreet.solve.kernels.compiler.programs import Compiling, listening
 
 if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
+    from discreet.solve._kernel_loading import stand_in
     from discreet.solve._matrix import Combination, combinations
     from discreet.solve._recoding import EvaluatedRecoding, Recoder
 
@@ -60,6 +61,7 @@ __all__ = [
     "listening",
     "nothing_found",
     "solve",
+    "stand_in",
 ]
 
 _LAZY = {
@@ -68,6 +70,7 @@ _LAZY = {
     "Recoder": "discreet.solve._recoding",
     "Released": "discreet.solve._class_arrays",
     "combinations": "discreet.solve._matrix",
+    "stand_in": "discreet.solve._kernel_loading",
 }
 
 
