@@ -264,6 +264,8 @@ def write_report(release: Release, path: Path, more: Sequence[Measured] = (), ev
 
 def _checked(more: Any) -> Iterator[Measured]:
     """Yield the extra sections and evaluations; raise UsageError for anything else."""
+    from discreet.report.sections.blocks import Section
+
     for item in more if isinstance(more, Iterable) and not isinstance(more, str) else [more]:
         if not isinstance(item, Section) and not hasattr(item, "sections") and not _is_evaluation(item):
             raise UsageError(
