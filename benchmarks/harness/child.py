@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,9 @@ def run_child(command: Sequence[str | Path], timeout: float = 900.0) -> Usage:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "usage.json"
         watch = [sys.executable, "-I", "-S", str(_WATCH), str(place), str(timeout), *map(str, command)]
-        done = subprocess.run(watch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+        # Python that may not keep its bytecode would compile every module again, in every process.
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        done = subprocess.run(watch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True, env=kept)
         return Usage(**json.loads(place.read_text()), printed=done.stdout)
 
 

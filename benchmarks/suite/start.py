@@ -23,6 +23,17 @@ KINDS = {
     "ordered": ("anonymize", "-k", "5", "--scheme", "ordered", "--time-limit", "5"),
 }
 
+WANTED = {
+    "warm": "3.5 x CPU",
+    "wheel": "1 s wall",
+    "full-domain": "12 s wall",
+    "pareto": "12 s wall",
+    "local": "20 s wall",
+    "subtree": "25 s wall",
+    "ordered": "15 s wall",
+}
+"""What each kind of start may take at most: of a warm one, of the first job from a wheel, and from a checkout."""
+
 _CALL = """
 import json, sys
 import polars as pl
@@ -50,7 +61,9 @@ def run(settings: Settings) -> list[Row]:
     used = usages(commands, settings.processes)
     floor = next(iter(used.values()))
     title = f"start: {dataset.name}, everything compiled before"
-    rows = [Row(title, name, figures(runs, None if runs is floor else floor)) for name, runs in used.items()]
+    rows = [
+        Row(title, name, figures(runs, None if runs is floor else floor) | _wanted(name)) for name, runs in used.items()
+    ]
     rows += _first("checkout", sys.executable, floor, dataset, settings)
     python = _installed(settings)
     if python is None:
@@ -60,6 +73,11 @@ def run(settings: Settings) -> list[Row]:
     else:
         rows += _first("wheel", python, floor, dataset, settings)
     return rows
+
+
+def _wanted(name: str) -> dict[str, str]:
+    """Return what a warm command or call may take; imports and the floor are part of it."""
+    return {"at most": WANTED["warm"]} if name.startswith("warm") else {}
 
 
 def _command(python: str, kind: str, dataset: Dataset, settings: Settings) -> list[str | Path]:
@@ -84,7 +102,8 @@ def _first(origin: str, python: str, floor: list[Usage], dataset: Dataset, setti
             for name in ("XDG_CACHE_HOME", "PYTHONPATH"):
                 os.environ.pop(name, None)
             os.environ.update({name: value for name, value in before.items() if value is not None})
-        rows.append(Row(title, kind, figures(used, floor)))
+        limit = WANTED["wheel" if origin == "wheel" else kind]
+        rows.append(Row(title, kind, figures(used, floor) | {"at most": limit}))
     return rows
 
 

@@ -101,7 +101,7 @@ def test_all_rows_come_back(always: None) -> None:
     rng = random.Random(3)
     for _ in range(100):
         rows = pl.DataFrame(
-            random_table(rng, CELLS, 3), schema=["times", "y", "z"], orient="row", schema_overrides={"y": pl.String}
+            random_table(rng, CELLS, 4), schema=["times", "y", "z", "^y.*$"], orient="row"
         ).with_columns(pl.col("z").cast(pl.Categorical))
         found = count_equal(batches(rows, rng.randint(1, 20)), rows.schema)
         assert isinstance(found, EqualRows)
@@ -111,6 +111,15 @@ def test_all_rows_come_back(always: None) -> None:
         assert sorted(map(repr, found.plan().collect().rows())) == expected
         assert found.plan().head(2).collect().height == min(2, rows.height)
         assert found.plan().select("y").collect().columns == ["y"]
+
+
+def test_no_rows(tmp_path: Path, always: None) -> None:
+    rows = pl.DataFrame(schema={"x": pl.String, "len": pl.Int64})
+    found = count_equal([rows], rows.schema)
+    assert isinstance(found, EqualRows)
+    assert list(found.pieces()) == []
+    write_data(rows.lazy(), tmp_path / "some.csv", Format("csv"), shuffle=Shuffle(1))
+    assert (tmp_path / "some.csv").read_text() == "x,len\n"
 
 
 @pytest.mark.parametrize("limit", ["_REPEATS", "_MOST_CELLS"])

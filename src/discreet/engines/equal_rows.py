@@ -50,8 +50,8 @@ class EqualRows:
 
     def pieces(self, rows: int | None = None) -> Iterator[pl.DataFrame]:
         """Yield all rows, or so many of the first ones, piece by piece."""
-        ends = np.cumsum(self.times)
-        last = int(ends[-1]) if rows is None else min(rows, int(ends[-1]))
+        ends, last = np.cumsum(self.times), int(self.times.sum())
+        last = last if rows is None else min(rows, last)
         step = max(_PIECE_CELLS // max(self.distinct.width, 1), 1)
         for start in range(0, last, step):
             yield self.distinct[np.searchsorted(ends, np.arange(start, min(start + step, last)), side="right")]
@@ -66,7 +66,7 @@ def count_equal(batches: Iterable[pl.DataFrame], schema: pl.Schema) -> EqualRows
     for batch in rest:
         if found is None and not _repeats(batch):
             return chain([batch], rest)
-        new = batch.group_by(batch.columns).agg(pl.len().cast(pl.Int64).alias(times))
+        new = batch.group_by(map(exactly, batch.columns)).agg(pl.len().cast(pl.Int64).alias(times))
         found = new if found is None else _added(pl.concat([found, new]), times)
         rows += batch.height
         if found.height * _REPEATS > rows or found.height * found.width > _MOST_CELLS:
@@ -86,7 +86,8 @@ def rows_repeat(times: Iterable[int], rows: float) -> bool:
 
 def _repeats(batch: pl.DataFrame) -> bool:
     sample = batch.gather_every(max(batch.height // _SAMPLE, 1))
-    return rows_repeat(sample.group_by(sample.columns).agg(pl.len()).to_series(-1).to_list(), batch.height)
+    times = sample.group_by(map(exactly, sample.columns)).agg(pl.len().alias(unused("times", sample.schema)))
+    return rows_repeat(times.to_series(-1).to_list(), batch.height)
 
 
 def _added(counted: pl.DataFrame, times: str) -> pl.DataFrame:

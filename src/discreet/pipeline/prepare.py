@@ -29,6 +29,7 @@ from discreet.job.files import FileStamp
 from discreet.job.owner_key import Key, KeyFile, key_file
 from discreet.job.settings import JobSettings
 from discreet.pipeline.clock import Clock
+from discreet.pipeline.load_ahead import load_ahead
 from discreet.pipeline.output import Target, check_output
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
 from discreet.problem import Problem, Scheme, scheme_of_each
@@ -121,6 +122,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         )
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)
+    if not for_front and not settings.any_scheme:
+        load_ahead(settings, schema, schemes, source)
     all_levels = settings.cost.counts_values and not for_front
     with clock("count"):
         people = None

@@ -31,6 +31,7 @@ from discreet.solve.kernels.compiler.programs import Compiling, listening
 
 if TYPE_CHECKING:
     from discreet.solve._class_arrays import Released
+    from discreet.solve._kernel_loading import stand_in
     from discreet.solve._matrix import Combination, combinations
     from discreet.solve._recoding import EvaluatedRecoding, Recoder
     from discreet.solve._redrawn import redraw_hidden
@@ -62,6 +63,7 @@ __all__ = [
     "nothing_found",
     "redraw_hidden",
     "solve",
+    "stand_in",
 ]
 
 _LAZY = {
@@ -71,6 +73,7 @@ _LAZY = {
     "Released": "discreet.solve._class_arrays",
     "combinations": "discreet.solve._matrix",
     "redraw_hidden": "discreet.solve._redrawn",
+    "stand_in": "discreet.solve._kernel_loading",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -10,7 +10,12 @@ from discreet.counts import CodedAttribute, CountTable, Histogram
 from discreet.solve.kernels.compiler.programs import provide
 from discreet.solve.kernels.jit import PLAIN
 
-__all__ = ["five_rows", "two_rows", "warm_up"]
+__all__ = ["five_rows", "stand_in", "two_rows", "warm_up"]
+
+_MANY = 1 << 20
+"""The rows of each tuple of a stand-in, and ..."""
+_VALUES = 64
+"""... the number of sensitive values they share: enough for the promises of most jobs."""
 
 
 def warm_up(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> None:
@@ -31,6 +36,30 @@ def two_rows(attributes: int = 1) -> CountTable:
 def five_rows() -> CountTable:
     """Return a table of two attributes that is just large enough for searches for partitions to branch."""
     return _table([[0, 0, 1, 3, 3], [0, 1, 2, 1, 3]], [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+
+
+def stand_in(attributes: Sequence[str], sensitive: Sequence[str], label: str | None = None) -> CountTable:
+    """Return a table of two tuples with the columns of another, for which the same searches are loaded."""
+    codes = np.array([[0, 1]] * len(attributes), dtype=np.int32)
+    ancestors, values = np.array([[0, 1], [0, 0]], dtype=np.int32), np.arange(_VALUES, dtype=np.int32)
+    histograms = {
+        name: Histogram(
+            name,
+            _VALUES,
+            np.array([0, _VALUES, 2 * _VALUES]),
+            np.tile(values, 2),
+            np.full(2 * _VALUES, _MANY // _VALUES),
+            labels=tuple(map(str, values)),
+        )
+        for name in (*sensitive, *([] if label is None else [label]))
+    }
+    return CountTable(
+        tuple(CodedAttribute(name, ancestors, np.full(2, _MANY)) for name in attributes),
+        codes,
+        np.full(2, _MANY),
+        {name: histograms[name] for name in sensitive},
+        labels=None if label is None else histograms[label],
+    )
 
 
 def _table(codes: list[list[int]], levels: list[list[int]]) -> CountTable:

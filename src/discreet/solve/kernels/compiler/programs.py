@@ -159,8 +159,29 @@ class _State:
     """Whether programs that came with the installation are used."""
     broken = False
     """Whether programs cannot be made, as with a numba that works differently."""
+    under_way: Compiling | None = None
+    """How far compiling is, for threads that wait for it."""
     output: tuple[Path, Target] | None = None
     """Where programs are written to, and for which processor, if not to the cache and for this one."""
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Wait until no other thread loads or compiles, and report how far it is meanwhile."""
+    line, stop = _Line(), _STOP.get()
+    listener = _LISTENER.get() or line
+    try:
+        while not _LOCK.acquire(timeout=_POLL):
+            if stop is not None and stop.is_set():
+                raise CompilingStopped
+            if _State.under_way is not None:
+                listener(_State.under_way)
+    finally:
+        line.clear()
+    try:
+        yield
+    finally:
+        _LOCK.release()
 
 
 def usable() -> bool:
@@ -203,7 +224,7 @@ def entry_for(kernel: Any, text: str, arguments: tuple[Any, ...]) -> Entry | Non
     name = (kernel.name, text)
     found = _State.entries.get(name)
     if found is None:
-        with _LOCK:
+        with _alone():
             what = f"{kernel.name.rpartition(':')[2]} {hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
             _provide(what, lambda: {name: (kernel, arguments)})
             found = _State.entries.get(name)
@@ -216,7 +237,7 @@ def provide(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> N
     If no file has it the job is run with kernels as plain Python, and what it calls is compiled, except for what the
     programs have that it ``uses``.
     """
-    with _LOCK:
+    with _alone():
         if name not in _State.names and usable():
             _provide(name, lambda: _record(job, uses))
         if not usable():
@@ -371,8 +392,10 @@ class _Clock:
     def _tell(self, left: float) -> None:
         if self._stop is not None and self._stop.is_set():
             raise CompilingStopped
-        self._listener(Compiling(self._what, self._done, self._total, max(left, 1.0), self._reason))
+        _State.under_way = Compiling(self._what, self._done, self._total, max(left, 1.0), self._reason)
+        self._listener(_State.under_way)
 
     def end(self) -> None:
         """Leave no line behind."""
+        _State.under_way = None
         self._line.clear()
