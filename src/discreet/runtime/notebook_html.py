@@ -41,9 +41,11 @@ _STYLE = """
 .discreet-card td.text { white-space: normal; min-width: 8rem }
 .discreet-card thead th { font-weight: 600; opacity: .85 } .discreet-card tbody th { font-weight: 600 }
 .discreet-card tbody tr > * { border-top: 1px solid; border-color: color-mix(in srgb, currentColor 14%, transparent) }
-.discreet-card details { margin: 0 0 6px } .discreet-card summary { cursor: pointer; font-weight: 600 }
+.discreet-card details { margin: 0 0 6px } .discreet-card summary { cursor: pointer; font-weight: 600;
+  padding: 2px 0 }
 .discreet-card details > :not(summary) { margin-top: 6px }
-.discreet-card .tree details { margin: 0 0 0 1.1rem } .discreet-card .tree summary { font-weight: 400 }
+.discreet-card .tree details { margin: 0 0 0 1.1rem } .discreet-card .tree summary { font-weight: 400;
+  padding: 2px 0 }
 .discreet-card .tree p { margin: 0 0 0 2.2rem } .discreet-card .quiet { opacity: .85; font-size: .86rem }
 .discreet-card p { margin: 0 0 8px } .discreet-card svg { max-width: 100%; height: auto }
 """
@@ -52,7 +54,7 @@ _STYLE = """
 def card(title: str, *body: str, level: str = "") -> str:
     """Return a card: a title, with a badge where there is a level (ok, caution or danger), and what is in it."""
     mark = badge(level) if level else ""
-    heading = f'<div class="title" role="heading" aria-level="3">{mark}{escape(title)}</div>'
+    heading = f'<div class="title" role="heading" aria-level="2">{mark}{escape(title)}</div>'
     return f'<div class="discreet-card"><style>{_STYLE}</style>{heading}{"".join(body)}</div>'
 
 
@@ -90,14 +92,16 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], text: 
         look = ' class="text"' if number in text else ""
         return f"<{kind}{look}>{escape(content)}</{kind.partition(' ')[0]}>"
 
-    heads = "".join(cell(number, each, 'th scope="col"') for number, each in enumerate(head))
+    heads = "".join(cell(number, each, 'th scope="col"' if each else "td") for number, each in enumerate(head))
     first = f"<thead><tr>{heads}</tr></thead>" if head else ""
     body = ""
     for row in rows:
         cells = (cell(number, each, "td" if number else 'th scope="row"') for number, each in enumerate(row))
         body += f"<tr>{''.join(cells)}</tr>"
     caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f'<div class="scroll"><table>{caption}{first}<tbody>{body}</tbody></table></div>'
+    name = escape(title or f"Table: {', '.join(filter(None, head))}", quote=True)
+    rows_of = f"<table>{caption}{first}<tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{name}">{rows_of}</div>'
 
 
 def note_list(notes: Iterable[str]) -> str:

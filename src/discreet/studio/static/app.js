@@ -45,7 +45,7 @@ function Stepper({ project, step, link }) {
       const why = locked(name, project);
       const here = name === step;
       const finished = !here && !why && done(name, project, step);
-      const content = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
+      const content = html`<span class="number" aria-hidden="true">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}`;
       return html`<li key=${name}>${why
         ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
@@ -218,7 +218,7 @@ function Page() {
       <div class="top">
         <header class="bar">
           <a class="brand" href="#/" aria-label=${texts.home}><img src="/static/icon.svg" alt="" /><span>${texts.title}</span></a>
-          ${project && html`<div class="project-name"><${Button} kind="bare compact" onClick=${() => setRenaming(true)} label=${texts.rename}>${project.name}</${Button}></div>`}
+          ${project && html`<div class="project-name"><${Button} kind="bare compact" onClick=${() => setRenaming(true)} label=${`${project.name}: ${texts.rename}`}>${project.name}</${Button}></div>`}
           <span class="grow"></span>
           <span class="unseen" role="status" aria-live="polite">${saving ? texts.saving : ""}</span>
           ${project && html`<${Button} kind="bare icon" icon="undo" disabled=${!project.can_undo} label=${texts.undo(project.undo_label)} onClick=${() => undo("undo")} />

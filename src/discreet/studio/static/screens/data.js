@@ -49,7 +49,7 @@ function Column({ column, roles, rows, types, onRole, onType, onOpen, onKeep }) 
   const warned = column.warning && column.role !== "identifier" && column.role !== column.suggested;
   const kinds = list.includes(column.type) ? list : [column.type, ...list];
   return html`<li class=${`variable ${column.role}`} data-column=${column.name}>
-    <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)}><b>${column.name}</b><span class="quiet small">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
+    <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)} aria-describedby=${`facts-${encodeURIComponent(column.name)}`}><b>${column.name}</b><span class="quiet small" id=${`facts-${encodeURIComponent(column.name)}`} aria-hidden="true">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
     <label class="type"><span class="unseen">${texts.data.typeOf(column.name)}</span><select class="compact" value=${column.type} onChange=${(event) => onType(event.target.value)}>${kinds.map((type) => html`<option value=${type}>${texts.types[type] || type}</option>`)}</select></label>
     <div class="uniqueness" title=${texts.data.uniqueText}><${Meter} value=${column.unique} kind=${column.unique > 0.5 ? "bound" : "after"} label=${texts.data.unique(share(column.unique))} /><span class="small quiet figures">${texts.data.unique(share(column.unique))}</span></div>
     <${Segments} label=${texts.data.roleOf(column.name)} options=${options} value=${column.role} onChange=${onRole} />
