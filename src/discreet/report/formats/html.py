@@ -119,12 +119,15 @@ def _table(table: DataTable) -> Iterator[str]:
     def cells(row: Sequence[str], head: bool) -> str:
         html = []
         for i, cell in enumerate(row):
-            tag, scope = ("th", ' scope="col"') if head else ("th", ' scope="row"') if i == 0 else ("td", "")
+            named = cell if head else i == 0  # a header without text is none
+            tag, scope = ("th", f' scope="{"col" if head else "row"}"') if named else ("td", "")
             kind = ' class="words"' if i < table.words else ""
             html.append(f"<{tag}{scope}{kind}>{escape(cell)}</{tag}>")
         return "".join(html)
 
-    yield f'<div class="scroll"><table><thead><tr>{cells(table.head, True)}</tr></thead><tbody>'
+    name = escape(f"Table: {', '.join(filter(None, table.head))}", quote=True)
+    yield f'<div class="scroll" tabindex="0" role="group" aria-label="{name}">'
+    yield f"<table><thead><tr>{cells(table.head, True)}</tr></thead><tbody>"
     for row in table.rows:
         yield f"<tr>{cells(row, False)}</tr>"
     yield "</tbody></table></div>"

@@ -82,7 +82,7 @@ def point_card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> I
     )
     badges = '<span class="badge knee">suggested</span>' if point.knee else ""
     badges += "" if point.proven else '<span class="badge">not proven</span>'
-    yield f"<h3>{reached} {badges}</h3>"
+    yield f'<h2 class="choice">{reached} {badges}</h2>'
     if point.note:
         yield f'<p class="note">{escape(point.note)}</p>'
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in picture.facts(point).items())

@@ -53,7 +53,7 @@ function Stepper({ project, step, link }) {
       const here = name === step;
       const old = !why && outdated(name, project);
       const finished = !here && !why && !old && done(name, project, step);
-      const content = html`<span class="number">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
+      const content = html`<span class="number" aria-hidden="true">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}${old && html`<span class="old" title=${texts.steps.old}><${Icon} name="clock" size=${15} /><span class="unseen">${texts.steps.old}</span></span>`}`;
       return html`<li key=${name}>${why
         ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
@@ -243,7 +243,7 @@ function Page() {
       <div class="top">
         <header class="bar">
           <a class="brand" href="#/" aria-label=${texts.home}><img src="/static/icon.svg" alt="" /><span>${texts.title}</span></a>
-          ${project && html`<div class="project-name"><${Button} kind="bare compact" onClick=${() => setRenaming(true)} label=${texts.rename}>${project.name}</${Button}></div>`}
+          ${project && html`<div class="project-name"><${Button} kind="bare compact" onClick=${() => setRenaming(true)} label=${`${project.name}: ${texts.rename}`}>${project.name}</${Button}></div>`}
           <span class="grow"></span>
           <span class="unseen" role="status" aria-live="polite">${saving ? texts.saving : ""}</span>
           ${project && html`<${Button} kind="bare icon" icon="undo" disabled=${!project.can_undo} label=${texts.undo(project.undo_label)} onClick=${() => undo("undo")} />

@@ -23,7 +23,7 @@ export function Notice({ kind = "", icon, children, role }) {
 
 export function Card({ title, text, actions, children, kind = "", id }) {
   const name = useName("card");
-  return html`<section class=${`card ${kind}`} aria-labelledby=${title ? name : undefined} id=${id}>
+  return html`<section class=${`card ${kind}`} aria-labelledby=${title && kind !== "flush" ? name : undefined} id=${id}>
     ${title && html`<header><h2 id=${name}>${title}</h2>${actions}${text && html`<p>${text}</p>`}</header>`}
     ${children}
   </section>`;

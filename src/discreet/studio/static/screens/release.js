@@ -46,7 +46,7 @@ export function Release() {
   </div>
   <aside class="card sticky stack" aria-labelledby="checked"><h2 id="checked">${words.checked}</h2>
     ${!found && !error && html`<${Waiting} tall />`}
-    ${found && html`<ul class="checks" role="status">${found.promises.map((check) => html`<li class=${check.passed ? "good" : "bad"}><${Icon} name=${check.passed ? "check" : "warn"} size=${18} /><span><b>${check.model}</b><span class="small quiet">${check.words || ""}${words.reached(check.reached_text)}</span></span></li>`)}</ul>
+    ${found && html`<ul class="checks" aria-live="polite">${found.promises.map((check) => html`<li class=${check.passed ? "good" : "bad"}><${Icon} name=${check.passed ? "check" : "warn"} size=${18} /><span><b>${check.model}</b><span class="small quiet">${check.words || ""}${words.reached(check.reached_text)}</span></span></li>`)}</ul>
       <${Notice} kind=${passed ? "good" : "bad"}><p><b>${passed ? words.passed : words.notPassed}</b> ${words.passedText}</p></${Notice}>
       ${found.kept.length > 0 && html`<h3>${texts.explore.kept}</h3><ul class="plain small">${found.kept.map((each) => html`<li><b>${each.name}</b> <span class="quiet">${words.keptOf(each.unique === null ? texts.explore.notCounted : share(each.unique), each.confirmed)}</span></li>`)}</ul>`}
       <h3>${words.before}</h3><ol class="advice">${words.advice.map((each) => html`<li>${each}</li>`)}</ol>`}
