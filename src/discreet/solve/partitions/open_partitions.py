@@ -22,6 +22,7 @@ from discreet.solve.partitions.kernels.blocks import RECORD, BlockWalk
 
 __all__ = [
     "AttributeItems",
+    "BlockRates",
     "OnePartition",
     "OpenPartitions",
     "PriceMemory",
@@ -68,6 +69,19 @@ class AttributeItems:
         if self.separable is None or self.separable.block_rate is None:
             return np.zeros(np.shape(leaves))
         return np.asarray(self.separable.block_rate(self.index, leaves, rows), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRates:
+    """The rates of all blocks of an attribute in one array, for annealing.
+
+    With ``runs``, the run from item i to j of n has the rate at i * n + j; otherwise a block has the rate at the sum of
+    its items' ``measure``. NaN means that the block is not allowed.
+    """
+
+    runs: bool
+    measure: IntArray
+    rate: Floats
 
 
 class PriceMemory(ABC):
@@ -162,6 +176,10 @@ class OpenPartitions(ABC):
         coarse = self.coarse[first]
         pairs = (coarse[:, np.newaxis] == coarse) * rows * rows[:, np.newaxis]
         return 1.0 - float((pairs * self.compatible()).sum() / pairs.sum())
+
+    def block_rates(self) -> BlockRates | None:
+        """Return the rates of the blocks that are left; None by default, if blocks are not exchanged one by one."""
+        return None
 
     @abstractmethod
     def walk(self) -> BlockWalk:

@@ -25,7 +25,13 @@ from discreet.solve.partitions.kernels.runs import (
     read_runs,
     write_run_walk,
 )
-from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions, all_leaf_blocks
+from discreet.solve.partitions.open_partitions import (
+    AttributeItems,
+    BlockRates,
+    OpenPartitions,
+    PricedPartitions,
+    all_leaf_blocks,
+)
 
 __all__ = ["OpenRuns", "PricedRuns", "ValidRuns"]
 
@@ -154,6 +160,11 @@ class OpenRuns(OpenPartitions):
         most = np.zeros(self.items.count)
         highest_rates(begin, end, walk.rates, most)
         return most[self.fine]
+
+    def block_rates(self) -> BlockRates:
+        """Return the rates of allowed runs."""
+        rate = np.where(self.allowed, self.space.rates, np.nan).ravel()
+        return BlockRates(True, np.zeros(self.items.count, dtype=np.int64), rate)
 
     def compatible(self) -> Flags:
         """Return which pieces some allowed run holds both of."""
