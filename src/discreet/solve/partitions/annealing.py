@@ -21,14 +21,14 @@ from discreet.solve.partitions.kernels.anneal import (
 from discreet.solve.partitions.kernels.blocks import MINORITY
 from discreet.solve.partitions.open_partitions import BlockRates, OpenPartitions
 
-__all__ = ["WORK", "PartitionAnnealing"]
+__all__ = ["PartitionAnnealing"]
 
 Ints = NDArray[np.int64]
 
 _RESTARTS = 3
 _HOT, _COLD, _DEAR = 0.1, 2e-4, 1000.0
 """Temperatures at the start and the end, as shares of the incumbent's cost, and the last price of a row too many."""
-WORK = 400_000_000
+_WORK = 400_000_000
 """Tuples to visit in all runs, about two seconds..."""
 _SHARE = 0.15
 """... but no more than this share of the time that is left."""
@@ -52,11 +52,15 @@ class PartitionAnnealing:
         self.attributes = _attributes(root, rates, movable)
         self.state = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
 
-    def run(self, start: Sequence[IntArray], cost: float, budget: Budget, work: int = WORK) -> list[Ints] | None:
-        """Return the best partitions found from a start that has this cost, block by item; None if none is better."""
+    def run(self, start: Sequence[IntArray], cost: float, budget: Budget, work: int | None = None) -> list[Ints] | None:
+        """Return the best partitions found from a start that has this cost, block by item; None if none is better.
+
+        ``work`` is how many tuples to visit, if not as many as are worth it.
+        """
         block = np.zeros_like(self.attributes.measure)
         for a, own in enumerate(start):
             block[a, : own.size] = own
+        work = _WORK if work is None else work
         blocks, best = AnnealedBlocks(block, block.copy()), cost
         begun, left = budget.seconds, (budget.time_limit or np.inf) - budget.seconds
         for number in range(_RESTARTS):

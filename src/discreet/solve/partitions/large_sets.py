@@ -68,7 +68,7 @@ class LargeSets(OpenPartitions):
         return np.full(self.items.count, self.widest)
 
     def block_rates(self) -> BlockRates | None:
-        """Return the rates of all sets, by their leaves or by their rows; None if neither decides or some are invalid."""
+        """Return the rates of all sets, by their leaves or their rows; None if neither decides or not all are valid."""
         leaves, n = self.items.attribute.leaves, int(self.rows.sum())
         if self.scheme.uses_hierarchy or self.levels != (0, self.items.attribute.height):
             return None

@@ -119,7 +119,7 @@ class PricedPartitions(ABC):
         """Return what is worth keeping for children; None by default."""
         return None
 
-    def weight(self, room: float) -> float:
+    def weight(self, room: float, limit: float) -> float:
         """Return how much branching on this attribute is expected to help; 0 if it is not branched on."""
         return 0.0
 

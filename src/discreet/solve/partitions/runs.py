@@ -278,10 +278,14 @@ class PricedRuns(PricedPartitions):
         closed, cut, open_ = self._gaps
         return np.minimum(np.maximum(closed[open_], cut[open_]) - self.least, room)
 
-    def weight(self, room: float) -> float:
-        """Return the highest stakes of a gap, divided by the number of open gaps."""
+    def weight(self, room: float, limit: float) -> float:
+        """Return the highest stakes of a gap.
+
+        Without suppression they are divided by the number of open gaps: attributes with few of them come first, since
+        classes are too small until all are decided.
+        """
         stakes = self._stakes(room)
-        return float(stakes.max()) / stakes.size if stakes.size else 0.0
+        return float(stakes.max(initial=0.0)) / (1 if limit else max(stakes.size, 1))
 
     def size(self) -> int:
         """Return the number of open gaps."""

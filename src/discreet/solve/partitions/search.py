@@ -27,7 +27,7 @@ from discreet.runtime.integer_codes import by_appearance
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
-from discreet.solve.partitions.annealing import WORK, PartitionAnnealing
+from discreet.solve.partitions.annealing import PartitionAnnealing
 from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, NodeBounds, PartitionBounds
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
@@ -43,6 +43,8 @@ _DIVE = 60
 """A dive examines so many nodes before the search returns to the node with the least bound..."""
 _SHORT_DIVE = 1
 """... and so many once the incumbent is annealed: more of the bound, as nothing better need be found on the way."""
+_RARELY = 16
+"""Then, the cheapest partitions of one node in so many are tried as an incumbent."""
 _UNANNEALED = 200
 """A search of more nodes than this is worth annealing."""
 _WAITING = 30_000
@@ -229,7 +231,7 @@ class PartitionSearch:
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
 
-    def anneal(self, work: int = WORK) -> None:
+    def anneal(self, work: int | None = None) -> None:
         """Look for a better incumbent by annealing, once; from then on the search is for the bound."""
         annealing, self.annealing = self.annealing, None
         if annealing is None or not annealing.possible or self.best_blocks is None:
@@ -281,6 +283,8 @@ class PartitionSearch:
                 if dived >= self.dive and len(self.waiting) < _WAITING:
                     self._put_back(stack)
                     break
+        if self.unsolved < self.enough:
+            self.anneal()
         return self.unsolved >= self.enough
 
     def _narrowed_by_memory(self, node: Node, memory: Memory | None) -> Node | None:
@@ -312,7 +316,8 @@ class PartitionSearch:
             if bound >= self.enough or found.total == np.inf:
                 self.counts["over budget" if found.total == np.inf else "bound"] += 1
                 return []
-            self._try(_cheapest(node, found))
+            if found.exact or self.dive > _SHORT_DIVE or self.counts[_EXAMINED] % _RARELY == 0:
+                self._try(_cheapest(node, found))
             if found.exact and self.enough <= found.total < np.inf:
                 self.counts["solved by its last attribute"] += 1
                 return []
@@ -349,7 +354,7 @@ class PartitionSearch:
             self.unsolved = min(self.unsolved, bound)
             return []
         room = min(self.enough, 2 * abs(total) + 1) - total
-        a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
+        a, chosen = max(open_, key=lambda pair: pair[1].weight(room, self.limit))
         others = self._others(total, chosen)
         remembered = {b: memory for b, p in enumerate(each) if b != a and p is not None and (memory := p.memory())}
         if self.bounds.takes_largest:

@@ -218,7 +218,7 @@ class PricedSets(PricedPartitions):
         """Return the cost of the cheapest partition with each set."""
         return _SetMemory(self.partitions, self.sets, self.whole, self.least)
 
-    def weight(self, room: float) -> float:
+    def weight(self, room: float, limit: float) -> float:
         """Return a number that falls with the number of items."""
         return room / self.count
 
