@@ -63,6 +63,8 @@ _SEPARATED = 0.05
 """The compatible pieces of an attribute are taken into account if they exclude at least this share of pairs."""
 _GROWTH, _LARGEST_CLAIM = 1.3, 100.0
 """How the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
+_WORTH_MERGING = 2
+"""Cells of one group and piece are merged if that leaves fewer by this factor."""
 _CLASSES = 1 << 16
 """So many classes are evaluated at once."""
 
@@ -310,7 +312,7 @@ class NodeCells:
             return self._price_externally(walk, self._seen_by(a, group, share), groups)
         group, links = self._link(a)
         cost, gone = np.empty(walk.rates.size), np.empty(walk.rates.size)
-        cells, bounds = self._seen_by(a, group, share), self.bounds
+        cells, bounds = self._merged(a, group, links.starts.size - 1, share), self.bounds
         price_blocks(self.kind, bounds.smallest, walk, cells, links, bounds.sums, cost, gone)
         return cost, gone
 
@@ -325,6 +327,32 @@ class NodeCells:
             share=share,
             moment=self.moment[a],
             offset=self.offset[a],
+            labels=self.labels,
+            histogram=self.histogram,
+        )
+
+    def _merged(self, a: int, group: Ints, groups: int, share: Floats) -> BlockCells:
+        """Return the cells as an attribute sees them; those of one group and piece as one, where they are many.
+
+        A separable cost adds them up anyway, and a walk takes each of them in and out many times.
+        """
+        pieces = self.node[a].fine_blocks
+        if self.kind != SEPARABLE or groups * pieces * _WORTH_MERGING > self.count:
+            return self._seen_by(a, group, share)
+        merged = np.zeros((4, groups * pieces))
+        pair = self.bounds.fine[a][self.codes[a]] * groups + group
+        add_up(pair, np.stack([self.weight, share, self.moment[a], self.offset[a]]), merged)
+        kept = np.flatnonzero(merged[0])
+        weight, share, moment, offset = merged[:, kept]
+        return BlockCells(
+            starts=np.searchsorted(kept, groups * np.arange(pieces + 1)).astype(np.int64),
+            entries=np.arange(kept.size),
+            group=kept % groups,
+            core=np.zeros(kept.size, dtype=np.int64),
+            weight=weight,
+            share=share,
+            moment=moment,
+            offset=offset,
             labels=self.labels,
             histogram=self.histogram,
         )

@@ -16,6 +16,7 @@ from discreet.runtime.integer_codes import add_up, by_appearance
 from discreet.solve.partitions.kernels.blocks import BlockWalk
 from discreet.solve.partitions.open_partitions import (
     AttributeItems,
+    BlockRates,
     OnePartition,
     OpenPartitions,
     PricedPartitions,
@@ -65,6 +66,20 @@ class LargeSets(OpenPartitions):
     def highest_rates(self) -> Floats:
         """Return the rate of one block of all leaves."""
         return np.full(self.items.count, self.widest)
+
+    def block_rates(self) -> BlockRates | None:
+        """Return the rates of all sets, by their leaves or their rows; None if neither decides or not all are valid."""
+        leaves, n = self.items.attribute.leaves, int(self.rows.sum())
+        if self.scheme.uses_hierarchy or self.levels != (0, self.items.attribute.height):
+            return None
+        sizes, rows = np.arange(leaves + 1), np.arange(n + 1)
+        by_leaves = [self.items.rates(sizes, np.full_like(sizes, same)) for same in (1, n)]
+        if np.array_equal(*by_leaves, equal_nan=True):
+            return BlockRates(False, np.ones(self.items.count, dtype=np.int64), by_leaves[0])
+        by_rows = [self.items.rates(np.full_like(rows, same), rows) for same in (1, leaves)]
+        if np.array_equal(*by_rows, equal_nan=True):
+            return BlockRates(False, self.rows.astype(np.int64), by_rows[0])
+        return None
 
     def compatible(self) -> NDArray[np.bool_]:
         """Return that any two values may share a block."""

@@ -171,7 +171,7 @@ class PricedList(PricedPartitions):
             return self.partitions, self
         return ListedPartitions(self.partitions.space, kept), None
 
-    def weight(self, room: float) -> float:
+    def weight(self, room: float, limit: float) -> float:
         """Return a number that falls with the number of partitions."""
         return 0.0 if self.partitions.decided else room / len(self.costs)
 

@@ -22,6 +22,7 @@ from discreet.solve.partitions.kernels.blocks import RECORD, BlockWalk
 
 __all__ = [
     "AttributeItems",
+    "BlockRates",
     "OnePartition",
     "OpenPartitions",
     "PriceMemory",
@@ -70,6 +71,19 @@ class AttributeItems:
         return np.asarray(self.separable.block_rate(self.index, leaves, rows), dtype=np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class BlockRates:
+    """The rates of all blocks of an attribute in one array, for annealing.
+
+    With ``runs``, the run from item i to j of n has the rate at i * n + j; otherwise a block has the rate at the sum of
+    its items' ``measure``. NaN means that the block is not allowed.
+    """
+
+    runs: bool
+    measure: IntArray
+    rate: Floats
+
+
 class PriceMemory(ABC):
     """Prices of a node kept for its children, to narrow their partitions before they are priced."""
 
@@ -105,7 +119,7 @@ class PricedPartitions(ABC):
         """Return what is worth keeping for children; None by default."""
         return None
 
-    def weight(self, room: float) -> float:
+    def weight(self, room: float, limit: float) -> float:
         """Return how much branching on this attribute is expected to help; 0 if it is not branched on."""
         return 0.0
 
@@ -162,6 +176,10 @@ class OpenPartitions(ABC):
         coarse = self.coarse[first]
         pairs = (coarse[:, np.newaxis] == coarse) * rows * rows[:, np.newaxis]
         return 1.0 - float((pairs * self.compatible()).sum() / pairs.sum())
+
+    def block_rates(self) -> BlockRates | None:
+        """Return the rates of the blocks that are left; None by default, if blocks are not exchanged one by one."""
+        return None
 
     @abstractmethod
     def walk(self) -> BlockWalk:

@@ -25,7 +25,13 @@ from discreet.solve.partitions.kernels.runs import (
     read_runs,
     write_run_walk,
 )
-from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions, all_leaf_blocks
+from discreet.solve.partitions.open_partitions import (
+    AttributeItems,
+    BlockRates,
+    OpenPartitions,
+    PricedPartitions,
+    all_leaf_blocks,
+)
 
 __all__ = ["OpenRuns", "PricedRuns", "ValidRuns"]
 
@@ -155,6 +161,11 @@ class OpenRuns(OpenPartitions):
         highest_rates(begin, end, walk.rates, most)
         return most[self.fine]
 
+    def block_rates(self) -> BlockRates:
+        """Return the rates of allowed runs."""
+        rate = np.where(self.allowed, self.space.rates, np.nan).ravel()
+        return BlockRates(True, np.zeros(self.items.count, dtype=np.int64), rate)
+
     def compatible(self) -> Flags:
         """Return which pieces some allowed run holds both of."""
         _, begin, end = self._walk
@@ -267,10 +278,14 @@ class PricedRuns(PricedPartitions):
         closed, cut, open_ = self._gaps
         return np.minimum(np.maximum(closed[open_], cut[open_]) - self.least, room)
 
-    def weight(self, room: float) -> float:
-        """Return the highest stakes of a gap, divided by the number of open gaps."""
+    def weight(self, room: float, limit: float) -> float:
+        """Return the highest stakes of a gap.
+
+        Without suppression they are divided by the number of open gaps: attributes with few of them come first, since
+        classes are too small until all are decided.
+        """
         stakes = self._stakes(room)
-        return float(stakes.max()) / stakes.size if stakes.size else 0.0
+        return float(stakes.max(initial=0.0)) / (1 if limit else max(stakes.size, 1))
 
     def size(self) -> int:
         """Return the number of open gaps."""

@@ -27,11 +27,12 @@ from discreet.runtime.integer_codes import by_appearance
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
+from discreet.solve.partitions.annealing import PartitionAnnealing
 from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, NodeBounds, PartitionBounds
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions, PriceMemory
-from discreet.solve.partitions.runs import ValidRuns
+from discreet.solve.partitions.runs import OpenRuns, ValidRuns
 from discreet.solve.partitions.sets import MOST_ITEMS, ValidSets
 
 __all__ = ["PartitionSearch", "all_partitions", "original_values"]
@@ -39,7 +40,13 @@ __all__ = ["PartitionSearch", "all_partitions", "original_values"]
 _ROUNDING, _SMALLEST = 1e-11, 1e-15
 """Costs that differ by less than this share of them, or of the largest possible cost, are equal."""
 _DIVE = 60
-"""A dive examines so many nodes before the search returns to the node with the least bound."""
+"""A dive examines so many nodes before the search returns to the node with the least bound..."""
+_SHORT_DIVE = 1
+"""... and so many once the incumbent is annealed: more of the bound, as nothing better need be found on the way."""
+_RARELY = 16
+"""Then, the cheapest partitions of one node in so many are tried as an incumbent."""
+_UNANNEALED = 200
+"""A search of more nodes than this is worth annealing."""
 _WAITING = 30_000
 """With more nodes waiting, dives go on until their part of the space is done, to save memory."""
 _ROUNDS = 4
@@ -123,6 +130,10 @@ class PartitionSearch:
         self.waiting: list[tuple[float, int, Node, Memory | None]] = []
         self.order = itertools.count()
         self.reported = 0.0
+        self.dive = _DIVE
+        self.annealing: PartitionAnnealing | None = None
+        if problem.cost.additive and isinstance(self.bounds, PartitionBounds):
+            self.annealing = PartitionAnnealing(self.bounds, self.root)
         self.patience: int | None = None
         """After so many nodes the search is over, if it has found anything."""
 
@@ -220,6 +231,19 @@ class PartitionSearch:
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
 
+    def anneal(self, work: int | None = None) -> None:
+        """Look for a better incumbent by annealing, once; from then on the search is for the bound."""
+        annealing, self.annealing = self.annealing, None
+        if annealing is None or not annealing.possible or self.best_blocks is None:
+            return
+        start = [by_appearance(block[own.items.leaves]) for own, block in zip(self.root, self.best_blocks, strict=True)]
+        found = annealing.run(start, self.best, self.budget, work)
+        if found is not None:
+            node = tuple(own.fixed(by_appearance(block)) for own, block in zip(self.root, found, strict=True))
+            self._improve(node, [a for a, own in enumerate(self.root) if not own.decided])
+        if all(isinstance(own, OpenRuns) for own in self.root):
+            self.dive = _SHORT_DIVE
+
     def _try(self, node: Node) -> float:
         """Evaluate one partition of each attribute, and keep it if it is the best so far; returns its cost."""
         cost = self.bounds.bound(node).total  # infinite if it suppresses too much
@@ -241,7 +265,7 @@ class PartitionSearch:
             stack: list[Branch] = [(bound, node, memory)]
             dived = 0
             while stack:
-                if len(stack) < _DIVE or dived % _DIVE == 0:
+                if len(stack) < self.dive or dived % self.dive == 0:
                     lowest = min(self.waiting[0][0] if self.waiting else np.inf, *(branch[0] for branch in stack))
                     self.least = max(self.least, lowest)
                 self._report()
@@ -254,9 +278,13 @@ class PartitionSearch:
                     continue
                 stack += self._expand(bound, less)
                 dived += 1
-                if dived >= _DIVE and len(self.waiting) < _WAITING:
+                if self.annealing is not None and self.counts[_EXAMINED] > _UNANNEALED:
+                    self.anneal()
+                if dived >= self.dive and len(self.waiting) < _WAITING:
                     self._put_back(stack)
                     break
+        if self.unsolved < self.enough:
+            self.anneal()
         return self.unsolved >= self.enough
 
     def _narrowed_by_memory(self, node: Node, memory: Memory | None) -> Node | None:
@@ -288,7 +316,8 @@ class PartitionSearch:
             if bound >= self.enough or found.total == np.inf:
                 self.counts["over budget" if found.total == np.inf else "bound"] += 1
                 return []
-            self._try(_cheapest(node, found))
+            if found.exact or self.dive > _SHORT_DIVE or self.counts[_EXAMINED] % _RARELY == 0:
+                self._try(_cheapest(node, found))
             if found.exact and self.enough <= found.total < np.inf:
                 self.counts["solved by its last attribute"] += 1
                 return []
@@ -323,7 +352,7 @@ class PartitionSearch:
             self.unsolved = min(self.unsolved, bound)
             return []
         room = min(self.enough, 2 * abs(found.total) + 1) - found.total
-        a, chosen = max(open_, key=lambda pair: pair[1].weight(room))
+        a, chosen = max(open_, key=lambda pair: pair[1].weight(room, self.limit))
         others = _others(found, chosen)
         remembered = {b: memory for b, p in enumerate(each) if b != a and p is not None and (memory := p.memory())}
         if found.takes_largest:

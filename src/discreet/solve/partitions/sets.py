@@ -24,6 +24,7 @@ from discreet.solve.partitions.kernels.sets import (
 )
 from discreet.solve.partitions.open_partitions import (
     AttributeItems,
+    BlockRates,
     OnePartition,
     OpenPartitions,
     PricedPartitions,
@@ -104,6 +105,12 @@ class OpenSets(OpenPartitions):
     def highest_rates(self) -> Floats:
         """Return the highest rate of a set that holds each item."""
         return self._most
+
+    def block_rates(self) -> BlockRates:
+        """Return the rates of the sets left; the measure of a set is the set itself."""
+        rate = np.full(1 << self.items.count, np.nan)
+        rate[self.sets] = self.space.rates[self.sets]
+        return BlockRates(False, 1 << np.arange(self.items.count), rate)
 
     def compatible(self) -> NDArray[np.bool_]:
         """Return which items some set holds both of."""
@@ -211,7 +218,7 @@ class PricedSets(PricedPartitions):
         """Return the cost of the cheapest partition with each set."""
         return _SetMemory(self.partitions, self.sets, self.whole, self.least)
 
-    def weight(self, room: float) -> float:
+    def weight(self, room: float, limit: float) -> float:
         """Return a number that falls with the number of items."""
         return room / self.count
 

@@ -213,4 +213,6 @@ def _solve_few_rows() -> None:
         Problem.build(two, privacy="distinct-l(2, s)", cost="LM", scheme="set"),
         Problem.build(five, privacy="k(2)", cost="LM", scheme="set", suppression="budget(0.2)"),
     ):
-        PartitionSearch(problem, Budget(), None).run()
+        search = PartitionSearch(problem, Budget(), None)
+        search.run()
+        search.anneal(work=0)
