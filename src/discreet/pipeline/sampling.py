@@ -78,8 +78,8 @@ def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterat
         reasons = list(_reasons(problem, schema, counted))
         if not reasons:
             yield (
-                f"{drawn}; all levels were given, so that {model.text} holds for the released table if they were chosen "
-                "without looking at this data."
+                f"{drawn}; all levels were given, so that {model.text} holds for the released table if they were "
+                "chosen without looking at this data."
             )
         else:
             yield Caution(
