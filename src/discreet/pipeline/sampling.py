@@ -77,7 +77,10 @@ def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterat
         drawn = f"Rows were drawn with probability {model.sampling:.1%}, and classes have at least {k:,} rows"
         reasons = list(_reasons(problem, schema, counted))
         if not reasons:
-            yield f"{drawn}; the recoding was fixed beforehand, so that {model.text} holds for the released table."
+            yield (
+                f"{drawn}; all levels were given, so that {model.text} holds for the released table if they were "
+                "chosen without looking at this data."
+            )
         else:
             yield Caution(
                 f"{drawn}, as {model.text} needs, but its statement does not hold for the released table: "
