@@ -13,16 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from discreet.job.parameters import PARAMETERS
+from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.runtime.atomic_write import replacing
 from discreet.runtime.parts import Family
-from discreet.vocabulary import families
 
 __all__ = ["SCHEMA_FILE", "job_schema", "policy_schema", "write_beside"]
 
 SCHEMA_FILE = "discreet-job.schema.json"
 """The name of the schema beside saved jobs."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_FAMILY_OF = {"privacy": "privacy", "cost": "costs", "suppression": "suppression", "scheme": "schemes"}
+_FAMILY_OF: dict[str, Family[Any]] = {
+    "privacy": PRIVACY,
+    "cost": COSTS,
+    "suppression": SUPPRESSION,
+    "scheme": SCHEMES,
+}
 """Keys that hold text forms of parts. Solvers are left out: their names depend on the search."""
 
 
@@ -92,9 +97,7 @@ def _schema(title: str, schema: dict[str, Any], properties: dict[str, Any]) -> d
 def _checked(properties: dict[str, Any]) -> dict[str, Any]:
     """Check the text forms among some fields by the names of parts."""
     return {
-        key: _with_forms(field, families()[_FAMILY_OF[key]], ("best",) * (key == "scheme"))
-        if key in _FAMILY_OF
-        else field
+        key: _with_forms(field, _FAMILY_OF[key], ("best",) * (key == "scheme")) if key in _FAMILY_OF else field
         for key, field in properties.items()
     }
 
