@@ -73,7 +73,7 @@ class KeyFile:
                 mode = os.fstat(stream.fileno()).st_mode
                 content = stream.read(_MOST_BYTES)
         except FileNotFoundError:
-            raise DataError(f"There is no key '{self.path.name}'.", topic="key") from None
+            raise DataError(f"There is no key '{self.path}'.", topic="key") from None
         except IsADirectoryError:
             raise DataError(f"'{self.path}' is a folder; name the file of the key.", topic="key") from None
         except PermissionError:
@@ -100,7 +100,7 @@ def key_file(given: str | PathLike[str] | None = None) -> KeyFile | None:
         path = as_path(given, "The key")
         if not path.absolute().parent.is_dir():
             raise OutputError(f"There is no folder '{path.parent}' for the key; make it first.", topic="output-folder")
-        return KeyFile(path.absolute(), explicit=True)  # the current folder may change before the key is used
+        return KeyFile(path, explicit=True)
     state = os.environ.get("XDG_STATE_HOME", "")
     with suppress(RuntimeError):
         folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
