@@ -87,6 +87,7 @@ def test_automatic_hierarchies_need_not_be_named() -> None:
 @pytest.mark.parametrize("given", [True, False])
 def test_the_loss_is_that_of_the_release(scheme: str, given: bool) -> None:
     choices: dict[str, Any] = {"seed": 1} if scheme == "local" else {"suppression": "budget(5%)"}
+    choices |= {"time_limit": 0.5} if scheme in ("ordered", "set") else {}  # any release will do
     release = dc.anonymize(
         people(2, 120).with_columns(age=pl.col("age") // 4),
         quasi_identifiers={"age": "intervals(5, 10)" if given else None, "job": "auto" if given else None},
@@ -163,7 +164,7 @@ def test_rows_without_a_quasi_identifier_that_were_left_out_stop_no_measure() ->
     settings = {"quasi_identifiers": {"age": "intervals(5, 10)", "zip": "mask"}, "sensitive": "illness"}
     release = dc.anonymize(table, **settings, privacy="k(2)", suppression="budget(1)", missing="suppress")
     assert release.dropped_missing == 1
-    assert release.utility().rows == 8  # the row that was left out for a missing value counts as lost
+    assert release.utility(queries=5).rows == 8  # the row that was left out for a missing value counts as lost
     assert release.risk().original_rows == 8
     assert release.utility(only_released=True).rows == release.audit.rows
     assert release.attacks().to_dict()
