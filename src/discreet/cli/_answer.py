@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
 from discreet.cli._terminal import echo
 from discreet.errors import InterruptedRun
+from discreet.runtime.locations import TableLocation, is_url
 
 if TYPE_CHECKING:
     from discreet.cli._watch import Watch
     from discreet.pipeline.applied import Applied
     from discreet.pipeline.release import Release
 
-__all__ = ["Exact", "answer", "echo_json", "end_early", "warn"]
+__all__ = ["IN_PLACE", "Exact", "answer", "echo_json", "end_early", "exists", "warn"]
+
+
+IN_PLACE = ", in place of an earlier one"
+"""What to say of a file that was replaced."""
+
+
+def exists(location: TableLocation) -> bool:
+    """Whether there is a file, or something in a folder; tables of databases are not looked up."""
+    path = Path(location)
+    return not is_url(location) and (path.is_file() or (path.is_dir() and any(path.iterdir())))
 
 
 class Result(Protocol):

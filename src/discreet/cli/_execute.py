@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli._answer import Exact, answer, end_early, warn
+from discreet.cli._answer import IN_PLACE, Exact, answer, end_early, exists, warn
 from discreet.cli._terminal import headline
 from discreet.errors import InterruptedRun, UsageError
 from discreet.runtime.locations import TableLocation, is_url, without_password
@@ -38,7 +38,7 @@ def execute(
     from discreet.cli._watch import Abandoned, Watch
 
     before = _output_identity(job)
-    replaced = {location for location in _targets(job) if _exists(location)}
+    replaced = {location for location in _targets(job) if exists(location)}
     with Watch(quiet) as watch:
         job.check_targets(save_as)
         if save_as is not None:
@@ -50,7 +50,7 @@ def execute(
                 raise
             raise InterruptedRun("The release was written; what comes with it may be missing.") from None
     lines = [
-        f"The {what} is in {_location_text(location)}{', in place of an earlier one' * (location in replaced)}."
+        f"The {what} is in {_location_text(location)}{IN_PLACE * (location in replaced)}."
         for location, what in _targets(job).items()
     ]
     if job.certificate is not None and release.key is not None and release.key.path.exists():
@@ -70,12 +70,6 @@ def _targets(job: Job) -> dict[TableLocation, str]:
     files += [("data protection page, for you alone,", page) for page in job.internal_page]
     files += [("certificate", job.certificate), ("mapping, for you alone,", job.mapping)]
     return {job.locate(path) or path: what for what, path in files if path is not None}
-
-
-def _exists(location: TableLocation) -> bool:
-    """Whether there is a file, or something in a folder; tables of databases are not looked up."""
-    path = Path(location)
-    return not is_url(location) and (path.is_file() or (path.is_dir() and any(path.iterdir())))
 
 
 def _output_identity(job: Job) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli._answer import Exact, answer
+from discreet.cli._answer import IN_PLACE, Exact, answer, exists
 from discreet.cli._help import Command, option
 from discreet.cli._options import columns, job_options, json_option, keep_order_option, quiet_option, verbose_option
 
@@ -72,6 +72,7 @@ def apply(mapping: str, source: str, output: str, as_json: bool, verbose: bool, 
     target = check_output(output, source)
     if isinstance(target, Output):
         check_distinct_files([target.path], [Path(mapping)])
+    replaced = IN_PLACE * exists(output)
     applied = apply_mapping(
         mapping,
         source,
@@ -84,4 +85,4 @@ def apply(mapping: str, source: str, output: str, as_json: bool, verbose: bool, 
         order="keep" if options["keep_order"] else "random",
     )
     result = Exact(applied) if verbose else applied
-    answer(result, f"The result is in {os.path.normpath(output)}.", as_json=as_json, quiet=quiet)
+    answer(result, f"The result is in {os.path.normpath(output)}{replaced}.", as_json=as_json, quiet=quiet)

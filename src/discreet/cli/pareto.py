@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from discreet.cli._answer import end_early, warn
+from discreet.cli._answer import IN_PLACE, end_early, exists, warn
 from discreet.cli._help import Command, option
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, level_pairs, privacy_models, quiet_option
@@ -121,6 +121,7 @@ def pareto(
 
     from discreet.cli._watch import Watch
 
+    replaced = {name for name in (*outputs, release_to or "") if name and exists(name)}
     with Watch(quiet) as watch:
         front = find(
             **arguments,
@@ -146,9 +147,9 @@ def pareto(
             headline(release.verdict.level, release.verdict.headline)
             echo(release.summary(warnings=False))
         for name in outputs:
-            echo(f"The front is in {name}.")
+            echo(f"The front is in {name}{IN_PLACE * (name in replaced)}.")
         if release_to is not None:
-            echo(f"The release is in {without_password(release_to)}.")
+            echo(f"The release is in {without_password(release_to)}{IN_PLACE * (release_to in replaced)}.")
     end_early(watch, "the front so far was kept")
 
 

@@ -274,11 +274,14 @@ class Family(Generic[P]):
         return did_you_mean(name, [*known, *aliases]) or f"known are {', '.join(known)}."
 
     def _proposed(self, name: str) -> tuple[str | Argument, ...]:
-        """Return a proposal in pieces: a member of another family that is a parameter of its own, or one of this."""
+        """Return a proposal in pieces: a name like it, a member of another family that has this name, or others."""
+        proposal = self.proposal(name)
+        if proposal.startswith("did you mean '"):
+            return (proposal,)
         for other in Family.known:
             if other is not self and other.kind in _PARAMETERS and name.lower() in map(str.lower, other.members()):
                 return f"'{name}' is a {other.kind}, which is given as ", Argument(other.kind, name), "."
-        return (self.proposal(name),)
+        return (proposal,)
 
     def with_name(self, choice: str) -> str:
         """Add the name of the member to arguments that may stand without it.
