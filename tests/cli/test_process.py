@@ -222,6 +222,8 @@ def test_an_end_after_the_release_was_written_says_so(tmp_path: Path, written: b
 
     class Ended:
         output, report, certificate, mapping = "safe.csv", (), None, None
+        protection_page: tuple[str, ...] = ()
+        internal_page: tuple[str, ...] = ()
 
         def locate(self, name: str) -> Path:
             return tmp_path / name
