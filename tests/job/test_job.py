@@ -210,3 +210,16 @@ def test_settings_have_the_parameters_of_a_job() -> None:
     assert set(PARAMETERS) - in_engine - written - {"input"} == settings - {"data", "given_cost", "any_scheme"}
     arguments = set(inspect.signature(anonymize).parameters)
     assert set(PARAMETERS) - written - {"input"} == arguments - {"data", "progress", "budget"}
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_threads_are_a_whole_number(threads) -> None:
+    table = pl.DataFrame({"a": [1, 1]})
+    with pytest.raises(UsageError, match="number of threads"):
+        anonymize(table, quasi_identifiers="a", privacy="k(2)", threads=threads)
+
+
+def test_a_release_says_how_many_threads_it_was_given() -> None:
+    table = pl.DataFrame({"a": [1, 1]})
+    assert anonymize(table, quasi_identifiers="a", privacy="k(2)", threads=2).job["threads"] == 2
+    assert "threads" not in anonymize(table, quasi_identifiers="a", privacy="k(2)").job

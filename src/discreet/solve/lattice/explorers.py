@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.solve.kernels.classes import ClassList, ClassPool, ListUse
+from discreet.solve.kernels.classes import ClassList, ClassPool, GroupingScratch, ListUse
 from discreet.solve.kernels.pricing import ClassPrices
 from discreet.solve.kernels.records import record, records
 from discreet.solve.lattice.kernels.explorers import FULL, Place, PlaceState, evaluate_apart, take_turn
@@ -37,6 +38,8 @@ class Explorers:
     most: int
     """Entries of the pool that may be used for lists."""
     running: list[Future[None] | None]
+    spare: deque[tuple[GroupingScratch, ClassPrices]]
+    """Scratch space that no thread is using. A thread takes what was used last, which is still in its cache."""
     turn: int = 0
 
     @classmethod
@@ -47,7 +50,8 @@ class Explorers:
         if most < _FOR_LISTS * tuples:
             return None
         begins = [size - 2 * (e + 1) * tuples for e in range(number)]
-        explorers = cls(pool, [_make_place(pool, prices, begin) for begin in begins], most, [None] * number)
+        places = [_make_place(pool, prices, begin) for begin in begins]
+        explorers = cls(pool, places, most, [None] * number, deque([(pool.scratch, prices)]))
         explorers.forget_lists()
         return explorers
 
@@ -68,11 +72,23 @@ class Explorers:
             if outcome == EVALUATE:
                 work -= int(place.pool.lists.span[0].count) + _OVERHEAD
                 if executor is None:
-                    evaluate_apart(place, search, search.explored[e])
+                    self._evaluate(e, search)
                 else:
-                    self.running[e] = executor.submit(evaluate_apart, place, search, search.explored[e])
+                    self.running[e] = executor.submit(self._evaluate, e, search)
             self.turn = (e + 1) % len(self.places)
         return EVALUATE
+
+    def _evaluate(self, e: int, search: LatticeSearch) -> None:
+        """Evaluate the node of an explorer in scratch space of this thread."""
+        place = self.places[e]
+        try:
+            scratch, prices = self.spare.pop()
+        except IndexError:
+            scratch = make_scratch(self.pool.lattice)
+            prices = place.prices._replace(pack_rate=np.empty_like(place.prices.pack_rate))
+        pool = place.pool._replace(scratch=scratch)
+        evaluate_apart(place._replace(pool=pool, prices=prices), search, search.explored[e])
+        self.spare.append((scratch, prices))
 
     def rehearse(self, search: LatticeSearch) -> None:
         """Call the kernels once, on a search that is over."""
@@ -92,11 +108,10 @@ class Explorers:
 
 
 def _make_place(pool: ClassPool, prices: ClassPrices, begin: int) -> Place:
-    """Return a place whose entries begin there, with scratch space of its own."""
+    """Return a place whose entries begin there."""
     m = pool.lattice.codes.shape[0]
     lists = pool.lists._replace(
         node=np.zeros((2, m), dtype=np.int64), span=records(ClassList, 2), used=record(ListUse, lists=2, entries=begin)
     )
-    scratch = make_scratch(pool.lattice)._replace(reduction=pool.scratch.reduction)
-    own_prices = prices._replace(pack_rate=np.empty_like(prices.pack_rate))
-    return Place(ClassPool(pool.lattice, lists, scratch), own_prices, record(PlaceState, begin=begin))
+    between = np.empty(m, dtype=np.int64)
+    return Place(ClassPool(pool.lattice, lists, pool.scratch), prices, record(PlaceState, begin=begin), between)

@@ -22,7 +22,7 @@ from discreet.solve.lattice.set_up import grow
 
 __all__ = ["ALONE", "CompiledNodes", "PlainNodes"]
 
-ALONE = 8_000_000
+ALONE = 30_000_000
 """Class entries, a fraction of a second, after which a search has several explorers and threads."""
 
 _WORK = 2_000_000

@@ -57,6 +57,8 @@ class Place(NamedTuple):
     """Its list 0 is the source, list 1 the intermediate one."""
     prices: ClassPrices
     state: PlaceState
+    between: NDArray[np.int64]
+    """(m,) the node of the intermediate list."""
 
 
 @inner_kernel
@@ -65,10 +67,10 @@ def evaluate_apart(place: Place, search: LatticeSearch, node: NDArray[np.int64])
     pool, state = place.pool, place.state
     lists, source = pool.lists, 0
     if state.halfway == 1:
-        state.shorter = group(pool, 0, pool.scratch.between)
+        state.shorter = group(pool, 0, place.between)
         lists.span[1].first, lists.span[1].count = state.begin, state.shorter
         for i in range(node.size):
-            lists.node[1, i] = pool.scratch.between[i]
+            lists.node[1, i] = place.between[i]
         lists.used.entries = state.begin + state.shorter
         source = 1
     state.classes = group(pool, source, node)
@@ -83,8 +85,8 @@ def _keep(pool: ClassPool, place: Place, node: NDArray[np.int64]) -> None:
     before, begin = own.span[0].count, state.begin
     if state.halfway == 1:
         if 4 * state.shorter <= 3 * before:
-            learn_reduction(place.pool, 0, place.pool.scratch.between, state.shorter)
-            adopt_list(lists, place.pool.scratch.between, begin, state.shorter)
+            learn_reduction(place.pool, 0, place.between, state.shorter)
+            adopt_list(lists, place.between, begin, state.shorter)
         before, begin = state.shorter, begin + state.shorter
     if 4 * state.classes <= 3 * before:
         adopt_list(lists, node, begin, state.classes)
@@ -109,7 +111,7 @@ def take_turn(pool: ClassPool, place: Place, search: LatticeSearch, explorer: in
     search.explorer[explorer].pending = 1
     source = source_of(lists, node)
     state.shorter, state.halfway = 0, 0
-    if intermediate_node(pool, source, node, place.pool.scratch.between):
+    if intermediate_node(pool, source, node, place.between):
         state.halfway = 1
     own.span[0].first, own.span[0].count = lists.span[source].first, lists.span[source].count
     for i in range(node.size):
