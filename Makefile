@@ -77,7 +77,7 @@ types: $(VENV)/.dev ## check types
 bench: $(VENV)/.dev ## measure speed, as ratios
 	$(BIN)/python benchmarks/run.py
 
-papers: $(VENV)/.papers ## repeat the experiments of five papers (under two hours) and write one page about them
+papers: $(VENV)/.papers ## repeat the experiments of five papers (about 40 minutes) and write one page about them
 	$(BIN)/python benchmarks/papers/all_papers.py --output .bench/papers
 
 docs: $(VENV)/.docs ## build the documentation into site/, to be opened from the disk

@@ -49,6 +49,29 @@ def test_some_can_be_anybody(tmp_path: Path) -> None:
     assert handed_over(first, tmp_path, cost=False) == handed_over(second, tmp_path, cost=False)
 
 
+@pytest.mark.parametrize("cost", ["NCP", "HDM", "entropy"])
+@pytest.mark.parametrize("oldest", [60, 98])
+def test_a_cost_that_depends_on_their_values_is_withheld(cost: str, oldest: int) -> None:
+    """NCP divides by the range of all rows, HDM and entropy count all values: a cost would tell who was the oldest."""
+    ages = [20] * 10 + [30] * 10 + [oldest + i for i in range(6)]
+    release = dc.anonymize(
+        pl.DataFrame({"age": ages}),
+        quasi_identifiers=["age"],
+        privacy="k(10)",
+        cost=cost,
+        scheme="ordered",
+        suppression="budget(6)",
+    )
+    assert release.suppressed == 6
+    data = release.to_dict()
+    assert [data[name] for name in ("cost", "normalized_cost", "lower_bound")] == [None] * 3
+    assert data["suppressed"] == 6
+    assert any("depends on values of people who were left out" in note for note in data["notes"])
+    assert release.to_dict(exact=True)["cost"] == release.cost
+    assert "not shown" in release.summary()
+    assert "cost=" not in repr(release)
+
+
 def test_figures_that_tell_how_few_are_withheld(tmp_path: Path) -> None:
     release = released(TWO)
     data = release.to_dict()

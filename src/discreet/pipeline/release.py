@@ -488,7 +488,7 @@ class Release:
 
     def __repr__(self) -> str:
         people = LeftOut.of(self)
-        cost = "" if people.few else f"cost={self.cost:g}, gap={self.gap:.2%}, "
+        cost = "" if people.hides_cost else f"cost={self.cost:g}, gap={self.gap:.2%}, "
         rows = f"{people.released:,}" + ("" if people.few else f" of {self.n:,}")
         return (
             f"Release({self.status}, {cost}rows={rows}, classes={self.classes:,}, "

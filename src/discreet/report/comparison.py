@@ -20,7 +20,7 @@ from discreet.report.formats.page import document, own_file
 from discreet.report.job_text import job_for_reports
 from discreet.report.numbers import number_text, percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Figure, Section, Text
-from discreet.report.small_counts import WITHHELD, LeftOut, few
+from discreet.report.small_counts import COST_WITHHELD, WITHHELD, LeftOut, few
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.locations import as_path
 from discreet.runtime.plurals import amount
@@ -175,6 +175,8 @@ class Comparison:
         notes += [f"'{job.name}': {job.why}" for job in self.jobs if job.why is not None]
         if any(job.release is not None and LeftOut.of(job.release).few for job in self.jobs):
             notes.append(WITHHELD)
+        elif any(job.release is not None and LeftOut.of(job.release).hides_cost for job in self.jobs):
+            notes.append(COST_WITHHELD)
         if len(columns) > 1:
             notes.append(
                 "The jobs have different quasi-identifiers: each risk and loss is about the columns of its own job."

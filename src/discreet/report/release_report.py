@@ -20,7 +20,7 @@ from discreet.report.notebook import audit_table
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, rounded_percent
 from discreet.report.schemes_tried import HEAD, schemes_tried, table_rows
-from discreet.report.small_counts import WITHHELD, LeftOut, withheld_promises
+from discreet.report.small_counts import LeftOut, withheld_promises
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.notebook_html import card, figures, findings, note_list, table
 from discreet.runtime.plurals import amount, either
@@ -47,7 +47,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     notes = release.notes if exact else handed_over(release.notes)
     data = {
         "verdict": release.verdict.to_dict(),
-        **_costs(release, shown=exact or not (left_out.few or release.drawn)),
+        **_costs(release, shown=exact or not (left_out.hides_cost or release.drawn)),
         **left_out.to_dict(),
         "suppressed_values": release.suppressed_values,
         "classes": release.classes,
@@ -55,7 +55,7 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "levels": dict(release.levels) if exact or not left_out.total else _publishable_levels(release),
         "released_values": release.released_values,
         "audit": release.audit.to_dict(hidden=() if exact else withheld_promises(release)),
-        "notes": [*map(str, notes), *([WITHHELD] if left_out.few and not exact else [])],
+        "notes": [*map(str, notes), *_withheld(left_out, exact)],
         "warnings": [str(note) for note in notes if isinstance(note, Caution)],
         "kept": [
             {"name": column.name, "unique": rounded_percent(column.unique, release.n), "confirmed": column.confirmed}
@@ -78,6 +78,11 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         data["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
         data["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
     return data
+
+
+def _withheld(left_out: LeftOut, exact: bool) -> list[str]:
+    """Say why figures are missing, if any are."""
+    return [] if exact or left_out.why_withheld is None else [left_out.why_withheld]
 
 
 def _publishable_levels(release: Release) -> dict[str, int | None]:
@@ -104,7 +109,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
         *_verdict(release),
         ("rows", _exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}"),
         ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
-        ("cost", _cost(release, shown=exact or not (left_out.few or release.drawn))),
+        ("cost", _cost(release, shown=exact or not (left_out.hides_cost or release.drawn))),
         *_score(release, shown=exact or not left_out.total),
         ("scheme", _scheme(release)),
         *_schemes(release, exact),
@@ -130,7 +135,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
     shown = release.notes if exact else handed_over(release.notes)
     cautions = [f"warning: {note}" for note in shown if warnings and isinstance(note, Caution)]
     notes = [note for note in shown if not isinstance(note, Caution)]
-    notes += [WITHHELD] if left_out.few and not exact else []
+    notes += _withheld(left_out, exact)
     return "\n".join([*lines, *cautions, *(f"note: {note}" for note in notes)])
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import UsageError
-from discreet.problem import PRIVACY
+from discreet.problem import COSTS, PRIVACY
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.problem import PrivacyModel
 
 __all__ = [
+    "COST_WITHHELD",
     "LEAST",
     "WITHHELD",
     "LeftOut",
@@ -41,6 +42,11 @@ WITHHELD = (
     "release.lower_bound."
 )
 """Why figures are missing."""
+COST_WITHHELD = (
+    "The cost depends on values of people who were left out, so that it and its lower bound are not shown here; the "
+    "owner of the data has them in release.cost and release.lower_bound."
+)
+"""Why the cost is missing."""
 
 
 def least_cell(models: Sequence[PrivacyModel]) -> int:
@@ -112,11 +118,14 @@ class LeftOut:
     """Left out to keep the promises."""
     dropped: int = 0
     """Left out because a quasi-identifier was missing."""
+    cost_tells: bool = False
+    """Whether the cost depends on values of suppressed rows."""
 
     @classmethod
     def of(cls, release: Release) -> LeftOut:
         """Count the people a release leaves out."""
-        return cls(release.n - release.suppressed, release.suppressed, release.dropped_missing)
+        tells = bool(release.suppressed) and _cost_tells(release.job.get("cost"))
+        return cls(release.n - release.suppressed, release.suppressed, release.dropped_missing, tells)
 
     @property
     def total(self) -> int:
@@ -127,6 +136,16 @@ class LeftOut:
     def few(self) -> bool:
         """Whether so few were suppressed that rows, cost and lower bound are withheld."""
         return 0 < self.suppressed < LEAST
+
+    @property
+    def hides_cost(self) -> bool:
+        """Whether the cost and its lower bound are withheld."""
+        return self.few or self.cost_tells
+
+    @property
+    def why_withheld(self) -> str | None:
+        """Why figures are missing; None if all are shown."""
+        return WITHHELD if self.few else COST_WITHHELD if self.cost_tells else None
 
     @property
     def rows(self) -> int | None:
@@ -157,6 +176,14 @@ class LeftOut:
             "suppressed": None if self.few else self.suppressed,
             "dropped_missing": None if self.few or 0 < self.dropped < LEAST else self.dropped,
         }
+
+
+def _cost_tells(cost: Any) -> bool:
+    """Whether a cost of a job depends on values of suppressed rows."""
+    try:
+        return COSTS.make("LM" if cost is None else cost).tells_suppressed
+    except UsageError:  # a cost that was passed as an object and has no text form
+        return True
 
 
 def withheld_promises(release: Release) -> frozenset[str]:

@@ -202,7 +202,7 @@ def _usefulness(release: Release) -> Iterator[Finding]:
     if empty:
         says = "says" if len(empty) == 1 else "say"
         yield Finding("caution", f"{_listed(empty)} {says} nothing any more: all rows have the same value.")
-    if LeftOut.of(release).few or release.score is not None or release.drawn:
+    if LeftOut.of(release).hides_cost or release.score is not None or release.drawn:
         return
     if release.normalized_cost > _MUCH_LOST and not empty:
         yield Finding("caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.")

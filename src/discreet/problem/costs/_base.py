@@ -117,6 +117,11 @@ class Cost(Part, ABC):
 
     If it is wrong, ``auto`` chooses a solver for scores, which prices another cost.
     """
+    tells_suppressed: ClassVar[bool] = False
+    """The cost of released rows depends on the values of suppressed ones, by ranges or counts of the whole table.
+
+    Reports then withhold it where somebody was suppressed. If it is wrong, reports may reveal such a value.
+    """
     removal_never_pays: ClassVar[bool] = False
     """A class with some rows suppressed costs at least as much as the whole class published.
 

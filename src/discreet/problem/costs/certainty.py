@@ -54,6 +54,7 @@ class Certainty(PerRowCost):
     summary = "How wide the released ranges and groups are, as a share of the column."
     rank = 20
     sentence = "How wide the released ranges and groups are, as a share of the whole column."
+    tells_suppressed = True
     needs = frozenset({"extent", "set_sizes"})
     local = True
 

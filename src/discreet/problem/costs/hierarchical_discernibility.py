@@ -37,6 +37,7 @@ class HierarchicalDiscernibility(Cost):
     summary = "How many people became harder to tell apart in each column."
     rank = 40
     sentence = "How many people became harder to tell apart in each column, as a share of all."
+    tells_suppressed = True
     needs = frozenset({"block_rows", "moments", "members"})
     local = True
     superadditive = True

@@ -35,6 +35,7 @@ class NonUniformEntropy(Cost):
     summary = "How many bits it would take to guess the original values."
     rank = 60
     sentence = "How many bits it would take to guess the original values."
+    tells_suppressed = True
     needs = frozenset({"block_rows", "moments"})
     local = True
     superadditive = True

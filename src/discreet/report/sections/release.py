@@ -36,7 +36,7 @@ from discreet.report.sections.blocks import (
     Tiles,
     VerdictBox,
 )
-from discreet.report.small_counts import WITHHELD, LeftOut, few, hidden_cells, withheld_promises
+from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
 from discreet.runtime.locations import TableUrl, is_url
 from discreet.runtime.plurals import amount, either
 from discreet.runtime.text_form import outline
@@ -122,9 +122,17 @@ def report_tiles(release: Release) -> Tiles:
         risk = f"of being found; on average 1 in {1 / audit.sizes.average_risk:,.0f}"
     else:
         highest, risk = "none", "nothing was released"
-    loss = "not shown" if left_out.few or release.drawn else percent(release.normalized_cost)
-    relative = "it would reveal how few were left out" if left_out.few else "of the loss if everybody were left out"
-    best = "proven" if proven else "not proven" if left_out.few or release.drawn else f"within {percent(release.gap)}"
+    loss = "not shown" if left_out.hides_cost or release.drawn else percent(release.normalized_cost)
+    relative = "of the loss if everybody were left out"
+    if left_out.hides_cost:
+        relative = f"it would reveal {'how few' if left_out.few else 'who'} were left out"
+    best = (
+        "proven"
+        if proven
+        else "not proven"
+        if left_out.hides_cost or release.drawn
+        else f"within {percent(release.gap)}"
+    )
     if release.drawn:
         relative = "it would help to undo how the release was drawn"
     proof = (
@@ -227,15 +235,15 @@ def _result(release: Release) -> Iterator[Block]:
     if release.suppressed_values:
         unknown = release.suppressed_values / max(left_out.released, 1)
         facts.append(("made unknown", f"{amount(release.suppressed_values, 'sensitive value')}, {percent(unknown)}"))
-    if not (left_out.few or release.drawn):
+    if not (left_out.hides_cost or release.drawn):
         share = percent(release.normalized_cost)
         facts.append(("cost", f"{number_text(release.cost)}, {share} of the cost of leaving everybody out"))
     if release.score is not None:
         of = "" if left_out.total else f" of {number_text(release.stats['score_before'])}"
         facts.append(("score", f"{number_text(release.score)}{of}"))
     yield Facts(facts)
-    if left_out.few:
-        yield Text(WITHHELD)
+    if left_out.why_withheld is not None:
+        yield Text(left_out.why_withheld)
     yield _column_table(release)
     if left_out.total:
         yield Text("Values are counted among the people in the release.")
@@ -275,7 +283,7 @@ def _level(column: ReleasedColumn) -> str:
 
 def _proof(release: Release) -> Iterator[Block]:
     left_out = LeftOut.of(release)
-    cost = "" if left_out.few else f" The release costs {number_text(release.cost)}."
+    cost = "" if left_out.hides_cost else f" The release costs {number_text(release.cost)}."
     if release.status == "optimal":
         yield Text(
             f"The search was complete.{cost} It is proven that no release of this table that keeps the promises, with "
@@ -287,7 +295,7 @@ def _proof(release: Release) -> Iterator[Block]:
             "How near stays with the owner of the data."
         )
         return
-    elif left_out.few:
+    elif left_out.hides_cost:
         yield Text("The search ended before it was complete, so a release that costs less may exist.")
     else:
         yield Text(
