@@ -15,7 +15,20 @@ from pathlib import Path
 from harness import Row, Settings, print_rows
 from harness.machine import describe, fingerprint
 
-NAMES = ("search", "job", "start", "command", "million", "packages", "reached", "growth", "shapes", "local", "audits")
+NAMES = (
+    "search",
+    "job",
+    "start",
+    "command",
+    "million",
+    "packages",
+    "reached",
+    "growth",
+    "shapes",
+    "local",
+    "partitions",
+    "audits",
+)
 
 
 def main() -> int:
