@@ -45,8 +45,8 @@ class PartitionAnnealing:
         self.possible = bounds.compiled and bounds.kind != MINORITY and bool(movable)
         if not self.possible:
             return
-        self.rules = AnnealedRules(bounds.kind, bounds.smallest, bounds.limit)
-        self.tuples = AnnealedTuples(bounds.codes.astype(np.int32), bounds.columns[0], bounds.columns[1])
+        self.rules = AnnealedRules(int(bounds.kind), float(bounds.smallest), float(bounds.limit))
+        self.tuples = AnnealedTuples(np.ascontiguousarray(bounds.codes, dtype=np.int32), bounds.columns[0], bounds.columns[1])
         self.attributes = _attributes(root, rates, movable)
         self.state = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
 
@@ -59,7 +59,7 @@ class PartitionAnnealing:
         for a, own in enumerate(start):
             block[a, : own.size] = own
         evaluations = min(evaluations, _WORK // _RESTARTS // self.tuples.rows.size) + 1
-        blocks, best = AnnealedBlocks(block, block.copy()), cost
+        blocks, best = AnnealedBlocks(block, block.copy()), float(cost)
         begun, left = budget.seconds, (budget.time_limit or np.inf) - budget.seconds
         for number in range(_RESTARTS):
             blocks.now[:] = blocks.best
@@ -76,7 +76,7 @@ class PartitionAnnealing:
             spent = (budget.seconds - begun) / max(until - begun, 1e-9)  # of the time, before this portion
             cold = min(max(done / evaluations, spent + portion / evaluations), 1.0)
             first, last = (scale * _HOT * (_COLD / _HOT) ** part for part in (cooled, cold))
-            plan = Cooling(portion, first, last, _DEAR**cold)
+            plan = Cooling(portion, float(first), float(last), float(_DEAR**cold))
             best = anneal_partitions(self.rules, self.attributes, self.tuples, plan, self.state, best, blocks)
             cooled = cold
         return best
