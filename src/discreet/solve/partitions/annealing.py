@@ -46,7 +46,9 @@ class PartitionAnnealing:
         if not self.possible:
             return
         self.rules = AnnealedRules(int(bounds.kind), float(bounds.smallest), float(bounds.limit))
-        self.tuples = AnnealedTuples(np.ascontiguousarray(bounds.codes, dtype=np.int32), bounds.columns[0], bounds.columns[1])
+        self.tuples = AnnealedTuples(
+            np.ascontiguousarray(bounds.codes, dtype=np.int32), bounds.columns[0], bounds.columns[1]
+        )
         self.attributes = _attributes(root, rates, movable)
         self.state = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
 
