@@ -16,7 +16,6 @@ from discreet.solve import Budget
 from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.cuts.solver import CutsSolver
 from discreet.solve.lattice.solver import LatticeSolver
-from discreet.solve.partitions import annealing as _annealing
 from discreet.solve.partitions import bounds as _partition_bounds
 from discreet.solve.partitions import search as _partition_search
 from discreet.solve.partitions import sets as _sets
@@ -161,8 +160,7 @@ def portions(request, monkeypatch):
     """Let the search look at few nodes, sets and classes at a time, so that small tables exercise all of it."""
     if request.param == "in small portions":
         search_in_small_portions(monkeypatch)
-        monkeypatch.setattr(_partition_search, "_UNANNEALED", 0)
-        monkeypatch.setattr(_annealing, "_WORK", 2000)
+        monkeypatch.setattr(_partition_search, "_ANNEALED", ((0, 50), (3, 100)))
         monkeypatch.setattr(_partition_bounds, "_WORTH_MERGING", 0)
         monkeypatch.setattr(_partition_bounds, "_CLASSES", 2)
     return request.param

@@ -30,7 +30,7 @@ def test_what_it_finds_is_allowed_and_costs_what_it_says(scheme, cost, kind):
         search = PartitionSearch(problem, Budget(), None)
         start = [own.most_general() for own in search.root]
         before = search._try(tuple(own.fixed(blocks) for own, blocks in zip(search.root, start, strict=True)))
-        found = search.annealing.run(start, before, Budget(), work=100_000)
+        found = search.annealing.run(start, before, Budget(), evaluations=1000)
         if found is None:
             continue
         blocks = [own.leaf_blocks(each) for own, each in zip(search.root, map(by_appearance, found), strict=True)]
@@ -51,7 +51,7 @@ def test_the_optimum_of_a_small_table():
         search = PartitionSearch(problem, Budget(), None)
         start = [own.most_general() for own in search.root]
         before = search._try(tuple(own.fixed(blocks) for own, blocks in zip(search.root, start, strict=True)))
-        found = search.annealing.run(start, before, Budget(), work=3_000_000)
+        found = search.annealing.run(start, before, Budget(), evaluations=20_000)
         cost = (
             before
             if found is None

@@ -29,13 +29,11 @@ _RESTARTS = 3
 _HOT, _COLD, _DEAR = 0.1, 2e-4, 1000.0
 """Temperatures at the start and the end, as shares of the incumbent's cost, and the last price of a row too many."""
 _WORK = 400_000_000
-"""Tuples to visit in all runs, about two seconds..."""
+"""Tuples to visit in all runs at most, about two seconds..."""
 _SHARE = 0.15
 """... but no more than this share of the time that is left."""
 _PORTION = 20_000_000
 """Tuples to visit between two checks of the budget."""
-_MOST = 100_000
-"""Evaluations in one run, at most."""
 
 
 class PartitionAnnealing:
@@ -47,40 +45,40 @@ class PartitionAnnealing:
         self.possible = bounds.compiled and bounds.kind != MINORITY and bool(movable)
         if not self.possible:
             return
-        self.rules = AnnealedRules(bounds.kind, bounds.smallest, bounds.limit)
-        self.tuples = AnnealedTuples(bounds.codes.astype(np.int32), bounds.columns[0], bounds.columns[1])
+        self.rules = AnnealedRules(int(bounds.kind), float(bounds.smallest), float(bounds.limit))
+        self.tuples = AnnealedTuples(
+            np.ascontiguousarray(bounds.codes, dtype=np.int32), bounds.columns[0], bounds.columns[1]
+        )
         self.attributes = _attributes(root, rates, movable)
         self.state = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
 
-    def run(self, start: Sequence[IntArray], cost: float, budget: Budget, work: int | None = None) -> list[Ints] | None:
+    def run(self, start: Sequence[IntArray], cost: float, budget: Budget, evaluations: int) -> list[Ints] | None:
         """Return the best partitions found from a start that has this cost, block by item; None if none is better.
 
-        ``work`` is how many tuples to visit, if not as many as are worth it.
+        Each of three runs evaluates so many, or fewer if time is short.
         """
         block = np.zeros_like(self.attributes.measure)
         for a, own in enumerate(start):
             block[a, : own.size] = own
-        work = _WORK if work is None else work
-        blocks, best = AnnealedBlocks(block, block.copy()), cost
+        evaluations = min(evaluations, _WORK // _RESTARTS // self.tuples.rows.size) + 1
+        blocks, best = AnnealedBlocks(block, block.copy()), float(cost)
         begun, left = budget.seconds, (budget.time_limit or np.inf) - budget.seconds
         for number in range(_RESTARTS):
             blocks.now[:] = blocks.best
             until = begun + _SHARE * left * (number + 1) / _RESTARTS
-            best = self._run(blocks, best, budget, until, work // _RESTARTS)
+            best = self._run(blocks, best, budget, until, evaluations)
         return [blocks.best[a, : own.size].copy() for a, own in enumerate(start)] if best < cost else None
 
-    def _run(self, blocks: AnnealedBlocks, best: float, budget: Budget, until: float, work: int) -> float:
+    def _run(self, blocks: AnnealedBlocks, best: float, budget: Budget, until: float, evaluations: int) -> float:
         """Cool down once, faster if there is less time; returns the least cost."""
-        tuples = self.tuples.rows.size
-        evaluations = min(work // tuples, _MOST) + 1
-        portion = min(max(_PORTION // tuples, 1), evaluations)
+        portion = min(max(_PORTION // self.tuples.rows.size, 1), evaluations)
         begun, cooled, done, scale = budget.seconds, 0.0, 0, abs(best) + 1e-300
         while cooled < 1.0 and not budget.exhausted:
             done += portion
             spent = (budget.seconds - begun) / max(until - begun, 1e-9)  # of the time, before this portion
             cold = min(max(done / evaluations, spent + portion / evaluations), 1.0)
             first, last = (scale * _HOT * (_COLD / _HOT) ** part for part in (cooled, cold))
-            plan = Cooling(portion, first, last, _DEAR**cold)
+            plan = Cooling(portion, float(first), float(last), float(_DEAR**cold))
             best = anneal_partitions(self.rules, self.attributes, self.tuples, plan, self.state, best, blocks)
             cooled = cold
         return best

@@ -343,7 +343,7 @@ class NodeCells:
         pair = self.bounds.fine[a][self.codes[a]] * groups + group
         add_up(pair, np.stack([self.weight, share, self.moment[a], self.offset[a]]), merged)
         kept = np.flatnonzero(merged[0])
-        weight, share, moment, offset = merged[:, kept]
+        weight, share, moment, offset = merged.take(kept, axis=1)
         return BlockCells(
             starts=np.searchsorted(kept, groups * np.arange(pieces + 1)).astype(np.int64),
             entries=np.arange(kept.size),

@@ -1,7 +1,7 @@
 """Set partitions of attributes too large to enumerate.
 
 They are not searched. The lower bound is found value by value: a value is alone, or shares a block with at least one
-other. The incumbent is the best partition into runs.
+other. The incumbent is the best partition into runs or, for the scheme ``set``, what annealing makes of it.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class LargeSets(OpenPartitions):
             return None
         sizes, rows = np.arange(leaves + 1), np.arange(n + 1)
         by_leaves = [self.items.rates(sizes, np.full_like(sizes, same)) for same in (1, n)]
-        if np.array_equal(*by_leaves, equal_nan=True):
+        if np.array_equal(by_leaves[0], by_leaves[1], equal_nan=True):
             return BlockRates(False, np.ones(self.items.count, dtype=np.int64), by_leaves[0])
         by_rows = [self.items.rates(np.full_like(rows, same), rows) for same in (1, leaves)]
-        if np.array_equal(*by_rows, equal_nan=True):
+        if np.array_equal(by_rows[0], by_rows[1], equal_nan=True):
             return BlockRates(False, self.rows.astype(np.int64), by_rows[0])
         return None
 

@@ -45,8 +45,8 @@ _SHORT_DIVE = 1
 """... and so many once the incumbent is annealed: more of the bound, as nothing better need be found on the way."""
 _RARELY = 16
 """Then, the cheapest partitions of one node in so many are tried as an incumbent."""
-_UNANNEALED = 200
-"""A search of more nodes than this is worth annealing."""
+_ANNEALED = ((200, 12_000), (4000, 100_000))
+"""After how many nodes the incumbent is annealed, with how many evaluations in each run."""
 _WAITING = 30_000
 """With more nodes waiting, dives go on until their part of the space is done, to save memory."""
 _ROUNDS = 4
@@ -130,7 +130,7 @@ class PartitionSearch:
         self.waiting: list[tuple[float, int, Node, Memory | None]] = []
         self.order = itertools.count()
         self.reported = 0.0
-        self.dive = _DIVE
+        self.dive, self.annealed = _DIVE, 0
         self.annealing: PartitionAnnealing | None = None
         if problem.cost.additive and isinstance(self.bounds, PartitionBounds):
             self.annealing = PartitionAnnealing(self.bounds, self.root)
@@ -231,13 +231,19 @@ class PartitionSearch:
                 node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
                 self._try(node)
 
-    def anneal(self, work: int | None = None) -> None:
-        """Look for a better incumbent by annealing, once; from then on the search is for the bound."""
-        annealing, self.annealing = self.annealing, None
+    def _anneal_in_time(self) -> None:
+        """Anneal the incumbent if the search has come so far."""
+        if self.annealed < len(_ANNEALED) and self.counts[_EXAMINED] > _ANNEALED[self.annealed][0]:
+            self.annealed += 1
+            self.anneal(_ANNEALED[self.annealed - 1][1])
+
+    def anneal(self, evaluations: int) -> None:
+        """Look for a better incumbent by annealing; from then on the search is for the bound."""
+        annealing = self.annealing
         if annealing is None or not annealing.possible or self.best_blocks is None:
             return
         start = [by_appearance(block[own.items.leaves]) for own, block in zip(self.root, self.best_blocks, strict=True)]
-        found = annealing.run(start, self.best, self.budget, work)
+        found = annealing.run(start, self.best, self.budget, evaluations)
         if found is not None:
             node = tuple(own.fixed(by_appearance(block)) for own, block in zip(self.root, found, strict=True))
             self._improve(node, [a for a, own in enumerate(self.root) if not own.decided])
@@ -278,13 +284,12 @@ class PartitionSearch:
                     continue
                 stack += self._expand(bound, less)
                 dived += 1
-                if self.annealing is not None and self.counts[_EXAMINED] > _UNANNEALED:
-                    self.anneal()
+                self._anneal_in_time()
                 if dived >= self.dive and len(self.waiting) < _WAITING:
                     self._put_back(stack)
                     break
         if self.unsolved < self.enough:
-            self.anneal()
+            self.anneal(_ANNEALED[-1][1])
         return self.unsolved >= self.enough
 
     def _narrowed_by_memory(self, node: Node, memory: Memory | None) -> Node | None:

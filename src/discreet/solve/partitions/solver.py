@@ -215,4 +215,4 @@ def _solve_few_rows() -> None:
     ):
         search = PartitionSearch(problem, Budget(), None)
         search.run()
-        search.anneal(work=0)
+        search.anneal(evaluations=0)

@@ -88,7 +88,7 @@ class AnnealedBlocks(NamedTuple):
 
 @inner_kernel
 def _uniform(state: RandomState) -> float:
-    """A random number from 0 to 1."""
+    """A random number from 0 up to 1."""
     return float(random_bits(state) >> np.uint64(11)) * _UNIT
 
 

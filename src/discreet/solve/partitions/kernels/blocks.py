@@ -206,7 +206,7 @@ def number(keys: Ints, items: Ints, own: Ints, radix: int, span: int, table: Int
 
 @kernel
 def add_up(numbers: Ints, source: Floats, target: Floats) -> None:
-    """Add up columns of tuples to the cells they belong to.
+    """Add up columns of tuples to the cells (or merged cells) they belong to.
 
     IN: source (columns, tuples); OUT: target (columns, cells)
     """
