@@ -167,7 +167,6 @@ def test_wide_keys():
 @pytest.mark.parametrize(
     ("cost", "kind"),
     [
-        *((cost, "violating-records") for cost in ("HDM", "NCP")),
         *((cost, "class-values") for cost in ("C_AVG", "precision", "entropy", "ambiguity", "score")),
         ("C_AVG", "violating-values"),
     ],

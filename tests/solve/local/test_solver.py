@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import discreet.solve._base as _base
 import discreet.solve._parallel as _parallel
 import discreet.solve.local.region as region
 import discreet.solve.local.solver as local
@@ -104,10 +105,10 @@ def test_regions_and_threads(threads, monkeypatch):
     table = large_table(3000, 40, (True, False, False))
     problem = Problem.build(table, privacy="k(3)", cost="LM", scheme="local", suppression="budget(0.01)")
     monkeypatch.setattr(local, "_REGION", 300)
-    monkeypatch.setattr(_parallel, "usable_cores", lambda: 3)
+    monkeypatch.setattr(_base, "usable_cores", lambda: 3)
     expected = solve(problem).groups
     audited(make_task(problem), expected)
-    monkeypatch.setattr(_parallel, "usable_cores", lambda: threads)
+    monkeypatch.setattr(_base, "usable_cores", lambda: threads)
     found = solve(problem).groups
     assert same_groups(found, expected)
 
@@ -211,7 +212,7 @@ def once(monkeypatch, owner, name, times=1):
 def test_ctrl_c_reaches_threads_that_have_begun(owner, monkeypatch):
     """Each piece waits for the switch: if nobody threw it this would never end."""
     budget, begun = Budget(), threading.Event()
-    monkeypatch.setattr(_parallel, "usable_cores", lambda: 2)
+    monkeypatch.setattr(_base, "usable_cores", lambda: 2)
     submit, count = ThreadPoolExecutor.submit, []
 
     def work(item):
@@ -234,7 +235,7 @@ def test_ctrl_c_reaches_threads_that_have_begun(owner, monkeypatch):
 
 def test_ctrl_c_twice_begins_nothing_more(monkeypatch):
     budget, done = Budget(), []
-    monkeypatch.setattr(_parallel, "usable_cores", lambda: 1)
+    monkeypatch.setattr(_base, "usable_cores", lambda: 1)
     gate = threading.Event()
 
     def work(item):
