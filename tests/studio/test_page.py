@@ -99,3 +99,15 @@ def test_colours_can_be_read(look: dict[str, str]) -> None:
     assert contrast(look["paper"], look["after"]) >= 4.5
     for mark in ("edge", "after", "best", "bound", "knee"):  # borders, lines and bars
         assert contrast(look[mark], look["paper"]) >= 3, mark
+
+
+def test_no_text_is_written_twice() -> None:
+    """A key that occurs twice in a section would silently replace the first text."""
+    section, seen = "", set()
+    for line in (STATIC / "texts.js").read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"  (\w+): \{", line):
+            section = found[1]
+        elif found := re.match(r'    "?([\w.-]+)"?:', line):
+            assert (section, found[1]) not in seen
+            seen.add((section, found[1]))
+    assert len(seen) > 300

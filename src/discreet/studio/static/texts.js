@@ -417,7 +417,7 @@ export const texts = {
     cutOf: (blocks) => `${blocks} groups`,
     valuesOf: (before, after) => `${before} → ${after}`,
     covers: "A released value covers",
-    people: "People",
+    covered: "People",
     treeText: "From everything at the top to the original values; released values are filled, lost ones dotted. The wider a box, the more people are in it.",
     histogram: "Before and after",
     noHistogram: "There is nothing to draw for this column.",

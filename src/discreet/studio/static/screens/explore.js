@@ -163,7 +163,7 @@ function Attribute({ id, attribute }) {
   const { name, cut } = attribute;
   return html`<div class="columns two attribute">
     <div><h3>${words.histogram}</h3><${JobChart} id=${id} name="column" column=${name} empty=${words.noHistogram} />
-      ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.people}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
+      ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.covered}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
     <div><h3>${words.cut}</h3><${JobChart} id=${id} name="column" part="tree" column=${name} empty=${words.noTree} /><p class="small quiet">${cut && cut.tree.length > 0 && words.treeText}</p></div>
   </div>`;
 }
