@@ -97,7 +97,7 @@ def show(visit: Visit, step: str, made: str) -> None:
     if step == "goals":
         page.get_by_text("Ready to run.").wait_for()
     if address == "risk":
-        page.get_by_role("heading", name="Groups in the release").wait_for()
+        page.get_by_role("heading", name="Groups before and after").wait_for()
         page.get_by_role("heading", name="What was kept").wait_for()
     if heading is None:
         page.evaluate("scrollTo(0, 0)")

@@ -190,7 +190,10 @@ def test_values_in_promises_never_get_into_a_policy() -> None:
     ("fields", "sentence"),
     [
         ({"privcy": "k(5)"}, "There is no key 'privcy'; did you mean 'privacy'?"),
-        ({"warn": {"tables": {}}}, "There is no key 'tables'"),
+        ({"warn": {"tables": {}}}, "The key 'tables' does not belong in 'warn'; write it at the top."),
+        ({"tables": {"a": {"tables": {"b": {}}}}}, "The policy of 'a' has tables of its own"),
+        ({"types": {"age": "banana"}}, "There is no type 'banana'"),
+        ({"quasi_identifiers": "age", "sensitive": "age"}, "'age' is both a quasi-identifier and sensitive"),
         ({"risk": {"highest": 2}}, "The key 'risk', entry 'highest', must be 1 or less."),
         ({"risk": {"highest": "many%"}}, "The key 'risk' must be a share such as 5% or 0.05."),
         ({"identifying": "maybe"}, "The key 'identifying' is one of error, warn or off."),
@@ -202,3 +205,60 @@ def test_a_wrong_policy(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
         dc.check(SAFE, fields)
     assert sentence in raised.value.message
+
+
+def test_names_alone_are_a_warning() -> None:
+    """Ten people with twenty visits each: too few names to be sure by their number, and too telling to say nothing."""
+    names = pl.Series([f"Person {number % 10}" for number in range(200)])
+    table = pl.DataFrame({"patient_name": names, "mrn": pl.Series(range(200)) % 6, "los": [1, 2] * 100})
+    assert broken(table) == [
+        ("warning", "identifying-column", "patient_name"),
+        ("warning", "identifying-column", "mrn"),
+    ]
+    assert not dc.check(table).strict().passed
+    assert broken(table, allow=["patient_name", "mrn"]) == []
+
+
+def test_what_cannot_be_inspected_is_no_pass() -> None:
+    table = SAFE.with_columns(visits=pl.Series([["x"]] * 10))
+    assert broken(table) == [("error", "identifying-column", "visits")]
+
+
+def test_strict_results_agree_with_themselves() -> None:
+    found = dc.check(SAFE, quasi_identifiers=["age"], warn={"privacy": "k(5)"})
+    assert found.passed
+    strict = found.strict()
+    assert not strict.passed
+    assert "FAILED" in strict.summary()
+    assert "<failure" in strict.to_junit()
+
+
+def test_promises_that_compare_need_the_original() -> None:
+    """Rows that were left out shift the distribution a release is compared with."""
+    people = dc.sample(500, seed=5).select("sex", "zip", "diagnosis")
+    release = dc.anonymize(
+        people,
+        quasi_identifiers=["sex", "zip"],
+        sensitive=["diagnosis"],
+        privacy=["k(10)", "t(0.2, diagnosis)"],
+        suppression="budget(20%)",
+    )
+    assert dc.check(release.frame, release.policy(), reference=people).passed
+
+
+def test_what_no_table_shows_is_refused() -> None:
+    """Differential privacy is about how rows were drawn: no count of a file can say that it holds."""
+    table = pl.DataFrame({"sex": ["f", "m"] * 200})
+    with pytest.raises(UsageError, match=r"does not show; check the class sizes it needs, k\(74\)"):
+        dc.check(table, quasi_identifiers=["sex"], privacy="dp(1, 1e-6)")
+    with pytest.raises(UsageError, match="does not show"):
+        dc.audit(table, quasi_identifiers=["sex"], privacy=["k(5)", "dp(1, 1e-6)"])
+
+
+def test_files_that_are_no_tables_are_counted(tmp_path: Path) -> None:
+    SAFE.write_csv(tmp_path / "safe.csv")
+    (tmp_path / "patients.txt").write_text("name\nAnna\n")
+    found = dc.check(tmp_path)
+    assert found.unchecked == 1
+    (tmp_path / ".hidden.csv").write_text("name\nAnna\n")
+    assert "2 other files were not checked: hidden, or no table by name." in dc.check(tmp_path).summary()

@@ -123,7 +123,8 @@ def audit(file: str, as_json: bool, quiet: bool, **options: Any) -> None:
     verdict = _audit(file, options) if options["certificate"] is None else _verify(file, options)
     joint = _together(file, options) if options["earlier"] else None
     if joint is not None and as_json:
-        echo_json({**verdict.to_dict(), "together": joint.to_dict()})
+        fields = verdict.to_dict()
+        echo_json({**fields, "passed": fields["passed"] and joint.passed, "together": joint.to_dict()})
     else:
         answer(verdict, *([] if joint is None else [joint.summary()]), as_json=as_json, quiet=quiet)
     if not verdict.passed or (joint is not None and not joint.passed):

@@ -52,6 +52,12 @@ The exit code is 0 if no rule ends in an error, and 5 if one does.""",
     help="A column that may be there although it could identify.",
 )
 @option("--unknown", group="roles", metavar="TEXT", help="The mark of a suppressed sensitive value, as in '*'.")
+@option(
+    "--reference",
+    group="table",
+    metavar="FILE",
+    help="The original table, for promises that compare with it (t-closeness); each TABLE itself otherwise.",
+)
 @option("--strict", group="output", is_flag=True, help="Warnings fail too.")
 @option(
     "--format",
@@ -70,16 +76,17 @@ def check(tables: tuple[str, ...], layout: str, output: str | None, strict: bool
     from discreet.runtime.atomic_write import check_target, replacing
 
     target = None if output is None else check_target(Path(output))
-    found = check_all(tables, options["policy"], **_rules(options))
+    found = check_all(tables, options["policy"], reference=options["reference"], **_rules(options))
+    found = found.strict() if strict else found
     text = _text(found, layout)
     if target is not None:
         with replacing(target) as unfinished:
             unfinished.write_text(f"{text}\n", encoding="utf-8")
         if not quiet:
             click.echo(found.summary().splitlines()[0])
-    elif not quiet or layout != "text":
+    elif not quiet or layout != "text" or not found.passed:
         click.echo(text)
-    if not found.passed or (strict and found.level != "ok"):
+    if not found.passed:
         click.get_current_context().exit(AuditError.exit_code)
 
 

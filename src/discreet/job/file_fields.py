@@ -82,6 +82,8 @@ def explain_fields(
     key = path[0]
     if kind == "extra_forbidden":
         unknown = path[-1]
+        if len(path) > 1 and unknown in known:
+            return f"The key '{unknown}' does not belong in '{key}'; write it at the top."
         instead = (other_names or {}).get(unknown.strip("-").lower())
         hint = f"write {instead}." if instead else did_you_mean(unknown, known) or f"the keys are {', '.join(known)}."
         return f"There is no key '{unknown}'; {hint}"

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from discreet.errors import UsageError
 from discreet.job.file_fields import Roles, Texts, explain_fields
 from discreet.runtime.locations import as_path
+from discreet.schema import as_type
 
 __all__ = ["Policy", "Rules"]
 
@@ -98,6 +99,23 @@ class Policy(Rules):
             super().__init__(**fields)
         except ValidationError as error:
             raise UsageError(explain_fields(error, "policy", list(type(self).model_fields)), topic="policy") from None
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what would silently not be checked."""
+        for pattern, policy in self.tables.items():
+            if policy.tables:
+                raise UsageError(
+                    f"The policy of '{pattern}' has tables of its own, which would not be checked; leave them out.",
+                    topic="policy",
+                )
+        for name in self.types.values():
+            as_type(name)
+        both = [name for name in self.quasi_identifiers if name in self.sensitive]
+        if both:
+            raise UsageError(
+                f"'{both[0]}' is both a quasi-identifier and sensitive; choose one.", column=both[0], topic="policy"
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines import SUFFIXES, open_source
-from discreet.errors import DiscreetError, UsageError
+from discreet.errors import DiscreetError, UsageError, did_you_mean
 from discreet.job.policy import Policy, Rules
 from discreet.pipeline.audit import Audit
 from discreet.pipeline.audit import audit as audit_table
@@ -19,13 +19,17 @@ from discreet.report.check_result import CheckedRule, CheckResult, Level, joined
 from discreet.report.numbers import number_text
 from discreet.runtime.locations import is_url, without_password
 from discreet.runtime.plurals import amount
-from discreet.schema import ColumnFacts, Finding, Leak, Role, detect, find_leaks
+from discreet.schema import ColumnFacts, Finding, Leak, Role, detect, find_leaks, numbers_people
 
 __all__ = ["check", "check_all", "tables_at"]
 
 
 def check(
-    data: Any, policy: str | PathLike[str] | Mapping[str, Any] | Policy | None = None, **rules: Any
+    data: Any,
+    policy: str | PathLike[str] | Mapping[str, Any] | Policy | None = None,
+    *,
+    reference: Any = None,
+    **rules: Any,
 ) -> CheckResult:
     """Check whether a table keeps to a policy, whatever tool made it.
 
@@ -37,6 +41,8 @@ def check(
     policy
         A policy file, a mapping with its keys or a :class:`discreet.Policy`. Without one, the only rule is that no
         column may name people or single them out.
+    reference
+        The original table, for promises that compare with it, such as t-closeness; by default the table itself.
     rules
         Further keys of the policy, such as ``privacy="k(5)"``; they replace those of the file.
 
@@ -49,39 +55,52 @@ def check(
 
     """
     if not isinstance(data, str | PathLike):
-        return _checked("frame", data, _policy(policy, rules))
-    return check_all([data], policy, **rules)
+        return _checked("frame", data, _policy(policy, rules), reference)
+    return check_all([data], policy, reference=reference, **rules)
 
 
 def check_all(
     locations: Sequence[str | PathLike[str]],
     policy: str | PathLike[str] | Mapping[str, Any] | Policy | None = None,
+    *,
+    reference: Any = None,
     **rules: Any,
 ) -> CheckResult:
     """Check the tables at several locations by one policy; see :func:`check`."""
     whole = _policy(policy, rules)
-    tables = [table for location in locations for table in tables_at(location)]
-    if len(tables) == 1:
-        return _checked(without_password(tables[0]), tables[0], whole.of_table(str(tables[0])))
-    return joined([_readable(without_password(table), table, whole.of_table(str(table))) for table in tables])
+    found = [tables_at(location) for location in locations]
+    tables = [table for each, _ in found for table in each]
+    alone = len(locations) == len(tables) == 1 and Path(tables[0]).parent != Path(locations[0])
+    run = _checked if alone else _readable
+    results = [run(without_password(table), table, whole.of_table(str(table)), reference) for table in tables]
+    return joined(results, sum(others for _, others in found))
 
 
-def tables_at(location: str | PathLike[str]) -> list[Any]:
-    """Return the tables at a location: those in a folder and the folders in it, or the location itself."""
+def tables_at(location: str | PathLike[str]) -> tuple[list[Any], int]:
+    """Return the tables at a location, and how many other files there are: those of a folder, or the location itself.
+
+    Hidden files, and folders that are links, are not looked into and count among the others.
+    """
     if (isinstance(location, str) and is_url(location)) or not Path(location).is_dir():
-        return [location]
+        return [location], 0
     root = Path(location)
-    files = (path for path in sorted(root.rglob("*")) if path.is_file() and _is_table(path.relative_to(root)))
-    found = list(files)
+    paths = [path for path in sorted(root.rglob("*")) if ".git" not in path.relative_to(root).parts]
+    files = [path for path in paths if path.is_file()]
+    found = [path for path in files if _is_table(path) and not _is_hidden(path.relative_to(root))]
     if not found:
         raise UsageError(f"The folder '{root}' has no table; tables end in {', '.join(SUFFIXES)}.")
-    return found
+    links = [path for path in paths if path.is_symlink() and path.is_dir()]  # their content is not looked at
+    return found, len(files) - len(found) + len(links)
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _is_table(path: Path) -> bool:
-    """Whether a file is a table by its name; those in hidden folders are not."""
+    """Whether a file is a table by its name."""
     suffix = Path(path.stem).suffix if path.suffix in (".gz", ".zst", ".bz2") else path.suffix
-    return suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in path.parts)
+    return suffix.lower() in SUFFIXES
 
 
 def _policy(policy: Any, rules: Mapping[str, Any]) -> Policy:
@@ -93,16 +112,16 @@ def _policy(policy: Any, rules: Mapping[str, Any]) -> Policy:
     return Policy(**{**given.model_dump(exclude_defaults=True), **rules}) if rules else given
 
 
-def _readable(name: str, table: Any, policy: Policy) -> CheckResult:
+def _readable(name: str, table: Any, policy: Policy, reference: Any) -> CheckResult:
     """Check one of several tables; one that cannot be checked is a finding, and the others are checked all the same."""
     try:
-        return _checked(name, table, policy)
+        return _checked(name, table, policy, reference)
     except DiscreetError as error:
         return CheckResult((CheckedRule(name, "unreadable", name, "error", error.message),), (name,))
 
 
-def _checked(name: str, data: Any, policy: Policy) -> CheckResult:
-    return CheckResult(tuple(_TableCheck(name, data, policy).rules()), (name,))
+def _checked(name: str, data: Any, policy: Policy, reference: Any) -> CheckResult:
+    return CheckResult(tuple(_TableCheck(name, data, policy, reference).rules()), (name,))
 
 
 @dataclass(frozen=True)
@@ -112,6 +131,7 @@ class _TableCheck:
     name: str
     data: Any
     policy: Policy
+    reference: Any = None
 
     def rules(self) -> Iterator[CheckedRule]:
         """Check every rule; cheap ones first."""
@@ -123,9 +143,8 @@ class _TableCheck:
         needed = [*self.policy.quasi_identifiers, *self._sensitive_columns()]
         absent = [column for column in dict.fromkeys(needed) if column not in columns]
         for column in absent:
-            yield self._rule(
-                "missing-column", column, "error", f"There is no column '{column}', which the policy names."
-            )
+            hint = did_you_mean(column, columns) or "it is named as a quasi-identifier or sensitive column."
+            yield self._rule("missing-column", column, "error", f"There is no column '{column}'; {hint}")
         if not absent:
             yield from self._promises(levels)
         yield from self._people(source, columns)
@@ -147,7 +166,7 @@ class _TableCheck:
     def _columns(self, columns: list[str], rules: Rules, level: Level) -> Iterator[CheckedRule]:
         """Check which columns are there."""
         for pattern in rules.forbid:
-            found = [column for column in columns if fnmatch(column.lower(), pattern.lower())]
+            found = [column for column in columns if fnmatch(column.strip().lower(), pattern.strip().lower())]
             for column in found:
                 yield self._rule("forbidden-column", column, level, f"The column '{column}' must not be there.")
             if not found:
@@ -176,6 +195,7 @@ class _TableCheck:
             privacy=[*(model for _, model in promised), PRIVACY.make("k(1)")],
             sensitive=self.policy.sensitive,
             types=self.policy.types,
+            reference=self.reference,
             unknown=self.policy.unknown,
             missing_sensitive=self.policy.missing_sensitive,
         )
@@ -219,13 +239,16 @@ class _TableCheck:
         leaks = {leak.column: leak for leak in find_leaks(profile.sample, direct, rest)}
         usual: Level = "error" if policy.identifying == "error" else "warning"
         for name in others:
-            facts, each = profile.facts.get(name), found.get(name)
-            if facts is None or each is None:
+            facts = profile.facts.get(name)
+            if facts is None:
+                closed = f"'{name}' holds lists, records, bytes or objects, which cannot be inspected."
+                yield self._rule("identifying-column", name, usual, closed)
                 continue
             if policy.identifying != "off":
-                reason = self._identifies(each, leaks.get(name), by_counts=not limits)
-                message = f"'{name}' does not seem to name people." if reason is None else reason
-                level: Level = "ok" if reason is None else usual
+                reason = self._identifies(found[name], leaks.get(name), by_counts=not limits)
+                doubt = _may_name(found[name], facts) if reason is None else None
+                level: Level = usual if reason is not None else "ok" if doubt is None else "warning"
+                message = reason or doubt or f"'{name}' does not seem to name people."
                 yield self._rule("identifying-column", name, level, message, reached=facts.unique_share)
             yield from self._unique(facts, limits)
 
@@ -244,3 +267,12 @@ class _TableCheck:
             broken: Level = level if share > limit else "ok"
             message = f"'{facts.name}' singles out {share:.1%} of the rows, and {limit:.1%} is the limit."
             yield self._rule("unique-column", facts.name, broken, message, limit, share)
+
+
+def _may_name(found: Finding, facts: ColumnFacts) -> str | None:
+    """Say that a column names or numbers people by its name alone, with too few values to be sure; None if not."""
+    direct = [sighting.what for sighting in found.kinds if sighting.direct]
+    if not direct and not numbers_people(facts):
+        return None
+    what = direct[0] if direct else "numbers of people"
+    return f"'{found.column}' may identify people: its name or values say that it holds {what}."

@@ -40,7 +40,7 @@ from discreet.pipeline.provenance import (
 from discreet.pipeline.publish import RowsToWrite, write_rows
 from discreet.pipeline.release_notes import KEPT_ORDER
 from discreet.pipeline.undecided_columns import KeptColumn
-from discreet.problem import PRIVACY
+from discreet.problem import PRIVACY, PrivacyModel
 from discreet.report.certificate import write_certificate
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
@@ -436,7 +436,7 @@ class Release:
         return Policy(
             quasi_identifiers=list(job["quasi_identifiers"]),
             sensitive=list(job.get("sensitive") or ()),
-            privacy=list(job["privacy"]),
+            privacy=[_visible(PRIVACY.make(model)) for model in job["privacy"]],
             forbid=list(job.get("identifiers") or ()),
             allow=[column.name for column in self.kept],
             unknown=known["unknown"] or None,
@@ -500,6 +500,11 @@ class Release:
 
     def _repr_html_(self) -> str:
         return release_html(self)
+
+
+def _visible(model: PrivacyModel) -> str:
+    """Return a promise as far as a table shows whether it is kept."""
+    return f"k({model.minimum_size})" if model.of_sampling else model.text
 
 
 def _sets(values: pl.Series, block: NDArray[np.integer]) -> list[set[Any]]:

@@ -75,16 +75,17 @@ def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterat
             continue
         k = getattr(model, "k", problem.smallest_class)
         drawn = f"Rows were drawn with probability {model.sampling:.1%}, and classes have at least {k:,} rows"
+        secret = "Whoever learns the seed knows who was drawn: keep it as safe as the data."
         reasons = list(_reasons(problem, schema, counted))
         if not reasons:
             yield (
                 f"{drawn}; all levels were given, so that {model.text} holds for the released table if they were "
-                "chosen without looking at this data."
+                f"chosen without looking at this data. {secret}"
             )
         else:
             yield Caution(
                 f"{drawn}, as {model.text} needs, but its statement does not hold for the released table: "
-                f"{'; '.join(reasons)}."
+                f"{'; '.join(reasons)}. {secret}"
             )
 
 

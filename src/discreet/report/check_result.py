@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from discreet.errors import AuditError
 from discreet.runtime.notebook_html import card, findings
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, either
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,6 +67,8 @@ class CheckResult:
 
     rules: tuple[CheckedRule, ...]
     tables: tuple[str, ...]
+    unchecked: int = 0
+    """Files in folders that were not checked: hidden ones, links to folders, and those that are no tables by name."""
 
     @property
     def level(self) -> Level:
@@ -85,9 +87,14 @@ class CheckResult:
         broken = [rule for rule in self.rules if rule.level != "ok"]
         return tuple(sorted(broken, key=lambda rule: rule.level != "error"))
 
+    def strict(self) -> CheckResult:
+        """Return the same result with warnings as errors."""
+        rules = (replace(rule, level="error") if rule.level == "warning" else rule for rule in self.rules)
+        return replace(self, rules=tuple(rules))
+
     def raise_if_failed(self, *, strict: bool = False) -> CheckResult:
         """Raise an :class:`discreet.AuditError` that lists the errors; with ``strict``, warnings too."""
-        broken = [rule for rule in self.findings if strict or rule.level == "error"]
+        broken = [rule for rule in (self.strict() if strict else self).findings if rule.level == "error"]
         if broken:
             raise AuditError(
                 "The table breaks its policy: " + " ".join(rule.message for rule in broken), topic="policy"
@@ -111,6 +118,9 @@ class CheckResult:
             if len(self.tables) > 1 and broken:
                 lines.append(table)
             lines += [f"  {rule.level:<7}  {rule.message}" for rule in broken]
+        if self.unchecked:
+            verb = either(self.unchecked, "was", "were")
+            lines.append(f"{amount(self.unchecked, 'other file')} {verb} not checked: hidden, or no table by name.")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,6 +130,7 @@ class CheckResult:
             "passed": self.passed,
             "level": self.level,
             "tables": list(self.tables),
+            "unchecked": self.unchecked,
             "rules": [rule.to_dict() for rule in self.rules],
         }
 
@@ -185,9 +196,10 @@ def _uri(table: str) -> str:
     return table if "://" in table else quote(Path(table).as_posix())
 
 
-def joined(results: Sequence[CheckResult]) -> CheckResult:
+def joined(results: Sequence[CheckResult], unchecked: int = 0) -> CheckResult:
     """Return the results of several tables as one."""
     return CheckResult(
         tuple(rule for result in results for rule in result.rules),
         tuple(table for result in results for table in result.tables),
+        unchecked,
     )

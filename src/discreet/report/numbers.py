@@ -12,17 +12,22 @@ LEAST_ROWS = 100
 """Shares of fewer rows are not shown."""
 _UNITS = ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " K"))
 
+_TINY = 1e-9
+"""Numbers below this are written with an exponent."""
+
 
 def number_text(value: float) -> str:
-    """Write a number with four significant digits, or with all digits before the point; never with an exponent.
+    """Write a number with four significant digits, or with all digits before the point; tiny ones with an exponent.
 
     >>> number_text(30162.0), number_text(0.33333), number_text(0.0000331529), number_text(133268.096)
     ('30,162', '0.3333', '0.00003315', '133,268')
-    >>> number_text(float("inf"))
-    'any'
+    >>> number_text(float("inf")), number_text(3.5531e-44)
+    ('any', '3.553e-44')
     """
     if not math.isfinite(value):
         return "any"
+    if 0 < abs(value) < _TINY:
+        return f"{value:.4g}"
     if float(value).is_integer() or abs(value) >= 1000:
         return f"{value:,.0f}"
     return np.format_float_positional(value, precision=4, fractional=False, trim="-")

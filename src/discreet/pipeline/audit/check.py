@@ -76,6 +76,7 @@ def audit(
     >>> audit(table, quasi_identifiers=["age"], privacy=["k(3)", "distinct-l(2, disease)"]).passed
     True
     """
+    _check_visible(privacy)
     return AuditRequest(
         quasi_identifiers=quasi_identifiers,
         privacy=privacy,
@@ -247,6 +248,17 @@ class AuditRequest:
         compared = make_reference(column, counted, trees.get(column), self.types.get(column))
         groups = _group_values(classes, values.filter(known & shown), (known & shown).to_numpy(), compared)
         return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
+
+
+def _check_visible(privacy: Models) -> None:
+    """Refuse promises about how rows were drawn, which no table shows."""
+    for text in [privacy] if isinstance(privacy, str | PrivacyModel) else privacy:
+        model = PRIVACY.make(text)
+        if model.of_sampling:
+            raise UsageError(
+                f"'{model.text}' is a promise about how rows were drawn, which a table does not show; check the class "
+                f"sizes it needs, k({model.minimum_size})."
+            )
 
 
 def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:

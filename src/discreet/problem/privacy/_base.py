@@ -90,6 +90,11 @@ class PrivacyModel(Part, ABC):
 
     If it is wrong, solvers never ask :meth:`holds`, and the audit refuses the release.
     """
+    of_sampling: ClassVar[bool] = False
+    """It is also a promise about how rows were drawn, which no table shows: only a release can be audited for it.
+
+    If it is wrong, the audit of any table calls a promise kept that nobody can check.
+    """
     limits_values: ClassVar[bool] = False
     """It limits each sensitive value by itself: a class that is large enough is ok if no count exceeds :meth:`caps`.
 

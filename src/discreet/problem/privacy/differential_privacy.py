@@ -45,6 +45,7 @@ class DifferentialPrivacy(PrivacyModel):
     illustration = "With 1 and one in a million, 37 % of the people are left out at random, and small groups too."
     rank = 140
     in_studio = False
+    of_sampling = True
     sentence = "Rows are drawn at random, and classes are large enough for ε = {epsilon} and δ = {delta}."
     union_closed = True
     superset_closed = True

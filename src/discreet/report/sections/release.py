@@ -389,10 +389,11 @@ def _columns(release: Release) -> Iterator[Block]:
         "released values are filled and lost ones dotted; the width of a box is the number of people in it."
     )
     total = release.n - release.suppressed
-    yield Cards([_card(column, total) for column in release.columns])
+    typed = not LeftOut.of(release).total  # a single value of somebody left out can make numbers text
+    yield Cards([_card(column, total, typed=typed) for column in release.columns])
 
 
-def _card(column: ReleasedColumn, total: int) -> Card:
+def _card(column: ReleasedColumn, total: int, *, typed: bool) -> Card:
     if column.of is None:
         left = amount(column.values, "released value")
     elif column.detail:
@@ -413,7 +414,8 @@ def _card(column: ReleasedColumn, total: int) -> Card:
     if column.detail:
         rows = [[words, f"{count:,}", percent(count / max(total, 1))] for words, count in column.detail]
         blocks.append(DataTable(["a released value covers", "people", "share"], rows))
-    return Card(column.name, f"{column.type}; {left}{hierarchy}", blocks)
+    kind = f"{column.type}; " if typed else ""
+    return Card(column.name, f"{kind}{left}{hierarchy}", blocks)
 
 
 def _repeat(release: Release) -> Iterator[Block]:
