@@ -255,7 +255,8 @@ def _private(release: Release) -> Iterator[Block]:
 def _repeat(release: Release) -> Iterator[tuple[str, str]]:
     versions = release.versions
     yield "owner", f"discreet run job.yaml, with discreet {versions['discreet']}; the job file holds the seed"
-    yield "recipient", "discreet audit FILE --certificate certificate.json checks the promises on the file itself"
+    certified = "--certificate certificate.json" if release.job.get("certificate") else "with the promises above"
+    yield "recipient", f"discreet audit FILE {certified} checks the promises on the file itself"
     yield "input", input_words(release)
     yield "output", output_words(release.wrote)
     yield "search", _search(release.job)
