@@ -143,6 +143,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     release.report(folder / "report.html", [release.attacks()])
     local = dc.anonymize(people, **job, sensitive="diagnosis", privacy="k(5)", scheme="local", time_limit=2)
     local.report(folder / "local.html", evaluate=False)
+    release.protection_page(folder / "protection.html", purpose="A study", recipient="A university")
     front = dc.pareto(people, **{**job, "keep": [*job["keep"], "diagnosis"]})
     front.save(folder / "front.html")
     jobs = [
