@@ -55,9 +55,10 @@ function Stepper({ project, step, link }) {
       const finished = !here && !why && !old && done(name, project, step);
       const content = html`<span class="number" aria-hidden="true">${finished ? html`<${Icon} name="check" size=${14} />` : index + 1}</span><span class="label">${texts.steps[name]}</span>
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}${old && html`<span class="old" title=${texts.steps.old}><${Icon} name="clock" size=${15} /><span class="unseen">${texts.steps.old}</span></span>`}`;
+      const spoken = [texts.steps[name], finished && texts.steps.done, old && texts.steps.old].filter(Boolean).join(", "); // on phones the label is hidden
       return html`<li key=${name}>${why
         ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
-        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined}>${content}</a>`}</li>`;
+        : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${spoken}>${content}</a>`}</li>`;
     })}
   </ol></nav>`;
 }
