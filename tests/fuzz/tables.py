@@ -151,7 +151,9 @@ def numbers(rng, values, kind, unit):
         widths += [widths[0] * rng.choice((2, 4))] if rng.random() < 0.6 else []
         origin = rng.choice((0, 0, unit))
         text = f"intervals({', '.join(map(repr, widths))}{f', origin={origin!r}' if origin else ''})"
-        keys = [lambda v, w=w: math.floor((v - origin) / w) for w in widths]
+        whole = all(float(value).is_integer() for value in values)
+        merging = [width for width in widths if width != 1 or not whole]  # one that would repeat the values is left out
+        keys = [lambda v, w=w: math.floor((v - origin) / w) for w in merging]
         return Column(values, kind, text, by_levels(values, keys))
     if chance < 0.6:
         cuts = sorted({rng.choice(values) + rng.choice((0, 1)) for _ in range(3)})
