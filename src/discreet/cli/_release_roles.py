@@ -10,7 +10,16 @@ from discreet.cli._help import option
 from discreet.cli._options import columns, job_options, once, pairs
 from discreet.errors import UsageError
 
-__all__ = ["ReleaseRoles", "named_roles", "release_options"]
+__all__ = ["ReleaseRoles", "generalized_option", "named_roles", "release_options"]
+
+generalized_option = option(
+    "--hierarchy",
+    "forms",
+    group="table",
+    multiple=True,
+    metavar="NAME=FORM",
+    help="How a column was generalized. Repeatable.",
+)
 
 release_options = job_options(
     option(

@@ -9,7 +9,7 @@ import click
 from discreet.cli._answer import answer, echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs
-from discreet.cli._release_roles import named_roles, release_options
+from discreet.cli._release_roles import generalized_option, named_roles, release_options
 from discreet.errors import AuditError
 
 __all__ = ["attack"]
@@ -56,14 +56,7 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
     metavar="KIND",
     help="How rows or values were suppressed, such as violating-values.",
 )
-@option(
-    "--hierarchy",
-    "forms",
-    group="table",
-    multiple=True,
-    metavar="NAME=FORM",
-    help="How a column was generalized. Repeatable.",
-)
+@generalized_option
 @job_options("types")
 @release_options
 @option(

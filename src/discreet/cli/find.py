@@ -9,7 +9,7 @@ import click
 from discreet.cli._answer import echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
-from discreet.cli._release_roles import named_roles, release_options
+from discreet.cli._release_roles import generalized_option, named_roles, release_options
 from discreet.errors import UsageError
 
 __all__ = ["find"]
@@ -33,14 +33,7 @@ With --original the result is for the owner of the data: do not hand it over."""
     "--original", group="table", metavar="FILE", help="The table the release was made from, to see the crowd before."
 )
 @job_options("quasi_identifiers", "sensitive")
-@option(
-    "--hierarchy",
-    "forms",
-    group="table",
-    multiple=True,
-    metavar="NAME=FORM",
-    help="How a column was generalized. Repeatable.",
-)
+@generalized_option
 @job_options("types")
 @release_options
 @option(

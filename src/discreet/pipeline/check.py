@@ -19,7 +19,7 @@ from discreet.report.check_result import CheckedRule, CheckResult, Level, joined
 from discreet.report.numbers import number_text
 from discreet.runtime.locations import is_url, without_password
 from discreet.runtime.plurals import amount
-from discreet.schema import ColumnFacts, Finding, Leak, Role, detect, find_leaks, numbers_people
+from discreet.schema import ColumnFacts, Finding, Leak, detect_all, numbers_people
 
 __all__ = ["check", "check_all", "tables_at"]
 
@@ -146,7 +146,7 @@ class _TableCheck:
             hint = did_you_mean(column, columns) or "it is named as a quasi-identifier or sensitive column."
             yield self._rule("missing-column", column, "error", f"There is no column '{column}'; {hint}")
         if not absent:
-            yield from self._promises(levels)
+            yield from self._promises(levels, columns)
         yield from self._people(source, columns)
 
     def _rule(
@@ -176,7 +176,7 @@ class _TableCheck:
             message = f"There is no column '{column}'." if missing else f"The column '{column}' is there."
             yield self._rule("missing-column", column, level if missing else "ok", message)
 
-    def _promises(self, levels: list[tuple[Level, Rules]]) -> Iterator[CheckedRule]:
+    def _promises(self, levels: list[tuple[Level, Rules]], columns: list[str]) -> Iterator[CheckedRule]:
         """Check privacy models, risk and rows by one audit."""
         promised = [(level, PRIVACY.make(text)) for level, rules in levels for text in rules.privacy]
         limits = [(level, rules.risk) for level, rules in levels if rules.risk.model_fields_set]
@@ -191,7 +191,7 @@ class _TableCheck:
             )
         audit = audit_table(
             self.data,
-            quasi_identifiers=quasi or open_source(self.data).columns[:1],
+            quasi_identifiers=quasi or columns[:1],
             privacy=[*(model for _, model in promised), PRIVACY.make("k(1)")],
             sensitive=self.policy.sensitive,
             types=self.policy.types,
@@ -233,10 +233,7 @@ class _TableCheck:
         if not others or (policy.identifying == "off" and not limits):
             return
         profile = source.profile(others)
-        found = {name: detect(facts) for name, facts in profile.facts.items()}
-        direct = [name for name, each in found.items() if each.role is Role.IDENTIFIER]
-        rest = [name for name in found if name not in direct]
-        leaks = {leak.column: leak for leak in find_leaks(profile.sample, direct, rest)}
+        found, leaks = detect_all(profile.facts, profile.sample)
         usual: Level = "error" if policy.identifying == "error" else "warning"
         for name in others:
             facts = profile.facts.get(name)

@@ -16,7 +16,7 @@ import polars as pl
 from discreet.engines import open_source
 from discreet.runtime.notebook_html import card, figures, findings, folded, table
 from discreet.runtime.plurals import amount, listed
-from discreet.schema import Role, detect, find_leaks
+from discreet.schema import Role, detect_all
 
 if TYPE_CHECKING:
     from discreet.schema import ColumnFacts, Finding, Leak
@@ -203,10 +203,7 @@ def look(data: Any) -> Look:
     """
     source = open_source(data)
     profile = source.profile(source.columns)
-    found = {name: detect(facts) for name, facts in profile.facts.items()}
-    direct = [name for name, finding in found.items() if finding.role is Role.IDENTIFIER]
-    others = [name for name in found if name not in direct]
-    leaks = {leak.column: leak for leak in find_leaks(profile.sample, direct, others)}
+    found, leaks = detect_all(profile.facts, profile.sample)
     columns = tuple(
         _column(profile.facts[name], found[name], leaks.get(name)) if name in found else _unreadable(name)
         for name in source.columns

@@ -4,6 +4,7 @@ from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, kn
 from discreet.schema.identifying._diversity import near_duplicates, suggest_diversity
 from discreet.schema.identifying._kinds import KINDS, Kind, Sighting, sightings
 from discreet.schema.identifying._leaks import Leak, find_leaks
+from discreet.schema.identifying._table import detect_all
 from discreet.schema.identifying._words import words_of
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Leak",
     "Sighting",
     "detect",
+    "detect_all",
     "find_leaks",
     "known_texts",
     "near_duplicates",
