@@ -14,8 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import (
@@ -29,8 +27,6 @@ from discreet.errors import (
 )
 from discreet.pipeline.front import Front, FrontPoint
 from discreet.pipeline.release import Release
-from discreet.problem.axes.k import K
-from discreet.report.front.knee import find_knee
 
 QI: dict[str, Any] = {"age": "intervals(5, 20)", "zip": "mask(digits=4)", "sex": "flat"}
 AXES = ["k", "distinct-l", "entropy-l", "theta", "t", "t(disease, distance=ordered)", "average-risk"]
@@ -599,16 +595,3 @@ def test_what_makes_no_sense(case: str, table: pl.DataFrame) -> None:
 def test_no_rows(table: pl.DataFrame) -> None:
     with pytest.raises(DataError, match="has no rows"):
         find(table.head(0))
-
-
-def _choice(k: int, share: float) -> FrontPoint:
-    return FrontPoint({"k": k}, 100 * share, share, {}, suppressed=0, classes=1, also=0, proven=True)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_a_knee_that_is_recommended_keeps_a_quarter_of_the_detail(shares: list[float]) -> None:
-    points = [_choice(k, share) for k, share in enumerate(sorted(shares), start=2)]
-    knee = find_knee([_choice(1, 0.0), *points], K())
-    assert knee.recommended is (min(shares) < 0.75)
-    assert knee.point.normalized_loss < 0.75 or knee.point is points[0]
-    assert knee.reason.startswith("Suggested: k = " if knee.recommended else "None is recommended: ")

@@ -1,4 +1,4 @@
-"""Rows of which many are equal: each distinct one is held once, with the number of times it occurs.
+"""Tables with many equal rows: each distinct row is held once, with the number of times it occurs.
 
 Releases often have few distinct rows. In an order that depends on the values of rows alone equal rows are adjacent, so
 these numbers are all there is to know, and nothing has to be sorted or moved about row by row.

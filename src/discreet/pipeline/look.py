@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnLook", "Look", "look"]
 
 _MOST_IN_PAIRS = 12
-"""The most quasi-identifiers of which all pairs are counted."""
+"""Pairs are counted for up to this many quasi-identifiers."""
 _SHOWN_PAIRS = 5
 
 

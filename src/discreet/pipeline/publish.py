@@ -67,7 +67,7 @@ class Promises:
     certainty_of: tuple[str, ...] = ()
     """Sensitive columns that no model is about, but that the verdict on the release weighs."""
     unchanged: tuple[str, ...] = ()
-    """Columns released unchanged, of which the verdict says how many rows they single out together."""
+    """Columns released unchanged; the verdict says how many rows they single out together."""
     values: Mapping[str, pl.Series] = field(default_factory=dict)
     """All values a quasi-identifier or sensitive column may be released with, where they are known."""
     suppression: Suppression | None = None

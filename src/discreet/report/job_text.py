@@ -40,7 +40,7 @@ def text_form(choice: Any) -> Any:
 
 
 def scheme_names(job: Mapping[str, Any]) -> str:
-    """Return the schemes of a job, of which optimality is a statement.
+    """Return the schemes of a job; "optimal" means optimal among them.
 
     >>> scheme_names({"scheme": {"age": "ordered", "zip": "subtree", "sex": "ordered"}})
     'ordered and subtree'

@@ -26,7 +26,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known about one column: a value, several of which one is right, or a range."""
+    """What is known about one column: a value, several possible values, or a range."""
 
     column: str
     given: Any

@@ -193,7 +193,7 @@ class RiskReport:
             [name, f"{distinction:.2%}", f"{separation:.2%}", f"{unique:,}"]
             for name, distinction, separation, unique in self.columns.combinations.select(_COLUMNS).iter_rows()
         ]
-        told = [
+        disclosed = [
             [column, f"{each.confidence:.1%}", f"{each.average_confidence:.1%}", _number(each.distinct_l)]
             for column, each in self.disclosure.items()
         ]
@@ -210,7 +210,9 @@ class RiskReport:
             ),
             table("Risk of a record", head, attackers),
             note_list(self._about_population()[1:]),
-            table("Sensitive columns", ("column", "surest guess", "on average", "distinct l"), told) if told else "",
+            table("Sensitive columns", ("column", "surest guess", "on average", "distinct l"), disclosed)
+            if disclosed
+            else "",
             folded(
                 "Columns that make people unique",
                 table("", ("columns", "distinction", "separation", "unique rows"), columns),

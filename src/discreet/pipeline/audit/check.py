@@ -118,7 +118,7 @@ class AuditRequest:
     certainty_of: Sequence[str] = ()
     """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
     unchanged: Sequence[str] = ()
-    """Columns released unchanged, of which it is measured how many rows they single out, each and together."""
+    """Columns released unchanged; the audit measures how many rows they single out, each and together."""
     made_for: str | None = None
     """The file format whose limits are already applied to the ``reference``."""
     suppression: Suppression | None = None

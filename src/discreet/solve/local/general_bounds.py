@@ -41,7 +41,7 @@ def smallest_group(problem: Problem) -> int:
 
 
 def general_bound(arrays: GroupArrays, budget: Budget) -> float:
-    """Return a number that no valid release costs less than; 0 for costs of which nothing is known."""
+    """Return a number that no valid release costs less than; 0 for costs without a known bound."""
     problem, cost = arrays.problem, arrays.problem.cost
     least = smallest_group(problem)
     if type(cost) is Discernibility:
