@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.runtime.integer_codes import add_up, first_of, numbered
 
-__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "Population"]
+__all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "People", "Population"]
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
@@ -183,13 +183,58 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
+class People:
+    """Who has rows with each tuple: what promises count when one person may have several rows.
+
+    People are numbered from 0 without gaps, in an order that depends on the codes of their rows alone. Those with a
+    row of tuple ``j`` are ``members[offsets[j]:offsets[j+1]]``, in ascending order, with ``rows`` of the table each.
+    ``sensitive`` has for each sensitive column the known values of each of them: the distinct triples of tuple, person
+    and value, as :class:`PersonValues`. The unit may be a household as well.
+
+    A class that is the union of two has as many people as the union of their sets, not the sum. Only where everybody's
+    quasi-identifiers are ``constant`` do numbers of people add up like numbers of rows.
+    """
+
+    count: int
+    offsets: IntArray
+    members: IntArray
+    rows: IntArray
+    sensitive: Mapping[str, PersonValues] = field(default_factory=dict)
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether all rows of each person have the same tuple."""
+        return self.members.size == self.count
+
+    @cached_property
+    def of_tuples(self) -> IntArray:
+        """The number of people of each tuple."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class PersonValues:
+    """The known values of a sensitive column with each tuple and person, as compressed sparse rows.
+
+    Entry ``e`` of tuple ``j``, ``offsets[j] <= e < offsets[j+1]``, says that ``people[e]`` has a row with tuple ``j``
+    and value ``values[e]``. ``totals`` counts in the whole table the people who have each value.
+    """
+
+    offsets: IntArray
+    people: IntArray
+    values: IntArray
+    totals: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class CountTable:
     """Distinct quasi-identifier tuples, their weights and histograms.
 
     ``codes[i, j]`` is the leaf of attribute ``i`` in tuple ``j``. Tuples are in lexicographic order of their codes, so
     that the row order of the data leaves no trace. ``joint`` has, for each sensitive column, the joint histogram with
     the class labels, if there are any: value ``v`` with label ``c`` has the code ``v * labels.cardinality + c``.
-    ``population`` counts the people the rows were sampled from, if they are known.
+    ``population`` counts the people the rows were sampled from, if they are known. ``people`` are those the rows are
+    about, if promises count people and not rows.
     """
 
     attributes: tuple[CodedAttribute, ...]
@@ -199,6 +244,7 @@ class CountTable:
     labels: Histogram | None = None
     joint: Mapping[str, Histogram] = field(default_factory=dict)
     population: Population | None = None
+    people: People | None = None
 
     @cached_property
     def n(self) -> int:
