@@ -370,6 +370,44 @@ def test_edit_a_hierarchy(visit: Visit, tmp_path: Path) -> None:
     page.locator(".toast, .chip.bad").first.wait_for()
 
 
+def test_entries_selected_while_an_edit_is_reloaded_stay_selected(visit: Visit) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    visit.step("hierarchies", "?column=education")
+    tree = page.get_by_role("tree", name="Tree of education")
+    tree.wait_for()
+
+    def item(name: str) -> Any:
+        return tree.get_by_role("treeitem", name=re.compile(f"^{re.escape(name)},"))
+
+    def late(route: Any) -> None:
+        page.wait_for_timeout(600)
+        route.continue_()
+
+    page.route(re.compile(f"/api/projects/{visit.project}$"), late)
+    item("Basic").press("F2")
+    page.get_by_role("textbox", name="Name").fill("School")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    page.get_by_text("Renamed to School.").first.wait_for()
+    with page.expect_response(re.compile("/hierarchy[?]column=education")):
+        item("Bachelor").click()
+        item("Master").click(modifiers=["Control"])
+    page.wait_for_timeout(100)
+    assert tree.locator("[aria-selected=true]").count() == 2
+    # What undo takes away is no longer selected; what stays, stays selected.
+    visit.click("Group")
+    page.get_by_role("textbox", name="Name").fill("University")
+    page.get_by_role("dialog").get_by_role("button", name="Group").click()
+    page.get_by_text("University is now a group.").wait_for()
+    item("University").click()
+    item("Doctorate").click(modifiers=["Control"])
+    with page.expect_response(re.compile("/hierarchy[?]column=education")):
+        page.keyboard.press("Control+z")
+    item("University").wait_for(state="detached")
+    page.wait_for_timeout(100)
+    assert tree.locator("[aria-selected=true]").count() == 1
+
+
 def test_files_of_ones_own(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     own = tmp_path / "patients <b>.csv"

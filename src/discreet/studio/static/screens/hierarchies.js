@@ -54,17 +54,21 @@ function Editor({ column }) {
     if (next && next.tree) flat(next.tree).forEach((node, id) => known.current.set(id, node));
     setShown(next);
   };
-  useEffect(() => void show(found), [found]);
-  // After undo, or a change in another tab, selected nodes may be gone or elsewhere.
+  // After undo, or a change in another tab, selected nodes may be gone or elsewhere: those still there stay selected, also
+  // when somebody selects them while the tree is being reloaded.
   const now = stamp(project, column);
   const before = useRef(now);
+  const changed = useRef(false);
   useEffect(() => {
-    if (before.current !== now) {
-      known.current = new Map();
-      setChosen(new Set());
-    }
+    changed.current ||= before.current !== now;
     before.current = now;
   }, [now]);
+  useEffect(() => {
+    if (changed.current && found) known.current = new Map();
+    show(found);
+    if (changed.current && found) setChosen((ids) => new Set([...ids].filter((id) => known.current.has(id))));
+    if (found) changed.current = false;
+  }, [found]);
 
   const edit = (body, label) =>
     change(() => post(at.hierarchy(project.id, column, query()), body)).then(
