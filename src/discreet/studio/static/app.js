@@ -153,6 +153,20 @@ function Page() {
     before.current = screen;
   }, [route.project, route.step, project && project.name]);
 
+  // Content that arrives late moves the rest of the page: what the keyboard is on stays in sight, unless somebody scrolled away from it.
+  useEffect(() => {
+    let sight = false;
+    const look = () => {
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      sight = document.activeElement !== document.body && bottom > 0 && top < innerHeight;
+    };
+    const watch = new ResizeObserver(() => sight && document.activeElement.matches(":focus-visible") && document.activeElement.scrollIntoView({ block: "nearest" }));
+    watch.observe(document.body);
+    addEventListener("focusin", look);
+    addEventListener("scroll", look);
+    return () => (watch.disconnect(), removeEventListener("focusin", look), removeEventListener("scroll", look));
+  }, []);
+
   // Remember the step, so that the list of projects leads back to it.
   useEffect(() => {
     if (project && project.id === route.project && route.step !== project.step) send("PATCH", at.project(project.id), { step: route.step }).catch(() => null);
