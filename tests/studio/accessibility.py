@@ -78,10 +78,12 @@ def misnamed(page: Any) -> list[str]:
 def covered(page: Any) -> str | None:
     """Return the name of what has the focus if a bar that stays in place hides a part of it."""
     found = page.evaluate(_COVERED)
-    if found is not None and found["hidden"]:
-        page.wait_for_timeout(300)  # the page may still be scrolling
+    for _ in range(20):
+        if found is None or not found["hidden"]:
+            return None
+        page.wait_for_timeout(150)  # the page may still be scrolling, slowly on a busy machine
         found = page.evaluate(_COVERED)
-    return found["name"] if found is not None and found["hidden"] else None
+    return None if found is None or not found["hidden"] else str(found["name"])
 
 
 def tab_through(page: Any) -> list[str]:

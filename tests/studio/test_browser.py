@@ -211,6 +211,26 @@ def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
     assert visit.fetch(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
 
 
+def test_a_job_started_while_changes_are_on_their_way_includes_them(visit: Visit) -> None:
+    page = visit.page
+    visit.sample(ROWS)
+    visit.step("goals")
+    page.get_by_text("Ready to run.").wait_for()
+
+    def late(route: Any) -> None:
+        page.wait_for_timeout(300)
+        route.continue_()
+
+    page.route(re.compile(f"/api/projects/{visit.project}$"), late)
+    page.get_by_role("radio", name="Nobody").click()
+    page.get_by_label("How coarse sex may become").select_option("0")
+    visit.click("Find the best release")
+    page.wait_for_url("**/run?job=*")
+    goals = visit.fetch(f"api/projects/{visit.project}")["goals"]
+    assert goals["keep_at_least"]["sex"] == 0
+    assert goals["suppression"] == "none"
+
+
 def test_columns_that_single_people_out_need_a_decision(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     rows = [f"{20 + n % 4},{n * 37 % 1009},{'fm'[n % 2]},{'abc'[n % 3]}" for n in range(300)]

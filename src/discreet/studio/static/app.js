@@ -114,6 +114,7 @@ function Page() {
   const [saving, setSaving] = useState(0);
   const main = useRef(null);
   const queue = useRef(Promise.resolve());
+  const own = useRef({});
 
   const closeToast = useCallback((id) => setToasts((list) => list.filter((toast) => toast.id !== id)), []);
   const notify = useCallback((text, options = {}) => {
@@ -152,20 +153,37 @@ function Page() {
     before.current = screen;
   }, [route.project, route.step, project && project.name]);
 
+  // Content that arrives late moves the rest of the page: what the keyboard is on stays in sight, unless somebody scrolled away from it.
+  useEffect(() => {
+    let sight = false;
+    const look = () => {
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      sight = document.activeElement !== document.body && bottom > 0 && top < innerHeight;
+    };
+    const watch = new ResizeObserver(() => sight && document.activeElement.matches(":focus-visible") && document.activeElement.scrollIntoView({ block: "nearest" }));
+    watch.observe(document.body);
+    addEventListener("focusin", look);
+    addEventListener("scroll", look);
+    return () => (watch.disconnect(), removeEventListener("focusin", look), removeEventListener("scroll", look));
+  }, []);
+
   // Remember the step, so that the list of projects leads back to it.
   useEffect(() => {
     if (project && project.id === route.project && route.step !== project.step) send("PATCH", at.project(project.id), { step: route.step }).catch(() => null);
   }, [project && project.id, route.step]);
 
+  /** The version of the settings that this tab made or showed: that of `shown`, or of its own changes answered since. */
+  const versionOf = useCallback((shown) => Math.max(shown.version, own.current[shown.id] ?? 0), []);
+  const keepVersion = (found) => (found && found.version !== undefined && (own.current[found.id] = found.version), found);
   /** Changes are sent one after the other; the answer is the new state of the project. */
   const change = useCallback((work) => {
     setSaving((number) => number + 1);
-    const next = queue.current.then(work).then(
+    const next = queue.current.then(work).then(keepVersion).then(
       (answer) => (setSaving((number) => number - 1), answer),
       (error) => {
         setSaving((number) => number - 1);
         fail(error);
-        if (error.status === 409) refresh().catch(() => null);
+        if (error.status === 409) refresh((found) => found).catch(() => null);
         throw error;
       },
     );
@@ -173,8 +191,8 @@ function Page() {
     return next;
   }, []);
   // Queued as well: an answer from before a change would hide that change.
-  const refresh = useCallback(() => {
-    const next = queue.current.then(() => get(at.project(read().project))).then((found) => (setProject(found), found));
+  const refresh = useCallback((keep = keepVersion) => {
+    const next = queue.current.then(() => get(at.project(read().project))).then(keep).then((found) => (setProject(found), found));
     queue.current = next.catch(() => undefined);
     return next;
   }, []);
@@ -192,7 +210,7 @@ function Page() {
     tabs.current = channel;
     channel.onmessage = ({ data }) => {
       const now = shown.current;
-      if (now && data.project === now.id && data.version !== now.version) refresh().then(() => notify(texts.otherTab), () => null);
+      if (now && data.project === now.id && data.version !== now.version) refresh((found) => found).then(() => notify(texts.otherTab), () => null);
     };
     return () => channel.close();
   }, []);
@@ -232,7 +250,7 @@ function Page() {
   };
   const open = (id, step = "data") => (location.hash = write(id, step));
 
-  const context = { about, project, setProject, route, patch, change, undo, refresh, notify, fail, go, setQuery, link, open };
+  const context = { about, project, setProject, route, patch, change, versionOf, undo, refresh, notify, fail, go, setQuery, link, open };
   const Screen = SCREENS[route.step];
   const index = STEPS.indexOf(route.step);
   const [previous, next] = [STEPS[index - 1], STEPS[index + 1]];

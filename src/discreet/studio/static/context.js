@@ -81,8 +81,11 @@ export function useJob(id) {
   return [job && job.id === id ? job : null, error];
 }
 
-/** Start a job with the settings that this page shows; refused if another tab changed them. */
-export const startJob = ({ project, change }, fields) => change(() => post(at.jobs(project.id), { version: project.version, ...fields }));
+/**
+ * Start a job with the settings that this page shows, and the changes it has just sent; refused if another tab changed them. The
+ * version is taken when its turn comes: changes that are still on their way when somebody clicks have their own answers by then.
+ */
+export const startJob = ({ project, change, versionOf }, fields) => change(() => post(at.jobs(project.id), { version: versionOf(project), ...fields }));
 
 /** The newest finished job of a kind, for screens opened without a job in the address. */
 export function newest(project, kind) {

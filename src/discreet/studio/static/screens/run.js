@@ -116,7 +116,7 @@ function Compare({ chosen, onChoose }) {
   if (releases.length < 2) return null;
   const rename = (name) => {
     setRenaming(null);
-    change(() => send("PATCH", at.job(renaming.id), { name })).then(refresh, () => null);
+    change(() => send("PATCH", at.job(renaming.id), { name })).then(() => refresh(), () => null);
   };
   const lowest = (name) => Math.min(...releases.map((job) => job.facts[name]));
   const mark = (job, name) => job.facts[name] === lowest(name) && releases.some((each) => each.facts[name] !== job.facts[name]) && html` <span class="chip good">${words.least}</span>`;
