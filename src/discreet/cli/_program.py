@@ -31,6 +31,7 @@ from discreet.cli.explain import explain
 from discreet.cli.find import find
 from discreet.cli.hierarchy import hierarchy
 from discreet.cli.info import info
+from discreet.cli.mcp import mcp
 from discreet.cli.pareto import pareto
 from discreet.cli.parts import parts
 from discreet.cli.risk import risk
@@ -200,7 +201,7 @@ def program() -> None:
 
 _COMMANDS = (
     *(anonymize, pareto, audit, check, apply, risk, attack, find, utility, run, compare, studio),
-    *(hierarchy, info, sample, parts, schema, explain, completion, warm_up),
+    *(hierarchy, info, sample, parts, schema, explain, completion, warm_up, mcp),
 )
 for _command in _COMMANDS:
     program.add_command(_command)
