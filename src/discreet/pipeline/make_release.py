@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding
+from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding, layout_of
 from discreet.job.files import FileStamp
 from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.ledger import make_entry, record, two_releases
@@ -141,6 +141,7 @@ def _promises(
             name: hierarchy_of(domain, schema.quasi_identifiers[name]) for name, domain in counted.domains.items()
         },
         made_for=prepared.written_as,
+        read_as=layout_of(prepared.source),
         certainty_of=_unpromised(problem, counted),
         unchanged=_unchanged(prepared, problem),
         values=_released_values(counted, recoding),

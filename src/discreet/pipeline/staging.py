@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -197,9 +197,12 @@ def _released(path: Path, layout: Format) -> ReleasedFile:
 
 
 def _through_file(table: pl.DataFrame, layout: Format) -> pl.DataFrame:
+    """Write a small table and read it; its columns are V0, V1, … there, which are names in every format."""
+    plain = replace(layout, dictionary=None)
     with private_folder() as folder:
-        write_table(table.lazy(), folder / "values", layout)
-        return _released(folder / "values", layout).scan().collect()
+        write_table(table.rename(lambda name: f"V{table.columns.index(name)}").lazy(), folder / "values", plain)
+        back = _released(folder / "values", plain).scan().collect()
+    return back.rename({f"V{i}": name for i, name in enumerate(table.columns)})
 
 
 class ReadBack:

@@ -14,10 +14,6 @@ from discreet.errors import DataError, UsageError, did_you_mean
 __all__ = ["encoding_of", "no_such_file", "not_utf8", "unknown_format", "without_text"]
 
 _FOREIGN: dict[str, tuple[str, str]] = {
-    ".dta": ("a Stata file", "export delimited using {stem}.csv"),
-    ".sav": ("an SPSS file", "SAVE TRANSLATE /OUTFILE='{stem}.csv' /TYPE=CSV /FIELDNAMES"),
-    ".sas7bdat": ("a SAS file", "proc export data={stem} outfile='{stem}.csv' dbms=csv"),
-    ".xpt": ("a SAS transport file", "proc export data={stem} outfile='{stem}.csv' dbms=csv"),
     ".rds": ("an R file", "write.csv(readRDS('{name}'), '{stem}.csv', row.names = FALSE)"),
     ".rdata": ("an R file", "write.csv(TABLE, '{stem}.csv', row.names = FALSE)"),
     ".pkl": ("a pickle", "pandas.read_pickle('{name}').to_parquet('{stem}.parquet')"),
@@ -66,8 +62,8 @@ def _similar(name: str, names: Sequence[str]) -> str:
 def unknown_format(path: Path, suffixes: Sequence[str]) -> UsageError:
     """Return the error for a file whose name does not end like one of the formats that can be read.
 
-    >>> print(unknown_format(Path("x.dta"), [".csv"]).message)
-    'x.dta' is a Stata file, which cannot be read here; save it as CSV first, as in: export delimited using x.csv.
+    >>> print(unknown_format(Path("x.xls"), [".csv"]).message)
+    'x.xls' is an old Excel file, which cannot be read here; save it as xlsx first, as in: File > Save As > x.xlsx.
     """
     suffix = path.suffix.lower()
     if suffix in _FOREIGN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from os import PathLike
@@ -22,7 +22,7 @@ from discreet.engines.files.dialect import (
     trailing_blank_lines,
 )
 from discreet.engines.files.excel import read_excel
-from discreet.engines.files.formats import Format, format_of
+from discreet.engines.files.formats import STATISTICS, Format, format_of
 from discreet.engines.guards import reading
 from discreet.errors import DataError, UsageError
 from discreet.runtime.plurals import amount
@@ -49,8 +49,8 @@ class TableFile:
     """The decompressed file, if polars cannot decompress it."""
     schema: pl.Schema | None = None
     """The types of the columns, if finding them means reading the file."""
-    table: pl.DataFrame | None = field(default=None, repr=False)
-    """The table itself, if the format cannot be read piece by piece."""
+    read: Callable[[], pl.LazyFrame] | None = field(default=None, repr=False)
+    """Returns a plan for the rows, if polars cannot scan the format."""
 
     @property
     def name(self) -> str:
@@ -72,8 +72,8 @@ class TableFile:
 
         Reading columns with few values as ``categories`` saves memory and time.
         """
-        if self.table is not None:
-            return self.table.lazy()
+        if self.read is not None:
+            return self.read()
         if self.dialect is not None:
             return _scan_csv(self._source(), self.dialect, self.rows, categories)
         if self.format.kind == "jsonl":
@@ -168,7 +168,12 @@ def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFi
         if found.kind == "csv":
             return _open_csv(table)
         if found.kind == "xlsx":
-            table = replace(table, table=read_excel(file))
+            table = replace(table, read=read_excel(file).lazy)
+        if found.kind in STATISTICS:
+            from discreet.engines.files.statistics import open_statistics
+
+            opened = open_statistics(file, found.kind)
+            table = replace(table, read=opened.scan, format=replace(found, dictionary=opened.dictionary))
         schema = table.scan().collect_schema()
         return replace(table, columns=tuple(schema.names()), schema=schema)
 

@@ -118,7 +118,7 @@ def _duckdb_reader(file: ReleasedFile) -> str:
     path = _literal(glob.escape(str(file.path)))
     if file.kind == "parquet":
         return f"read_parquet({path})"
-    if file.compression == "bz2" or file.kind == "xlsx":
+    if file.compression == "bz2" or file.kind not in ("csv", "jsonl"):
         raise _other_form(file, "duckdb")
     packed = f"compression='{file.compression}'"
     if file.kind == "jsonl":
@@ -136,7 +136,7 @@ def _spark_reader(file: ReleasedFile, session: Any) -> Any:
     path = file.path.absolute().as_uri()
     if file.kind == "parquet":
         return session.read.parquet(path)
-    if file.compression not in ("none", "gzip") or file.kind == "xlsx":
+    if file.compression not in ("none", "gzip") or file.kind not in ("csv", "jsonl"):
         raise _other_form(file, "spark")
     if file.kind == "jsonl":
         return session.read.schema(_spark_schema(_flat_types(file, "spark"))).json(path)

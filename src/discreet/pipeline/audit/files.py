@@ -1,4 +1,4 @@
-"""Files as the audit reads them: delimited text, Parquet, JSON lines and Excel sheets, and folders of such files."""
+"""Files as the audit reads them: text, Parquet, Excel sheets, those of SPSS, Stata and SAS, and folders of them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from discreet.pipeline.audit.delimited_text import (
 from discreet.pipeline.audit.excel import read_sheet
 from discreet.pipeline.audit.library_errors import reading
 from discreet.pipeline.audit.repeated_lines import DistinctRows, distinct_rows
+from discreet.pipeline.audit.statistics import STATISTICS, read_statistics
 from discreet.pipeline.audit.table import check_columns, group, in_batches
 from discreet.pipeline.audit.values import by_name
 from discreet.runtime.machine_limits import within_memory
@@ -40,6 +41,7 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".xlsx": "xlsx",
+    **{f".{kind}": kind for kind in STATISTICS},
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _SLICE_ROWS = 1 << 24
@@ -114,13 +116,13 @@ class ReleasedFile:
         if self.kind == "jsonl":
             known = self.__dict__.get("schema")  # inferring the types reads all lines
             return pl.scan_ndjson(self._source, schema=known, infer_schema_length=None)
-        return self._sheet.lazy() if self.kind == "xlsx" else pl.scan_parquet(self.path, glob=False)
+        return pl.scan_parquet(self.path, glob=False) if self.kind == "parquet" else self._table.lazy()
 
     def pieces(self, read: Sequence[str]) -> Iterator[pl.LazyFrame]:
         """Yield some columns in pieces; Parquet can be read from any row on."""
         plan = self.scan().select(map(by_name, read))
         if self.kind != "parquet":
-            yield from [plan] if self.kind == "xlsx" else in_batches(plan)
+            yield from in_batches(plan) if self.kind in ("csv", "jsonl") else [plan]
             return
         rows = int(pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item())
         step = min(_SLICE_ROWS, max(within_memory(_SLICE_ROWS * _ROW_BYTES, 8) // _ROW_BYTES, 1 << 19))
@@ -166,8 +168,9 @@ class ReleasedFile:
             raise EOFError from None
 
     @cached_property
-    def _sheet(self) -> pl.DataFrame:
-        return read_sheet(self.path)
+    def _table(self) -> pl.DataFrame:
+        """The rows of a file that polars cannot scan."""
+        return read_sheet(self.path) if self.kind == "xlsx" else read_statistics(self.path, self.kind)
 
 
 class FilesTable:
