@@ -62,6 +62,7 @@ from discreet.problem.suppression.violating_records import ViolatingRecords as V
 from discreet.problem.suppression.violating_values import ViolatingValues as ViolatingValues
 from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
+from discreet.runtime.table_path import table as table
 from discreet.samples import sample as sample
 from discreet.schema import Builder as Builder
 from discreet.schema import Hierarchy as Hierarchy
@@ -164,5 +165,6 @@ __all__ = [
     "parse_block",
     "ranges",
     "sample",
+    "table",
     "verify",
 ]

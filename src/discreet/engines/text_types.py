@@ -12,14 +12,14 @@ import datetime
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines.columns import exactly
-from discreet.engines.files.formats import STATISTICS, FormatKind
+from discreet.engines.files.formats import STATISTICS, FormatKind, StatisticsKind
 from discreet.engines.recoding import Recoding
 from discreet.errors import DataError
 from discreet.schema import Type, parse_dates
@@ -231,7 +231,7 @@ _NONE = frozenset[Spelling]()
 _LEFT_AS_TEXT: Mapping[Destination, tuple[type[pl.DataType], ...]] = {
     "jsonl": (pl.Decimal, pl.Date, pl.Datetime),
     "sqlite": (pl.Boolean, pl.Decimal, pl.Datetime),
-    **dict.fromkeys(STATISTICS, (pl.Boolean,)),
+    **dict.fromkeys(get_args(StatisticsKind), (pl.Boolean,)),
 }
 """Types that a destination does not have, so that the text is kept."""
 

@@ -42,6 +42,12 @@ _OPTIONAL: dict[str, Any] = {
     "purpose": None,
     "recipient": None,
     "overwrite": True,
+    "na": [],
+    "decimal": ".",
+    "encoding": None,
+    "date_format": None,
+    "sheet": None,
+    "missing_codes": "keep",
 }
 """Keys a release only shows where they differ from this."""
 
@@ -82,6 +88,12 @@ class Job(BaseModel):
     keep_at_least: dict[str, int] = Field(default_factory=dict)
     min_levels: dict[str, int] = Field(default_factory=dict)
     max_levels: dict[str, int] = Field(default_factory=dict)
+    na: Texts = Field(default_factory=list)
+    decimal: str = "."
+    encoding: str | None = None
+    date_format: str | None = None
+    sheet: str | None = None
+    missing_codes: str = "keep"
     missing: str = "value"
     missing_sensitive: str = "unknown"
     order: str = "random"

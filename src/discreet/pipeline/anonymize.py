@@ -51,6 +51,12 @@ def anonymize(
     output: str | PathLike[str] | None = None,
     overwrite: bool = True,
     key: str | PathLike[str] | None = None,
+    na: str | Sequence[str] = (),
+    decimal: str = ".",
+    encoding: str | None = None,
+    date_format: str | None = None,
+    sheet: str | None = None,
+    missing_codes: str = "keep",
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -133,6 +139,9 @@ def anonymize(
         The file with the owner's key, made if it is not there; by default one in ``~/.local/state/discreet``. Reports
         and certificates hold an HMAC of the input with it, and releases that are written are recorded beside it, so
         that a second release of the same table is noticed. Never hand it over.
+    na, decimal, encoding, date_format, sheet, missing_codes
+        How to read a file, as in :func:`discreet.table`: which texts mean a missing value, decimal commas, the
+        encoding, the form of dates, the sheet of an Excel file, and what codes that SPSS declares as missing are.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.

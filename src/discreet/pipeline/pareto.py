@@ -57,6 +57,12 @@ def pareto(
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
+    na: str | Sequence[str] = (),
+    decimal: str = ".",
+    encoding: str | None = None,
+    date_format: str | None = None,
+    sheet: str | None = None,
+    missing_codes: str = "keep",
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -97,6 +103,9 @@ def pareto(
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
     threads
         How many cores a long search may use; by default all that this process may use.
+    na, decimal, encoding, date_format, sheet, missing_codes
+        How to read a file, as in :func:`discreet.table`: which texts mean a missing value, decimal commas, the
+        encoding, the form of dates, the sheet of an Excel file, and what codes that SPSS declares as missing are.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from discreet.errors import UsageError
 from discreet.runtime.unreadable_files import unknown_format
@@ -12,9 +12,10 @@ from discreet.runtime.unreadable_files import unknown_format
 if TYPE_CHECKING:
     from discreet.engines.files.dictionary import Dictionary
 
-__all__ = ["STATISTICS", "SUFFIXES", "Format", "FormatKind", "format_of"]
+__all__ = ["STATISTICS", "SUFFIXES", "Format", "FormatKind", "StatisticsKind", "format_of"]
 
-FormatKind = Literal["csv", "parquet", "jsonl", "xlsx", "sav", "zsav", "por", "dta", "xpt", "sas7bdat"]
+StatisticsKind = Literal["sav", "zsav", "por", "dta", "xpt", "sas7bdat"]
+FormatKind = Literal["csv", "parquet", "jsonl", "xlsx"] | StatisticsKind
 Compression = Literal["none", "gzip", "zstd", "bz2"]
 
 _KINDS: dict[str, tuple[FormatKind, str | None]] = {
@@ -31,7 +32,7 @@ _KINDS: dict[str, tuple[FormatKind, str | None]] = {
     ".xpt": ("xpt", None),
     ".sas7bdat": ("sas7bdat", None),
 }
-STATISTICS = ("sav", "zsav", "por", "dta", "xpt", "sas7bdat")
+STATISTICS: tuple[StatisticsKind, ...] = get_args(StatisticsKind)
 """The formats of SPSS, Stata and SAS."""
 _COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 

@@ -21,7 +21,7 @@ from discreet.engines.columns import exactly
 from discreet.engines.files.dictionary import Dictionary, Family, ValueKind, kind_of_values
 from discreet.engines.files.formats import FormatKind
 from discreet.engines.files.weight_variable import read_weight
-from discreet.errors import DataError, UsageError
+from discreet.errors import Argument, DataError, UsageError
 from discreet.runtime.machine_limits import within_memory
 
 __all__ = ["FAMILIES", "StatisticsFile", "needs_pyreadstat", "open_statistics"]
@@ -85,7 +85,9 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
         if cells <= few:
             pieces.append(piece)
     schema = pl.Schema({name: pl.Int64() if name in whole else types[name] for name in names})
-    dictionary = _dictionary(meta, kind, {name: kind_of_values(dtype) for name, dtype in schema.items()}, path)
+    dictionary = _dictionary(
+        meta, kind, {name: kind_of_values(dtype) for name, dtype in schema.items()}, path, codes=codes
+    )
     if cells <= few:
         table = pl.concat(pieces).cast(schema) if pieces else pl.DataFrame(schema=schema)
         return StatisticsFile(dictionary, schema, table.lazy)
@@ -113,7 +115,11 @@ def _read(path: Path, kind: FormatKind, encoding: str | None, codes: bool, **opt
 
 
 def _pieces(
-    path: Path, read: Callable[..., tuple[pl.DataFrame, Any]], meta: Any, chunk: int, columns: Sequence[str] | None = None
+    path: Path,
+    read: Callable[..., tuple[pl.DataFrame, Any]],
+    meta: Any,
+    chunk: int,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows, some at a time; a .por file does not say how many it has, and is read at once."""
     rows = meta.number_rows
@@ -129,7 +135,7 @@ def _plain(table: pl.DataFrame, meta: Any) -> pl.DataFrame:
     """Return numbers as Float64, and empty text as missing."""
     columns = []
     for column in table:
-        kind = "text" if meta.readstat_variable_types.get(column.name) == "string" else "number"
+        kind: ValueKind = "text" if meta.readstat_variable_types.get(column.name) == "string" else "number"
         columns.append(_plain_column(column, kind))
     return pl.DataFrame(columns)
 
@@ -174,7 +180,7 @@ def _scan(
     return register_io_source(rows, schema=schema)
 
 
-def _dictionary(meta: Any, kind: FormatKind, kinds: dict[str, ValueKind], path: Path) -> Dictionary:
+def _dictionary(meta: Any, kind: FormatKind, kinds: dict[str, ValueKind], path: Path, *, codes: bool) -> Dictionary:
     return Dictionary(
         family=FAMILIES[kind],
         kinds=kinds,
@@ -182,9 +188,11 @@ def _dictionary(meta: Any, kind: FormatKind, kinds: dict[str, ValueKind], path: 
         table_name=meta.table_name,
         column_labels={name: label for name, label in meta.column_names_to_labels.items() if label},
         value_labels={name: dict(labels) for name, labels in meta.variable_value_labels.items()},
-        missing_codes={name: _codes(codes) for name, codes in meta.missing_ranges.items()},
+        missing_codes={name: _codes(each) for name, each in meta.missing_ranges.items()} if codes else {},
         formats={name: text for name, text in meta.original_variable_types.items() if text},
-        measures={name: text for name, text in meta.variable_measure.items() if text in ("nominal", "ordinal", "scale")},
+        measures={
+            name: text for name, text in meta.variable_measure.items() if text in ("nominal", "ordinal", "scale")
+        },
         widths=dict(meta.variable_display_width) if FAMILIES[kind] == "spss" else {},
         weight=read_weight(path, meta) if kind in ("sav", "zsav") else None,
     )
@@ -206,8 +214,9 @@ def _errors(path: Path) -> Iterator[None]:
         text = str(error)
         if "encoding" in text or "convert string" in text:
             raise DataError(
-                f"'{path.name}' has text in another encoding than it says; name the right one with ",
-                "encoding, as in encoding='latin1'.",
-                topic="file-format",
+                f"'{path.name}' has text in another encoding than it says; name the right one, as in ",
+                Argument("encoding", "latin1"),
+                ".",
+                topic="read-options",
             ) from None
         raise EOFError from None

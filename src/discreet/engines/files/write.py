@@ -198,4 +198,11 @@ def _write_text(frame: pl.LazyFrame, target: Any, layout: Format, compression: A
     if layout.kind == "jsonl":
         frame.sink_ndjson(target, compression=compression, check_extension=False)
     else:
-        frame.sink_csv(target, separator=layout.separator or ",", compression=compression, check_extension=False)
+        frame.sink_csv(
+            target,
+            separator=layout.separator or ",",
+            line_terminator="\r\n" if layout.crlf else "\n",
+            include_bom=layout.bom,
+            compression=compression,
+            check_extension=False,
+        )

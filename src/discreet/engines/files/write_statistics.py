@@ -77,9 +77,9 @@ def write_statistics(frame: pl.LazyFrame, path: Path, layout: Format) -> None:
         raise OutputError(
             f"The table has something that {limits.what} cannot hold; write .csv or .parquet instead."
         ) from None
-    if described.weight in table.columns and layout.kind in ("sav", "zsav"):
-        if table.schema[described.weight].is_numeric():
-            write_weight(path, described.weight, {column.name: _bytes(column) for column in table})
+    weight = described.weight if layout.kind in ("sav", "zsav") else None
+    if weight is not None and weight in table.columns and table.schema[weight].is_numeric():
+        write_weight(path, weight, {column.name: _bytes(column) for column in table})
 
 
 def _options(table: pl.DataFrame, layout: Format, described: Dictionary) -> dict[str, Any]:

@@ -9,16 +9,18 @@ from typing import Any
 import polars as pl
 
 from discreet.errors import UsageError
+from discreet.runtime.table_path import ReadOptions
 
 __all__ = ["STATISTICS", "read_statistics"]
 
 STATISTICS = ("sav", "zsav", "por", "dta", "xpt", "sas7bdat")
 
 
-def read_statistics(path: Path, kind: str, encoding: str | None = None) -> pl.DataFrame:
+def read_statistics(path: Path, kind: str, how: ReadOptions) -> pl.DataFrame:
     """Return the values of a file: codes rather than labels, and empty text as missing.
 
-    Missing-value codes of SPSS are codes like others. A damaged file raises EOFError.
+    Missing-value codes of SPSS are codes like others, unless they are to be read as missing. A damaged file raises
+    EOFError.
     """
     if importlib.util.find_spec("pyreadstat") is None:
         raise UsageError(
@@ -27,10 +29,11 @@ def read_statistics(path: Path, kind: str, encoding: str | None = None) -> pl.Da
         )
     import pyreadstat
 
-    options: dict[str, Any] = {} if encoding is None or kind == "por" else {"encoding": encoding}
+    options: dict[str, Any] = {} if how.encoding is None or kind == "por" else {"encoding": how.encoding}
+    codes = how.missing_codes == "keep"
     readers = {
-        "sav": lambda: pyreadstat.read_sav(path, output_format="polars", user_missing=True, **options),
-        "zsav": lambda: pyreadstat.read_sav(path, output_format="polars", user_missing=True, **options),
+        "sav": lambda: pyreadstat.read_sav(path, output_format="polars", user_missing=codes, **options),
+        "zsav": lambda: pyreadstat.read_sav(path, output_format="polars", user_missing=codes, **options),
         "por": lambda: pyreadstat.read_por(path, output_format="polars"),
         "dta": lambda: pyreadstat.read_dta(path, output_format="polars", **options),
         "xpt": lambda: pyreadstat.read_xport(path, output_format="polars", **options),
