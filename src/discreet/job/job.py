@@ -18,6 +18,7 @@ from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
+from discreet.runtime.table_path import split_sheet
 
 if TYPE_CHECKING:
     from discreet.pipeline.plan import JobPlan
@@ -243,7 +244,7 @@ class Job(BaseModel):
         from discreet.job.files import files_at
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
-        trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
+        trees = [split_sheet(self._folder / str(form))[0] for form in forms if form is not None and _is_path(form)]
         tables = [self.input, *([] if self.population is None else [self.population])]
         return [*(path for location in tables for path in files_at(resolve_location(location, self._folder))), *trees]
 

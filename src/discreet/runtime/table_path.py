@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import UsageError
+from discreet.errors import Argument, UsageError
 
 __all__ = ["ReadOptions", "TablePath", "options_of", "split_sheet", "table"]
 
@@ -75,7 +75,9 @@ class ReadOptions:
             )
         if self.decimal not in (".", ","):
             raise UsageError(
-                f"The decimal mark is '.' or ',', not {self.decimal!r}; leave decimal out for a point.",
+                f"The decimal mark is '.' or ',', not {self.decimal!r}; leave ",
+                Argument("decimal"),
+                " out for a point.",
                 topic="read-options",
             )
         if self.missing_codes not in ("keep", "missing"):

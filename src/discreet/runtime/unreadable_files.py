@@ -9,7 +9,7 @@ import codecs
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet.errors import DataError, UsageError, did_you_mean
+from discreet.errors import Argument, DataError, UsageError, did_you_mean
 
 __all__ = ["encoding_of", "no_such_file", "not_utf8", "unknown_format", "without_text"]
 
@@ -106,10 +106,20 @@ def encoding_of(start: bytes) -> str:
     return "WINDOWS-1252"
 
 
-def not_utf8(path: Path, start: bytes | None = None) -> DataError:
-    """Return the error for text in another encoding, which is guessed from the first bytes."""
+def not_utf8(path: Path, start: bytes | None = None, *, is_table: bool = True) -> DataError:
+    """Return the error for text in another encoding, which is guessed from the first bytes.
+
+    The encoding of a table can be named; other files have to be converted.
+    """
     encoding = encoding_of(_start(path) if start is None else start)
     wrong = "is not UTF-8" if encoding == "WINDOWS-1252" else f"is {encoding} and not UTF-8"
+    if is_table and path.suffix.lower() != ".zst":
+        return DataError(
+            f"'{path.name}' {wrong}; name its encoding with ",
+            Argument("encoding", encoding.lower()),
+            ", or save it as UTF-8.",
+            topic="file-format",
+        )
     return DataError(
         f"'{path.name}' {wrong}; convert it first, as in: iconv -f {encoding} -t UTF-8 '{path.name}' > "
         f"'utf8-{path.name}'.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from discreet.engines.columns import exactly
-from discreet.errors import DataError, UsageError
+from discreet.errors import Argument, DataError, UsageError
 from discreet.runtime.plurals import amount
 from discreet.runtime.table_path import ReadOptions
 
@@ -32,8 +32,9 @@ def conversions(plan: pl.LazyFrame, options: ReadOptions, name: str) -> list[pl.
         dates = _dates(plan, {column: cells[column] for column in texts}, options.date_format)
         if not dates:
             raise DataError(
-                f"No column of {name} has dates of the form {options.date_format}; check the form, or leave "
-                "date_format out.",
+                f"No column of {name} has dates of the form {options.date_format}; check the form, or leave ",
+                Argument("date_format"),
+                " out.",
                 topic="read-options",
             )
         cells |= dates
@@ -70,7 +71,9 @@ def _numbers(plan: pl.LazyFrame, cells: dict[str, pl.Expr]) -> dict[str, pl.Expr
         if fitting < known and commas * 2 > known:
             raise DataError(
                 f"Column '{column}' has numbers with a decimal comma and {amount(known - fitting, 'other value')}; "
-                "correct them, or name what means a missing value with na.",
+                "correct them, or name what means a missing value with ",
+                Argument("na"),
+                ".",
                 column=column,
                 topic="read-options",
             )
@@ -100,7 +103,9 @@ def _dates(plan: pl.LazyFrame, cells: dict[str, pl.Expr], form: str) -> dict[str
         if fitting < known < 2 * fitting:
             raise DataError(
                 f"Column '{column}' has dates of the form {form} and {amount(known - fitting, 'other value')}; correct "
-                "them, or name what means a missing value with na.",
+                "them, or name what means a missing value with ",
+                Argument("na"),
+                ".",
                 column=column,
                 topic="read-options",
             )
