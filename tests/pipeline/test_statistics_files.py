@@ -145,7 +145,7 @@ def test_missing_codes_of_a_sensitive_column(tmp_path: Path):
     source = write(tmp_path / "people.sav", people())
     roles = {"sensitive": ["ILLNESS"], "keep": ["SEEN", "WEIGHT"], "privacy": ["k(3)", "distinct-l(2, ILLNESS)"]}
     with pytest.raises(
-        dc.DataError, match="The sensitive column 'ILLNESS' has codes .* missing_codes='missing'"
+        dc.DataError, match=r"The sensitive column 'ILLNESS' has codes .* missing_codes='missing'"
     ) as told:
         release(source, tmp_path / "safe.sav", **roles)
     assert told.value.column == "ILLNESS"

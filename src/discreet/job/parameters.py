@@ -70,7 +70,7 @@ PARAMETERS: dict[str, Parameter] = {
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
     "cost": Parameter("What to keep low: LM (the default), DM, NCP, CM, score, …", metavar="COST", group="quality"),
     "na": Parameter("A text that means a missing value, as in NA or ?. Repeatable.", "texts", "TEXT"),
-    "decimal": Parameter("The decimal mark of numbers in text: . or ,", metavar="MARK", default="."),
+    "decimal": Parameter("The decimal mark of numbers in text, a point or a comma.", metavar="MARK", default="."),
     "encoding": Parameter("The encoding of text that is not UTF-8, such as latin1 or cp1252.", metavar="NAME"),
     "date_format": Parameter("How dates are written, as in %d.%m.%Y.", metavar="FORMAT"),
     "sheet": Parameter("The sheet of an Excel file; the first one otherwise.", metavar="NAME"),
