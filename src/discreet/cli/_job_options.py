@@ -40,7 +40,7 @@ hierarchy_options = job_options(
 table_options = job_options(
     *("quasi_identifiers", "identifiers", "sensitive", "keep", "weights", "population", "class_attribute"),
     hierarchy_options,
-    *("types", "cost"),
+    *("types", "derive", "cost"),
     option(
         "--weight",
         "cost_weights",

@@ -43,6 +43,7 @@ _OPTIONAL: dict[str, Any] = {
     "purpose": None,
     "recipient": None,
     "overwrite": True,
+    "derive": {},
     "na": [],
     "decimal": ".",
     "encoding": None,
@@ -80,6 +81,7 @@ class Job(BaseModel):
     population: str | None = None
     keep: Texts = Field(default_factory=list)
     types: dict[str, str] = Field(default_factory=dict)
+    derive: dict[str, str] = Field(default_factory=dict)
     privacy: Texts = Field(min_length=1)
     cost: str | None = None
     suppression: Annotated[str, AfterValidator(_named_suppression)] = "none"

@@ -68,6 +68,11 @@ PARAMETERS: dict[str, Parameter] = {
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN", group="roles"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
+    "derive": Parameter(
+        "Replace a column before all else: shift_dates(person=COLUMN) or pseudonym. Repeatable.",
+        "texts by column",
+        "NAME=FORM",
+    ),
     "cost": Parameter("What to keep low: LM (the default), DM, NCP, CM, score, …", metavar="COST", group="quality"),
     "na": Parameter("A text that means a missing value, as in NA or ?. Repeatable.", "texts", "TEXT"),
     "decimal": Parameter("The decimal mark of numbers in text, a point or a comma.", metavar="MARK", default="."),

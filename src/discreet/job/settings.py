@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
-from discreet.engines import Engine, Missing, MissingSensitive, Order, Shuffle
+from discreet.engines import Engine, Format, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import Argument, UsageError, did_you_mean
 from discreet.job.owner_key import draw_seed
 from discreet.job.parameters import READING
@@ -49,6 +49,9 @@ class JobSettings:
     population: Any = None
     keep: str | Sequence[str] = ()
     types: Mapping[str, Any] | None = None
+    derive: Mapping[str, str] = field(default_factory=dict)
+    read_as: Format | None = None
+    """The format of the file that a table with derived columns was read from."""
     privacy: tuple[PrivacyModel, ...] = ()
     cost: Cost
     given_cost: str | Cost | None = None
@@ -88,7 +91,7 @@ class JobSettings:
         given["privacy"] = tuple(PRIVACY.make(model) for model in as_list(given.get("privacy", ())))
         given["given_cost"] = given.get("cost")
         given["cost"] = cost_by_priorities(given.get("cost"), given.get("priorities"), given["quasi_identifiers"])
-        for name in ("priorities", "keep_at_least", "min_levels", "max_levels"):
+        for name in ("priorities", "keep_at_least", "min_levels", "max_levels", "derive"):
             given[name] = given.get(name) or {}
         levels_by_column(given["min_levels"])
         highest_levels(given["max_levels"], given["keep_at_least"])

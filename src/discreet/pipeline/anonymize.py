@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines import EngineName, Missing, MissingSensitive, Order
 from discreet.job.settings import JobSettings
+from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.make_release import make_release
 from discreet.pipeline.prepare import interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
@@ -33,6 +34,7 @@ def anonymize(
     population: Any = None,
     keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
+    derive: Mapping[str, str] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
@@ -95,6 +97,10 @@ def anonymize(
         :class:`~discreet.errors.UndecidedColumnError`.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
+    derive
+        Columns to replace before all else, each by a text form: ``{"visit": "shift_dates(person=patient, days=180)"}``
+        shifts all dates of a person by the same random number of days, ``{"patient": "pseudonym"}`` replaces values by
+        keyed pseudonyms. Both use the owner's ``key``, and the release says that they are pseudonymous.
     privacy
         The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
     cost, suppression, scheme, solver
@@ -159,7 +165,7 @@ def anonymize(
     """
     arguments = dict(locals())
     with interruptible():
-        settings = with_sampled_rows(JobSettings.make(arguments))
+        settings = with_sampled_rows(with_derived_columns(JobSettings.make(arguments)))
         if settings.any_scheme:
             from discreet.pipeline.best_scheme import best_of_schemes
 

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.engines import EngineName, Missing, MissingSensitive
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.job.settings import JobSettings, as_list
+from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.front import Front, FrontPoint
 from discreet.pipeline.infeasible import no_point
 from discreet.pipeline.prepare import Prepared, build_problem, interruptible, prepare, search_budget
@@ -41,6 +42,7 @@ def pareto(
     population: Any = None,
     keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
+    derive: Mapping[str, str] | None = None,
     privacy: str | Axis | PrivacyModel | Sequence[str | Axis | PrivacyModel] = "k",
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
@@ -73,7 +75,7 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types, derive
         As for :func:`discreet.anonymize`.
     missing, missing_sensitive
         As for :func:`discreet.anonymize`.
@@ -126,7 +128,7 @@ def pareto(
     axes, promises = axes_and_promises(as_list(privacy))
     if promises and way.name == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
-    settings = JobSettings.make({**arguments, "privacy": promises})
+    settings = with_derived_columns(JobSettings.make({**arguments, "privacy": promises}))
     drawing = next((model for model in settings.privacy if model.sampling < 1), None)
     if drawing is not None:
         raise UnsupportedCombinationError(

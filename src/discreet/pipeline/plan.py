@@ -79,13 +79,14 @@ class JobPlan:
 def make_plan(job: Job) -> JobPlan:
     """Check a job as far as possible without searching or writing."""
     from discreet.job.settings import JobSettings
+    from discreet.pipeline.derive import with_derived_columns
     from discreet.pipeline.prepare import build_problem, prepare
     from discreet.pipeline.release_notes import population_text
     from discreet.pipeline.run_job import check_targets
     from discreet.solve import choose_solver
 
     check_targets(job)
-    settings = JobSettings.make({**job.arguments(), "output": job.locate(job.output)})
+    settings = with_derived_columns(JobSettings.make({**job.arguments(), "output": job.locate(job.output)}))
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
     solver = choose_solver(problem, settings.solver)

@@ -93,6 +93,7 @@ class Prepared:
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
             "types": schema.types,
+            **({"derive": dict(settings.derive)} if settings.derive else {}),
             "missing": settings.missing,
             "missing_sensitive": settings.missing_sensitive,
             **options_of(settings.data).to_dict(),
